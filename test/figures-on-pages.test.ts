@@ -67,7 +67,12 @@ test.each([
 });
 
 test('the migration pages name the versions with which their programs run', () => {
-  for (const library of ['express-rate-limit', '@fastify/rate-limit', 'rolling-rate-limiter']) {
+  for (const library of [
+    'express-rate-limit',
+    '@fastify/rate-limit',
+    'rolling-rate-limiter',
+    'rate-limiter-flexible',
+  ]) {
     const page = `docs/migrating-from-${library.replace('@fastify/', 'fastify-')}.md`;
     const { version } = readJson(`examples/node_modules/${library}/package.json`);
     expect(read(page)).toContain(`This page covers ${library} ${version} `);

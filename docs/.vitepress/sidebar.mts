@@ -58,6 +58,7 @@ export function createSidebar(): Entry[] {
             'migrating-from-express-rate-limit',
             'migrating-from-fastify-rate-limit',
             'migrating-from-rolling-rate-limiter',
+            'migrating-from-rate-limiter-flexible',
           ]),
         },
         ...pages(['changelog']),

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { RedisServer } from '@rollgate/test-support';
+import { PostgresServer, RedisServer } from '@rollgate/test-support';
 import { transform } from 'esbuild';
 import { APPS, HOST, pairsOf, ROOT, readPage } from './support/migration-pages';
 
@@ -389,21 +389,36 @@ const ROLLING: Record<string, Scenario> = {
   },
 };
 
-const PAGES: Record<string, { app: keyof typeof APPS; scenarios: Record<string, Scenario> }> = {
+const allowsThree: Scenario = (sides) =>
+  expectSame(sides, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
+
+const FLEXIBLE = { 'A limit in PostgreSQL': allowsThree, 'A limit in SQLite': allowsThree };
+
+interface TestedPage {
+  readonly app: keyof typeof APPS;
+  readonly scenarios: Record<string, Scenario>;
+  /** Whether its programs need a PostgreSQL. */
+  readonly usesPostgres?: boolean;
+}
+
+const PAGES: Record<string, TestedPage> = {
   'migrating-from-express-rate-limit.md': { app: 'express', scenarios: EXPRESS },
   'migrating-from-fastify-rate-limit.md': { app: 'fastify', scenarios: FASTIFY },
   'migrating-from-rolling-rate-limiter.md': { app: 'express', scenarios: ROLLING },
+  'migrating-from-rate-limiter-flexible.md': { app: 'express', scenarios: FLEXIBLE, usesPostgres: true },
 };
 
-describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios }) => {
+describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios, usesPostgres = false }) => {
   const pairs = pairsOf(page);
   const { head, tail } = APPS[app];
   let redis: RedisServer;
+  let postgres: PostgresServer | undefined;
   let host: ChildProcess | undefined;
   let servers: Server[];
 
   beforeAll(async () => {
     redis = await RedisServer.start();
+    postgres = usesPostgres ? await PostgresServer.start({ fsync: 'off' }) : undefined;
     const folder = makeFolder();
     writeFileSync(join(folder, 'host.mjs'), HOST);
     const programs: string[] = [];
@@ -413,7 +428,7 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios }) => {
       writeFileSync(file, code + tail);
       programs.push(file);
     }
-    const env = { ...process.env, NODE_ENV: 'test', REDIS_URL: redis.url };
+    const env = { ...process.env, NODE_ENV: 'test', REDIS_URL: redis.url, DATABASE_URL: postgres?.url };
     host = spawn(process.execPath, [join(folder, 'host.mjs'), ...programs], { cwd: folder, env });
     let printed = '';
     let complaints = '';
@@ -434,6 +449,7 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios }) => {
       await once(host, 'exit');
     }
     await redis.stop();
+    await postgres?.stop();
   });
 
   test.each(pairs.map(({ heading }, index) => [heading, index] as const))(
