@@ -1,6 +1,7 @@
 // All planted defects. Each has a name, such as `core/limits/hit-log 3`, by which it can be run alone.
 
 import { buckets } from './lists/buckets.mjs';
+import { calendar } from './lists/calendar.mjs';
 import { core } from './lists/core.mjs';
 import { http } from './lists/http.mjs';
 import { limits } from './lists/limits.mjs';
@@ -15,19 +16,28 @@ const numbers = new Map();
 const unused = new Set(Object.keys(reasons));
 
 /** @type {readonly { name: string, file: string, description: string, reason: string | undefined, find: string, replace: string, tests: string[] }[]} */
-export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http, ...slots, ...sql].map(
-  (mutant) => {
-    const place = mutant.file
-      .replace(/^packages\//, '')
-      .replace('src/', '')
-      .replace(/\.ts$/, '');
-    const number = (numbers.get(place) ?? 0) + 1;
-    numbers.set(place, number);
-    const explained = `${place}: ${mutant.description}`;
-    unused.delete(explained);
-    return { name: `${place} ${number}`, reason: reasons[explained], ...mutant };
-  },
-);
+export const mutants = [
+  ...limits,
+  ...calendar,
+  ...buckets,
+  ...core,
+  ...lua,
+  ...luaStates,
+  ...redis,
+  ...http,
+  ...slots,
+  ...sql,
+].map((mutant) => {
+  const place = mutant.file
+    .replace(/^packages\//, '')
+    .replace('src/', '')
+    .replace(/\.ts$/, '');
+  const number = (numbers.get(place) ?? 0) + 1;
+  numbers.set(place, number);
+  const explained = `${place}: ${mutant.description}`;
+  unused.delete(explained);
+  return { name: `${place} ${number}`, reason: reasons[explained], ...mutant };
+});
 
 /** What the reasons explain that is no mutant. */
 export const staleReasons = [...unused];

@@ -1,5 +1,7 @@
 /** Why the suite need not detect a mutant, by its file and description. */
 export const reasons = {
+  'calendar/days: the anchor is in the next period':
+    'Equivalent: the loop of the calendar moves on from an earlier period, as it does when a midnight is repeated.',
   'core/slots/concurrency: a lease is live at its end':
     'Equivalent: a lease that nothing has replaced takes its slots again. The limiter loses it before its end anyway.',
   'redis/lua/program/plain-window-check.lua: a half window keeps the TTL of another':

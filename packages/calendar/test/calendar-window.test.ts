@@ -75,3 +75,32 @@ test.each([
 ] as const)('headers report the window of a %s as %d seconds', (period, seconds) => {
   expect(calendarWindow({ limit: 1, period }).windowMicros).toBe(seconds * 1e6);
 });
+
+test.each(['day', 'hour'] as const)('a %s is found whichever time was asked for before', (period) => {
+  const { calendar } = calendarWindow({ limit: 1, period });
+  const { startMicros, endMicros } = calendar.periodAt(at('2026-06-10T12:30:00Z') * 1000);
+  expect(calendar.periodAt(startMicros - 1).endMicros).toBe(startMicros);
+  expect(calendar.periodAt(startMicros)).toEqual({ startMicros, endMicros });
+  expect(calendar.periodAt(endMicros).startMicros).toBe(endMicros);
+});
+
+test('a day begins at the first of two midnights', () => {
+  // At a minute past midnight, the clocks went back by an hour.
+  const [start, end] = [at('2010-11-07T02:30:00Z'), at('2010-11-08T03:30:00Z')];
+  const expected = { startMicros: start * 1000, endMicros: end * 1000 };
+  for (const text of ['02:30:00', '02:45:00', '03:30:00']) {
+    const { calendar } = calendarWindow({ limit: 1, period: 'day', timeZone: 'America/St_Johns' });
+    expect(calendar.periodAt(at(`2010-11-07T${text}Z`) * 1000)).toEqual(expected);
+  }
+});
+
+test.each([
+  ['back', '2026-04-04T15:10:00Z', '2026-04-04T15:00:00Z', '2026-04-04T15:30:00Z'],
+  ['forward', '2026-10-03T15:40:00Z', '2026-10-03T15:30:00Z', '2026-10-03T16:00:00Z'],
+])('an hour begins when a clock goes half an hour %s', (_, time, start, end) => {
+  const periodAt = (text: string) =>
+    calendarWindow({ limit: 1, period: 'hour', timeZone: 'Australia/Lord_Howe' }).calendar.periodAt(at(text) * 1000);
+  const expected = { startMicros: at(start) * 1000, endMicros: at(end) * 1000 };
+  expect(periodAt(start)).toEqual(expected);
+  expect(periodAt(time)).toEqual(expected);
+});

@@ -90,7 +90,7 @@ export class CalendarWindow implements PeriodicLimit {
     verdict.reason = 'limit';
     verdict.delayMicros = 0;
     verdict.remaining = Math.max(0, this.limit - used);
-    verdict.resetMicros = used > 0 ? leftMicros : 0;
+    verdict.resetMicros = leftMicros; // Without units, a key has no state.
     verdict.nextUnitMicros = verdict.resetMicros;
     verdict.atMicros = nowMicros; // All units of one period are interchangeable.
   }

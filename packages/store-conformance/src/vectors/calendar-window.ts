@@ -69,6 +69,25 @@ export const calendarWindowVectors: readonly Vector<'calendarWindow'>[] = [
     ],
   },
   {
+    title: 'a shorter calendar that records leaves a longer period plausible',
+    limit: { algorithm: 'calendarWindow', options: { limit: 3, lengths: [1000] } },
+    steps: [
+      {
+        at: 0,
+        cost: 1,
+        options: { limit: 3, lengths: [8000] },
+        allowed: true,
+        remaining: 2,
+        retryAfterMs: 0,
+        resetMs: 8000,
+        nextUnitMs: 8000,
+      },
+      { at: 100, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 7900, nextUnitMs: 7900 },
+      { at: 200, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 7800, nextUnitMs: 7800 },
+      { at: 200, cost: 1, allowed: false, remaining: 0, retryAfterMs: 7800, resetMs: 7800, nextUnitMs: 7800 },
+    ],
+  },
+  {
     title: 'a rejection prolongs no period',
     limit: { algorithm: 'calendarWindow', options: { limit: 1, lengths: [1000] } },
     steps: [
