@@ -6,6 +6,7 @@ import {
   type RateLimiterOptions,
   rollingWindow,
 } from '@rollgate/core';
+import { until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { PuppetStore } from './puppet-store.js';
 
@@ -75,6 +76,16 @@ test('a reset, a refund, a settlement and a charge change what the fallback has 
   expect(await limiter.charge('ann', { cost: 4 })).toMatchObject({ remaining: 0 });
   await limiter.reset('ann').catch(() => {}); // The store fails.
   expect(await limiter.peek('ann')).toMatchObject({ remaining: 5 });
+});
+
+test('a call whose cost exceeds only them waits until the store responds', async () => {
+  const limiter = create({ limits, fallbackLimits: alone });
+  store.mode = FAILURE;
+  const waiting = limiter.wait('ann', { cost: 8 });
+  await until('the fallback has rejected it', async () => store.calls.length > 0);
+  store.mode = 'respond';
+  expect(await waiting).toMatchObject({ allowed: true, degraded: false, remaining: 12 });
+  await expect(limiter.wait('ann', { cost: 21 })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
 });
 
 test('a MemoryStore never uses them', async () => {

@@ -10,6 +10,9 @@ import { attempt } from './wait-attempt.js';
 import type { WaitCall } from './wait-call.js';
 import { type Reply, WaitQueue } from './wait-queue.js';
 
+/** How often a call attempts again that only `fallbackLimits` can never allow. */
+const FALLBACK_RETRY_MS = 1000;
+
 /** The callers that wait at one limiter. */
 export class WaitingCallers {
   /** By the keys for which their callers wait. */
@@ -62,7 +65,12 @@ async function waitUntilAllowed(call: WaitCall, queue: WaitQueue, cancellation: 
       if (decision === undefined) continue;
       const repliedMs = timers.replyMs(sentMs);
       if (decision.allowed) return { decision, sentMs, repliedMs };
-      const { retryAfterMs, violated, limits } = decision;
+      const { retryAfterMs, violated, limits, degraded } = decision;
+      if (retryAfterMs === Infinity && degraded === 'fallback' && call.plan.fallback !== undefined) {
+        // The limits of one process may be smaller than the cost. The store decides again after the outage.
+        await cancellation.sleep(FALLBACK_RETRY_MS, repliedMs, woken);
+        continue;
+      }
       if (retryAfterMs === Infinity) {
         const message = 'This call can never succeed: its `cost` exceeds a limit';
         throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
