@@ -147,3 +147,14 @@ test('a failure is taken back although earlier successes were reset', async () =
   await send(app, 8, '/500');
   expect(await send(app, 6)).toEqual([...Array(5).fill(200), 429]);
 });
+
+test('a flood of keys drops what was recorded for refunds, and no count', async () => {
+  const store = new RollingWindowStore({ store: new MemoryStore({ clock: manualClock() }) });
+  store.init({ windowMs: WINDOW_MS, limit: 10, skipFailedRequests: true });
+  await store.increment('early');
+  for (let index = 0; index < 20_000; index++) await store.increment(`flood ${index}`);
+  await store.increment('late');
+  for (const key of ['early', 'late']) await store.decrement(key);
+  expect(await store.get('early')).toMatchObject({ totalHits: 1 });
+  expect(await store.get('late')).toMatchObject({ totalHits: 0 });
+});
