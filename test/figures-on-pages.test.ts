@@ -120,3 +120,24 @@ test('the internals of Redis have the measured size of a fixed window', () => {
     .fixedWindow.text;
   expect(read('docs/internals/redis.md')).toContain(`It takes ${bytes} bytes`);
 });
+
+test.each([
+  [
+    "the rolling window with `log: 'packed'`",
+    ['hit-log/hit-log-packed', 'hit-log/hit-log-packed-rewrite', 'program/plain-window-check'],
+  ],
+  ["the rolling window with `log: 'sorted-set'`", ['hit-log/hit-log-sorted-set']],
+  ['`concurrency`', ['limits/concurrency']],
+])('the page for operators lists the commands that Redis must allow for %s', (what, files) => {
+  const lines = read('docs/redis-in-production.md').split('\n');
+  const commandsFor = (name: string) => {
+    const cells = lines.find((line) => line.startsWith(`| ${name} `))!.split('|');
+    return Array.from(cells[2]!.matchAll(/`([A-Z]+)`/g), ([, command]) => command!);
+  };
+  const called = files.flatMap((file) =>
+    Array.from(read(`packages/redis/src/lua/${file}.lua`).matchAll(/\bp?call\('([A-Z]+)'/g), ([, command]) => command!),
+  );
+  const general = commandsFor('every limiter');
+  const own = [...new Set(called)].filter((command) => !general.includes(command));
+  expect(own.sort()).toEqual(commandsFor(what).sort());
+});

@@ -76,11 +76,15 @@ function renderVersions({ machine: { date, node, cpu, cores }, headers, method }
 
 /** The bytes of a key in the limiters that the benchmark measures, which keep either a log or a counter. */
 function renderMemory(bytes: Results): string {
-  const [one, many] = ['bytes per key with 1 hit', 'bytes per key with 100 hits'];
-  const counters = ['express-rate-limit', '@fastify/rate-limit', 'rate-limiter-flexible'];
-  const ofCounters = counters.flatMap((library) => [one, many].map((row) => figureOf(bytes, row, library)));
+  const hits = [1, 100].map((count) => {
+    const row = `bytes per key with ${count} hit${count === 1 ? '' : 's'}`;
+    const ofCounters = ['express-rate-limit', '@fastify/rate-limit', 'rate-limiter-flexible'].map((library) =>
+      figureOf(bytes, row, library),
+    );
+    return `${whole(figureOf(bytes, row, 'rollgate'))} bytes where a plain counter takes ${range(ofCounters, whole)} bytes`;
+  });
   return wrap(
-    `- Memory per key matters most to you. A plain counter takes ${range(ofCounters, whole)} bytes. The exact window takes ${whole(figureOf(bytes, one, 'rollgate'))} bytes with one hit, and ${whole(figureOf(bytes, many, 'rollgate'))} with 100.`,
+    `- Memory per key matters most to you. With one hit, an exact window takes ${hits[0]}. With 100 hits, it takes ${hits[1]}.`,
   );
 }
 
