@@ -58,7 +58,7 @@ export const lua = [
   ...of('program/letters', NEXT_UNIT, [
     ['numbers above 2^36 lose their highest digits', 'if number < 64 ^ 6 then', 'if true then'],
     ['numbers above 2^48 lose their highest digit', 'h == number and letters or ', 'letters or '],
-    ['the seventh digit contains the sixth', '(g - f) / 64 ^ 6', '(g - e) / 64 ^ 6'],
+    ['the seventh digit is the sixth', '(g - f) / 64 ^ 6', '(f - e) / 64 ^ 5'],
   ]),
   ...of('program/decisions', NEXT_UNIT, [
     ['the next unit is free at the reset', 'verdict.next_unit or verdict.reset, nil', 'verdict.reset, nil'],

@@ -143,6 +143,24 @@ test('the check of plain windows decides as the general one does, and leaves the
   );
 });
 
+test.each([
+  [5, '1s'],
+  [1000, '1h'],
+  [10_000, '1d'],
+  [10 ** 9, '30d'],
+])('the next unit and the remaining units are exact for a limit of %i in %s', async (limit, window) => {
+  let nowMs = 1e12;
+  const clock = { now: () => nowMs };
+  const limits = rollingWindow({ limit, window });
+  const stores = [new RedisStore({ client: redis.connect(), clock }), new MemoryStore({ clock })];
+  const limiters = stores.map((store) => new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' }));
+  for (const passedMs of [0, 123.457, 0.001, 400.1]) {
+    nowMs = Math.round((nowMs + passedMs) * 1000) / 1000;
+    const [inRedis, inMemory] = await Promise.all(limiters.map((limiter) => limiter.check('ann')));
+    expect({ ...inRedis }).toEqual({ ...inMemory });
+  }
+});
+
 function checkAfter(pace: number, cost: number | readonly number[] = 1) {
   return { pace, operation: { kind: 'check', key: 'ann', cost, times: 1 } as const };
 }
