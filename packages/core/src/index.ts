@@ -17,7 +17,7 @@ export {
 } from './limits/sliding-window-counter.js';
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.js';
-export type { Key, Limits, LimitsFrom, MissingNameOf, NameOf } from './plan/create-plan.js';
+export type { Key, Limits, LimitsFrom, MissingNameOf, NameOf, SomeKeys } from './plan/create-plan.js';
 export type { Cost } from './plan/resolve-costs.js';
 export { type Concurrency, type ConcurrencyOptions, concurrency } from './slots/concurrency.js';
 export type { RefundFailure } from './store/background-refund.js';

@@ -82,6 +82,22 @@ describe.each(Object.entries(stores))('%s', (_, createTestStore) => {
   });
 });
 
+test.each(['peek', 'charge', 'reset'] as const)('%s rejects keys that name no limit', async (operation) => {
+  const limiter = new RateLimiter({ limits });
+  const call = (key: object) => limiter[operation](key as never);
+  const code = 'ERR_ROLLGATE_INVALID_KEY';
+  await expect(call({})).rejects.toMatchObject({
+    message: 'Expected `key` to be a string, or a record with a string for at least one limit, got an object (object)',
+    code,
+  });
+  await expect(call({ token: 'ann', requests: 'ann' })).rejects.toMatchObject({
+    message: 'Unknown limit `token` in `key`. The limits are `requests`, `tokens`',
+    code,
+  });
+  await expect(call({ requests: undefined })).rejects.toMatchObject({ code });
+  await expect(call({ tokens: '' })).rejects.toMatchObject({ code });
+});
+
 test.each([
   [{ tokens: -1 }, 'Expected `cost.tokens` to be a safe integer from 0, got -1 (number)', RangeError],
   [{ tokens: 0.5 }, 'Expected `cost.tokens` to be a safe integer from 0, got 0.5 (number)', RangeError],

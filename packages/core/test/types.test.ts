@@ -20,6 +20,18 @@ test('the names of limits are inferred, and wrong ones do not compile', async ()
   expect(write).toBeInstanceOf(Function);
 });
 
+test('a call may have the keys of some limits', async () => {
+  const limiter = new RateLimiter({ limits: { burst: limit, daily: limit } });
+  expect((await limiter.peek({ burst: 'ann' })).limits.burst.remaining).toBe(2);
+  await limiter.reset({ yearly: 'ann' }, { limits: { hourly: limit, yearly: limit } });
+  // @ts-expect-error there is no such limit
+  await expect(limiter.reset({ hourly: 'ann' })).rejects.toThrow(TypeError);
+  // @ts-expect-error there is no such limit
+  await expect(limiter.peek({ burst: 'ann', hourly: 'ann' })).rejects.toThrow(TypeError);
+  // @ts-expect-error there is no key
+  await expect(limiter.charge({})).rejects.toThrow(TypeError);
+});
+
 test('limits of a call define the names of its keys', async () => {
   const limiter = new RateLimiter({ limits: { burst: limit } });
   const decision = await limiter.check({ pro: 'ann' }, { limits: { pro: limit } });

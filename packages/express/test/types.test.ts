@@ -70,7 +70,9 @@ test('the middleware’s limiter knows the names of its limits', async () => {
   const names: Names = decision.violated;
   expect([names, decision.limits.burst.remaining]).toEqual([[], 1]);
   // @ts-expect-error a key for `daily` is missing
-  await expect(limiter.reset({ burst: 'ann' })).rejects.toThrow(TypeError);
+  await expect(limiter.check({ burst: 'ann' })).rejects.toThrow(TypeError);
+  await limiter.reset({ burst: 'ann' });
+  expect((await limiter.peek('ann')).limits).toMatchObject({ burst: { remaining: 2 }, daily: { remaining: 1 } });
 });
 
 test('a settlement knows the names of the limits of its limiter', async () => {

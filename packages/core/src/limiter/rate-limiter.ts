@@ -4,7 +4,8 @@ import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events
 import type { StoreError } from '../failure/store-error.js';
 import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import { type Key, type Limits, type MissingNameOf, type NameOf, resolveKeys } from '../plan/create-plan.js';
+import type { Key, Limits, MissingNameOf, NameOf, SomeKeys } from '../plan/create-plan.js';
+import { resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
@@ -26,6 +27,7 @@ export type DecisionEvent = DecisionEventOf<RateLimiter>;
 
 // TypeScript infers the names from the limits alone, not from the key or the expected decision.
 type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
+type SomeKeysOn<Own extends Limits> = NoInfer<SomeKeys<NameOf<Own>>>;
 type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>, MissingNameOf<Own>>>;
 
 /** Published on the channel `rollgate:lease:lost` when slots of a `concurrency` limit may belong to another process. */
@@ -109,12 +111,11 @@ export class RateLimiter<Given extends Limits = Limits> {
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
-  /** Like {@link check}, but records nothing. */
-  async peek<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
-    const plan = this.#planFor(options);
-    return this.#store.peek(plan, resolveKeys(plan, key), resolveCosts(plan, options?.cost)) as Awaitable<
-      DecisionOn<Own>
-    >;
+  /** Like {@link check}, but records nothing. With a record of keys, only the limits that it names decide. */
+  async peek<Own extends Limits = Given>(key: SomeKeysOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
+    const plan = selectLimits(this.#planFor(options), key);
+    const costs = resolveCosts(plan, options?.cost);
+    return this.#store.peek(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionOn<Own>>;
   }
 
   /**
@@ -158,22 +159,32 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /**
    * Records usage that was learned elsewhere, whether or not that many units are free. Takes `cost` and `limits` as
-   * {@link check} does. A limit that a record of costs omits takes one unit, so pass 0 to leave it out.
+   * {@link check} does. A limit that a record of costs omits takes one unit. With a record of keys, only the limits
+   * that it names record.
    *
    * Resolves to the decision that {@link peek} would return right after.
    *
    * @throws The same as {@link check}.
    */
-  async charge<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
-    const plan = this.#planFor(options);
+  async charge<Own extends Limits = Given>(
+    key: SomeKeysOn<Own>,
+    options?: CheckOptions<Own>,
+  ): Promise<DecisionOn<Own>> {
+    const plan = selectLimits(this.#planFor(options), key);
     const costs = resolveCosts(plan, options?.cost);
     if (this.#store.charge === undefined) throw unsupported('charge');
     return this.#store.charge(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionOn<Own>>;
   }
 
-  /** Drops the state of a key, so that it has its full quota again. Takes `limits` as {@link check} does. */
-  async reset<Own extends Limits = Given>(key: KeyOn<Own>, options?: Pick<CheckOptions<Own>, 'limits'>): Promise<void> {
-    const plan = this.#planFor(options);
+  /**
+   * Drops the state of a key, so that it has its full quota again. With a record of keys, the limits that it does not name
+   * keep their state. Takes `limits` as {@link check} does.
+   */
+  async reset<Own extends Limits = Given>(
+    key: SomeKeysOn<Own>,
+    options?: Pick<CheckOptions<Own>, 'limits'>,
+  ): Promise<void> {
+    const plan = selectLimits(this.#planFor(options), key);
     const keys = resolveKeys(plan, key);
     await this.#store.reset(plan, keys);
     wakeWaiters(this.#store, () => namesOf(this.#store, plan, keys));

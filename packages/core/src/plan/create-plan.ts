@@ -22,6 +22,11 @@ type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit
 /** One key for all limits, or one key per limit name. */
 export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
 
+/** One key for all limits, or one key for each of some limits. */
+export type SomeKeys<Name extends string = string> =
+  | string
+  | { [One in Name]: Readonly<Record<One, string> & Partial<Record<Name, string>>> }[Name];
+
 /** Limits, or a function that derives them from others. */
 export type LimitsFrom<Given extends Limits> = Given | Derivation<Given>['derive'];
 
@@ -69,6 +74,23 @@ function createRule(prefix: string, name: string, limit: unknown): Rule {
 }
 
 /**
+ * Returns the plan of the limits for which `key` has a key. It is `plan` itself if these are all.
+ *
+ * @throws TypeError if a record of keys is empty or names an unknown limit.
+ */
+export function selectLimits(plan: Plan, key: unknown): Plan {
+  if (typeof key !== 'object' || key === null) return plan;
+  validateNames(plan, key);
+  const select = ({ rules }: Plan) => rules.filter(({ name }) => Object.hasOwn(key, name));
+  const rules = select(plan);
+  if (rules.length === plan.rules.length) return plan;
+  if (rules.length === 0) throw invalidKey('key', 'a string, or a record with a string for at least one limit', key);
+  const { prefix, fallback } = plan;
+  const selected = toPlan(prefix, rules);
+  return fallback === undefined ? selected : { ...selected, fallback: toPlan(prefix, select(fallback)) };
+}
+
+/**
  * Returns the keys in the order of the plan's rules.
  *
  * @throws TypeError if a key is not a string, is empty or missing, or names an unknown limit.
@@ -82,13 +104,8 @@ export function resolveKeys(plan: Plan, key: unknown): Keys {
 function resolveKeyRecord(plan: Plan, key: unknown): Keys {
   if (typeof key !== 'object' || key === null)
     throw invalidKey('key', 'a string, or a record with one string per limit', key);
-  const { rules } = plan;
-  const names = rules.map(({ name }) => name);
-  for (const name of Object.keys(key)) {
-    if (names.includes(name)) continue;
-    throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(unknownLimitMessage('key', name, names)));
-  }
-  const keys = names.map((name) => {
+  validateNames(plan, key);
+  const keys = plan.rules.map(({ name }) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
     if (typeof value !== 'string' || value === '')
       throw invalidKey(`key.${name}`, 'a string of at least one character', value);
@@ -96,6 +113,14 @@ function resolveKeyRecord(plan: Plan, key: unknown): Keys {
   });
   // Equal keys count as one key, so that `wait` puts all their callers into one queue.
   return keys.every((value) => value === keys[0]) ? keys[0]! : keys;
+}
+
+function validateNames({ rules }: Plan, key: object): void {
+  const names = rules.map(({ name }) => name);
+  for (const name of Object.keys(key)) {
+    if (names.includes(name)) continue;
+    throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(unknownLimitMessage('key', name, names)));
+  }
 }
 
 /** Empty keys are rejected, because all clients without an identity would share one limit. */

@@ -48,6 +48,32 @@ async function expectSeparateLimits(context: CheckContext): Promise<void> {
   }
 }
 
+/** `peek`, `charge` and `reset` with the key of one limit leave the other one as it is. */
+async function expectKeysOfSomeLimits(context: CheckContext): Promise<void> {
+  for (const algorithm of context.algorithms) {
+    const limit = limitOf(minuteLimit(algorithm, 9));
+    const limiter = createLimiter(context, { account: limit, address: limit });
+    // A Cluster may refuse different keys in one check.
+    await limiter.check('ann', { cost: 3 });
+    const before = await limiter.peek('ann');
+    const expectLimits = async (account: unknown, address: unknown, call: string) => {
+      const { limits } = await limiter.peek('ann');
+      assertSame({ ...limits.account }, account, () => `\`account\` of ${algorithm} after ${call}`);
+      assertSame({ ...limits.address }, address, () => `\`address\` of ${algorithm} after ${call}`);
+    };
+    const peeked = await limiter.peek({ account: 'ann' });
+    assertSame(Object.keys(peeked.limits), ['account'], () => 'The limits of a peek with the key of `account`');
+    assertSame({ ...peeked.limits.account }, { ...before.limits.account }, () => 'That peek');
+    const charged = await limiter.charge({ address: 'ann' }, { cost: 2 });
+    const { address } = charged.limits;
+    assertSame(Object.keys(charged.limits), ['address'], () => 'The limits of a charge with the key of `address`');
+    await expectLimits({ ...before.limits.account }, { ...address }, 'a charge of `address`');
+    await limiter.reset({ account: 'ann' });
+    const fresh = (await limiter.peek({ account: 'bob' })).limits.account;
+    await expectLimits({ ...fresh }, { ...address }, 'a reset of `account`');
+  }
+}
+
 async function expectSeparateSubjects(context: CheckContext): Promise<void> {
   const counter = createCounter(countingStore(context), {
     bucketInterval: 5000,
@@ -66,6 +92,10 @@ export const separateKeys: readonly Requirement[] = [
     verify: expectSeparateKeys,
   },
   { name: 'limits and prefixes count apart if they differ in case', verify: expectSeparateLimits },
+  {
+    name: 'a peek, a charge or a reset with the keys of some limits leaves the others',
+    verify: expectKeysOfSomeLimits,
+  },
   {
     name: 'RollingCounter counts subjects apart if they differ in case, accents, spaces, special characters or their end',
     needs: ['rollingCounter'],
