@@ -5,6 +5,7 @@ export {
   concurrency,
   fixedWindow,
   leakyBucket,
+  lockout,
   MemoryStore,
   manualClock,
   monotonicClock,
@@ -12,6 +13,7 @@ export {
   RollingCounter,
   rollingWindow,
   StoreError,
+  sameKey,
   slidingWindowCounter,
   tokenBucket,
 } from './index.js';

@@ -9,6 +9,7 @@ export { type BucketedWindow, type BucketedWindowOptions, bucketedWindow } from 
 export { type FixedWindow, type FixedWindowOptions, fixedWindow } from './limits/fixed-window.js';
 export { type LeakyBucket, type LeakyBucketOptions, leakyBucket } from './limits/leaky-bucket.js';
 export type { Limit, RejectionReason } from './limits/limit.js';
+export { type Lockout, type LockoutOptions, lockout, sameKey } from './limits/lockout.js';
 export { type RollingWindow, type RollingWindowOptions, rollingWindow } from './limits/rolling-window.js';
 export {
   type SlidingWindowCounter,
