@@ -1,4 +1,4 @@
-import { invalidOption, parseDuration, validateOneOf } from '@rollgate/core/store';
+import { clarifyUnit, invalidOption, parseDuration, validateOneOf } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
 import { UsageError } from './errors.js';
 import { Networks, privateNetworks } from './log/address.js';
@@ -24,9 +24,14 @@ export function parseQuota(text: string): NamedQuota {
   if (!NAME.test(name)) {
     throw usage('--limit', "a name of 1 to 64 letters, digits, '_', '.' or '-' before the `=`", text);
   }
-  const windowMs = durationOf(/^\d/.test(time) ? time : `1${time}`);
+  const windowText = /^\d/.test(time) ? time : `1${time}`;
+  const windowMs = durationOf(windowText);
   if (windowMs === undefined)
-    throw usage('--limit', `${EXPECTED_QUOTA}, with a unit such as \`s\` or \`m\`, at most 100 years`, text);
+    throw usage(
+      '--limit',
+      clarifyUnit(windowText) ?? `${EXPECTED_QUOTA}, with a unit such as \`s\` or \`m\`, at most 100 years`,
+      text,
+    );
   return { name, limit, windowMs };
 }
 
@@ -48,7 +53,7 @@ export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[])
 /** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */
 export function parseDurationOption(option: string, text: string): number {
   const ms = durationOf(text);
-  if (ms === undefined) throw usage(option, EXPECTED_DURATION, text);
+  if (ms === undefined) throw usage(option, clarifyUnit(text) ?? EXPECTED_DURATION, text);
   return ms;
 }
 

@@ -45,6 +45,8 @@ test.each([
   [['suggest', '--reject', '0.1'], /`--reject` to be a share below 100% such as `0\.1%`, got "0\.1" \(string\)/],
   [['suggest', '--reject', '100%'], /`--reject` .* got "100%" \(string\)/],
   [['suggest', '--window', '60000'], /`--window` to be a time with its unit, such as `1m`.* got "60000" \(string\)/],
+  [['simulate', '--limit', '5/M'], /`--limit` to be a clear unit, such as '1m' .* got "5\/M" \(string\)/],
+  [['suggest', '--window', '1M'], /`--window` to be a clear unit, such as '1m' .* got "1M" \(string\)/],
   [['simulate', '--limit', '5/60000'], /`--limit` .* with a unit such as `s`.* got "5\/60000" \(string\)/],
   [['replay'], /unknown command 'replay'/],
 ])('%j is a usage error', async (args, message) => {

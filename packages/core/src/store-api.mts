@@ -3,6 +3,7 @@ export type * from './store-api.js';
 export {
   CalendarWindow,
   channel,
+  clarifyUnit,
   copyString,
   costAt,
   createStore,

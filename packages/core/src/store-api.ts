@@ -46,7 +46,7 @@ export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
-export { parseDuration } from './validation/duration.js';
+export { clarifyUnit, parseDuration } from './validation/duration.js';
 export { type Coded, withCode } from './validation/error-codes.js';
 export {
   formatValue,

@@ -128,6 +128,8 @@ describe.each(WRONG)('%s: `%s`', (_, option, make, values) => {
 
 // biome-ignore format: a table
 const RELATED_VALUES: [string, () => unknown, string][] = [
+  ['a minute or a month', () => rollingWindow({ limit: 1, window: '1M' }), "`window` to be a clear unit, such as '1m' for a minute or '30d' for a month, got \"1M\""],
+  ['minutes or months', () => tokenBucket({ capacity: 1, refill: 1, every: '3 M' }), "`every` to be a clear unit, such as '1m'"],
   ['a queue of a hundred years', () => leakyBucket({ capacity: 36_600, interval: '1d' }), '`capacity` to be a queue that empties within 100 years'],
   ['a bucket that fills in a hundred years', () => tokenBucket({ capacity: 36_600, refill: 1, every: '1d' }), '`capacity` to be a bucket that fills within 100 years'],
   ['a bucket with too many fractions', () => tokenBucket({ capacity: 2 ** 51, refill: 999_983, every: '1s' }), '`capacity` to be at most 9007352379'],

@@ -22,15 +22,25 @@ const EXPECTED = "a duration such as '1m' or positive whole milliseconds, at mos
 export function parseDuration(option: string, value: unknown): number {
   const ms = typeof value === 'string' ? parseText(value) : value;
   if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= MAX_DURATION_MS) return ms as number;
-  throw invalidNumber(option, EXPECTED, value);
+  throw invalidNumber(option, clarifyUnit(value) ?? EXPECTED, value);
 }
 
 /** The parser's time grows with the square of the length. */
 const MAX_TEXT_LENGTH = 100;
 
+/** In other libraries, `M` is a month. The parser reads it as a minute. */
+const MINUTE_OR_MONTH = /\d *M$/;
+
+/** Returns what to write instead of text such as `1M`, or `undefined` for other values. */
+export function clarifyUnit(value: unknown): string | undefined {
+  const isAmbiguous = typeof value === 'string' && MINUTE_OR_MONTH.test(value.slice(-MAX_TEXT_LENGTH));
+  return isAmbiguous ? "a clear unit, such as '1m' for a minute or '30d' for a month" : undefined;
+}
+
 /** Rejects text without a unit, because a number that was not converted may have been meant in any unit. */
 function parseText(text: string): number | undefined {
-  const ms = text.length <= MAX_TEXT_LENGTH && /[a-z]$/i.test(text) ? parse(text) : undefined;
+  const hasUnit = text.length <= MAX_TEXT_LENGTH && /[a-z]$/i.test(text) && !MINUTE_OR_MONTH.test(text);
+  const ms = hasUnit ? parse(text) : undefined;
   if (ms === undefined) return undefined;
   // 2.01 * 1000 is 2009.9999999999998. Text that means whole milliseconds must not fail because of that.
   const whole = Math.round(ms);
