@@ -27,6 +27,7 @@ test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core
 test('the page documents no unknown code', () => {
   const known = [
     ...WARNING_CODES,
+    'ROLLGATE_EPOCH_WINDOW',
     'ROLLGATE_KEYS_EVICTED',
     'ROLLGATE_ON_LEASE_LOST_FAILED',
     'ROLLGATE_SHORT_INTERVAL',

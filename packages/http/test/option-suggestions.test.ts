@@ -1,4 +1,12 @@
-import { leakyBucket, MemoryStore, RateLimiter, RollingCounter, rollingWindow, tokenBucket } from '@rollgate/core';
+import {
+  fixedWindow,
+  leakyBucket,
+  MemoryStore,
+  RateLimiter,
+  RollingCounter,
+  rollingWindow,
+  tokenBucket,
+} from '@rollgate/core';
 import { rateLimit } from '@rollgate/express';
 
 const limit = { limit: 1, window: '1m' };
@@ -72,6 +80,21 @@ test('an empty key is invalid, because all unidentified clients would share it',
   }
   await expect(limiter.check({ burst: '' })).rejects.toMatchObject({ code });
   await expect(new RollingCounter().add('')).rejects.toMatchObject({ code });
+});
+
+test('a fixed window of more than a day warns once, because it starts with no month', () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  fixedWindow({ limit: 1, window: '1d' });
+  expect(warn).not.toHaveBeenCalled();
+  fixedWindow({ limit: 1, window: '30d' });
+  fixedWindow({ limit: 1, window: '7d' });
+  expect(warn.mock.calls).toEqual([
+    [
+      'The `window` of a fixedWindow is 30 days. Its windows start at multiples of that time since 1 January 1970 UTC, not with a week or a month. Use a rollingWindow, or the calendarWindow of @rollgate/calendar',
+      { type: 'RollgateWarning', code: 'ROLLGATE_EPOCH_WINDOW' },
+    ],
+  ]);
+  warn.mockRestore();
 });
 
 describe('a bare number of milliseconds', () => {

@@ -1,5 +1,7 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { warnOnce } from '../validation/warn-once.js';
+import { describeEpochWindow } from '../validation/warning-texts.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
@@ -30,9 +32,12 @@ const COUNT = END + 1;
 /** The scale of the largest limit that has recorded in the window. */
 const SCALE = END + 2;
 
+const DAY_MICROS = 24 * 60 * 60 * 1_000_000;
+
 /**
- * A counter per window. Windows follow each other on the clock, so a window of a day ends at midnight UTC. It needs the
- * least state, but a client can use twice the limit around the boundary of two windows.
+ * A counter per window. Windows follow each other on the clock, so a window of a day ends at midnight UTC. Longer ones start
+ * at multiples of their length since 1 January 1970, not with a week or a month. Rollgate warns once about them. The
+ * algorithm needs the least state, but a client can use twice the limit around the boundary of two windows.
  *
  * If the settings of a key in use change, the current window keeps its end and its count.
  *
@@ -66,6 +71,9 @@ export class FixedWindow implements Limit {
     validateOptionNames('fixedWindow', options, ['limit', 'window', 'minDifference']);
     this.limit = validatePositiveInteger('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
+    if (this.windowMicros > DAY_MICROS) {
+      warnOnce('ROLLGATE_EPOCH_WINDOW', describeEpochWindow(this.windowMicros / DAY_MICROS));
+    }
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
