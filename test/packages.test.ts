@@ -168,7 +168,7 @@ const named = (module) => Object.keys(module).filter((name) => name !== '__esMod
 for (const name of ${JSON.stringify(libraries.flatMap((name) => entriesOf(name).map((path) => name + path.slice(1))))}) {
   const imported = await import(name);
   assert.deepEqual(named(imported), named(require(name)), name);
-  assert.ok(named(imported).length > 0, name);
+  assert.ok(named(imported).length > 0 || name === '@rollgate/nestjs/fastify', name); // That one has only types.
 }
 `;
 

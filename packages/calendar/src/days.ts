@@ -2,7 +2,13 @@ import { Temporal } from '@js-temporal/polyfill';
 import { invalidOption, validateOptionNames } from '@rollgate/core/store';
 
 /** The length of a period. */
-export type CalendarPeriod = 'hour' | 'day' | 'week' | 'month' | 'year' | { readonly months: number };
+export type CalendarPeriod = 'hour' | 'day' | 'week' | 'month' | 'year' | CalendarMonths;
+
+/** A period of several months. */
+export interface CalendarMonths {
+  /** How many, an integer from 1 to 1,200. `3` is a quarter. */
+  readonly months: number;
+}
 
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 

@@ -1,2 +1,2 @@
 export { type CalendarWindowOptions, calendarWindow } from './calendar-window.js';
-export type { Anchor, CalendarPeriod } from './days.js';
+export type { Anchor, CalendarMonths, CalendarPeriod } from './days.js';

@@ -1,6 +1,12 @@
-// Only types, for apps over Fastify: `import '@rollgate/nestjs/fastify'`. Apps over Express need not install Fastify.
+// Only types, for apps over Fastify. Apps over Express need not install it.
 import type { Decision } from '@rollgate/core';
 import type {} from 'fastify';
+
+/**
+ * What `import '@rollgate/nestjs/fastify'` declares as `request.rateLimit` of a request of Fastify: the decision about it, or
+ * `null` without one. With several limiters, it is the last one's.
+ */
+export type FastifyRequestDecision = Decision | null;
 
 declare module 'fastify' {
   interface FastifyRequest {
