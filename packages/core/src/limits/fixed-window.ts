@@ -1,7 +1,6 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
-import { describeEpochWindow } from '../validation/warning-texts.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
@@ -71,9 +70,7 @@ export class FixedWindow implements Limit {
     validateOptionNames('fixedWindow', options, ['limit', 'window', 'minDifference']);
     this.limit = validatePositiveInteger('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
-    if (this.windowMicros > DAY_MICROS) {
-      warnOnce('ROLLGATE_EPOCH_WINDOW', describeEpochWindow(this.windowMicros / DAY_MICROS));
-    }
+    if (this.windowMicros > DAY_MICROS) warnOnce('ROLLGATE_EPOCH_WINDOW', describeEpochWindow(this.windowMicros));
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
@@ -137,4 +134,9 @@ export class FixedWindow implements Limit {
   refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
     if (numbers[start + END] === atMicros) numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! + kept - cost);
   }
+}
+
+/** The warning of a window that people take for one of the calendar. */
+function describeEpochWindow(micros: number): string {
+  return `The \`window\` of a fixedWindow is ${micros / DAY_MICROS} days. Its windows start at multiples of that time since 1 January 1970 UTC, not with a week or a month. Use a rollingWindow, or the calendarWindow of @rollgate/calendar`;
 }

@@ -7,5 +7,3 @@ export const describeFullStore = (maxKeys: number): string =>
 
 export const describeShortInterval = (option: string, ms: number): string =>
   `\`${option}: ${ms}\` is ${ms} milliseconds${PAGE}short_interval`;
-
-export const describeEpochWindow = (days: number): string => `A fixedWindow lasts ${days} days${PAGE}epoch_window`;

@@ -5,7 +5,3 @@ export const describeFullStore = (maxKeys: number): string =>
 /** The warning of a short interval without a unit. */
 export const describeShortInterval = (option: string, ms: number): string =>
   `\`${option}: ${ms}\` is ${ms} milliseconds. Write '${ms}s' if you mean seconds, or '${ms}ms' to confirm milliseconds`;
-
-/** The warning of a fixed window that people take for one of the calendar. */
-export const describeEpochWindow = (days: number): string =>
-  `The \`window\` of a fixedWindow is ${days} days. Its windows start at multiples of that time since 1 January 1970 UTC, not with a week or a month. Use a rollingWindow, or the calendarWindow of @rollgate/calendar`;
