@@ -14,7 +14,9 @@ const redis = PrivateRedis.forThisFile();
 
 /** Its scripts decide every check in the general form. */
 const createGeneralClient = () => {
-  return createScriptEditingClient(redis.connect(), replaceParts(['if has_room == nil then', 'if true then']));
+  const ofOneWindow = ['local has_room = window.read(key, now, stamp)', 'local has_room = nil'] as const;
+  const ofSeveral = ['if has_room == nil then', 'if true then'] as const;
+  return createScriptEditingClient(redis.connect(), replaceParts(ofOneWindow, ofSeveral));
 };
 
 const PLANS = [
