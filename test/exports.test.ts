@@ -45,7 +45,7 @@ function exportedBy(source: string): string[] {
 test.each(entries)('%s names what it exports, except for all of the core', (_, source) => {
   const names = exportedBy(source);
   expect(names.filter((name) => name.includes('*') && name !== '*@rollgate/core')).toEqual([]);
-  expect(names.length).toBeGreaterThan(1);
+  expect(names).not.toEqual([]);
 });
 
 // The wrapper has to name every value: what it lacks, `import` lacks. Its types are all there.

@@ -7,6 +7,7 @@ const UPPER_BOUND = /(?:\b(?:performance|Date)\.now\(\)|Ms\b).*\.toBeLess/;
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'expect(decision.retryAfterMs)': 'computed from the limits and a time that the test sets',
   'expect(estimated.limits[name]!.retryAfterMs)': 'compares two figures of the same moment',
+  'expect(resetMs * 1000)': 'time until a moment of the server, which only falls while the machine is busy',
   'expect(leftMs)': 'time to live, which only falls while the machine is busy',
   'toBeLessThan(60_000)': 'distinguishes clocks by a minute',
   'Date.parse(reset)': 'distinguishes units by half a minute',

@@ -6,7 +6,7 @@ import type {} from 'fastify';
  * What `import '@rollgate/nestjs/fastify'` declares as `request.rateLimit` of a request of Fastify: the decision about it, or
  * `null` without one. With several limiters, it is the last one's.
  */
-export type FastifyRequestDecision = Decision | null;
+type FastifyRequestDecision = Decision | null;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,3 +14,5 @@ declare module 'fastify' {
     rateLimit: Decision | null;
   }
 }
+
+export type { FastifyRequestDecision };
