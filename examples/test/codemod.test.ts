@@ -122,7 +122,8 @@ export const settings = { config: { rateLimit: { max: 1, windowMs: 1000 } } };
 async function migrate(...args: readonly string[]): Promise<string> {
   const npx = `#!/bin/sh\n[ "$1 $2" = '--yes jscodeshift@17' ] && shift 2 && exec '${process.execPath}' '${JSCODESHIFT}' --run-in-band "$@"\n`;
   writeFileSync(join(folder, 'npx'), npx, { mode: 0o755 });
-  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  // Without NO_COLOR, jscodeshift colors its reports where CI is set.
+  const env = { ...process.env, NO_COLOR: '1', PATH: `${folder}:${process.env.PATH}` };
   return (await run(process.execPath, [ROLLGATE, 'migrate', ...args], { cwd: folder, env })).stdout;
 }
 
