@@ -2,7 +2,7 @@
 
 const CORE = ['packages/calendar/test/calendar-window.test.ts', 'packages/store-conformance/test/memory-store.test.ts'];
 const PERIODS = ['packages/calendar/test/calendar-window.test.ts', 'packages/calendar/test/periods.test.ts'];
-const REDIS = ['packages/redis/test/calendar-periods.test.ts', 'packages/redis/test/vectors.test.ts'];
+const REDIS = ['calendar-periods', 'vectors', 'clock-steps'].map((name) => `packages/redis/test/${name}.test.ts`);
 
 const of = (file, tests, mutants) =>
   mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
@@ -74,7 +74,8 @@ export const calendar = [
     ],
     ['a time before both periods is in the first one', 'now >= rule.first_start and now <', 'now <'],
     ['another calendar ends the period early', 'math.max(state.ends, state.period_end)', 'state.period_end'],
-    ['a refund finds a later period', ' or state.first > stamp then', ' then'],
+    ['a refund finds a later period', ' or state.first > stamp or', ' or'],
+    ['a refund after a clock step finds another period', ' or recorded_at >= state.ends then', ' then'],
     ['each record begins a new period', 'state.first = state.first or stamp', 'state.first = stamp'],
     ['a refund makes a key permanent', ", 'KEEPTTL')", ')'],
     ['a smaller limit lowers the scale', 'math.max(state.scale, rule.scale)', 'rule.scale'],

@@ -47,6 +47,17 @@ export const luaStates = [
   ]),
   ...of(
     'limits/token-bucket',
+    [test('clock-steps')],
+    [
+      [
+        'a refund after a clock step back finds a state that was created later',
+        ' or recorded_at > state.newest_action then',
+        ' then',
+      ],
+    ],
+  ),
+  ...of(
+    'limits/token-bucket',
     [test('conformance')],
     [
       [

@@ -16,14 +16,19 @@ export class Reference {
   readonly #subjects = new Map<string, Subject>();
   /** The operation that last changed each Redis key. */
   readonly #changes = new Map<string, number>();
-  /** The operations that must not run twice. */
-  readonly #done = new Set<StoreCall>();
+  /** The operations that must not run twice, and the Redis key with their marks. */
+  readonly #done = new Map<StoreCall, string>();
+  /** The newest reset or refund of each Redis key by the server's clock. It may leave a marker that voids refunds. */
+  readonly #voids = new Map<string, { readonly stamp: number; readonly count: number }>();
   #count = 0;
 
   /** Executes the same operations in the model. */
   execute(execution: Execution): void {
     const { message, calls, serverMicros, expired } = execution;
-    for (const key of expired) if (!key.endsWith(':#done')) this.#expire(key, serverMicros);
+    for (const key of expired) {
+      if (key.endsWith(':#done')) this.#forgetDone(key);
+      else this.#expire(key, serverMicros);
+    }
     let start = 0;
     execution.results = calls.map((call, index) => {
       const keys = message.keys.slice(start, start + call.keyCount);
@@ -37,6 +42,7 @@ export class Reference {
   restart(executions: readonly Execution[]): void {
     this.#model = new ReferenceModel();
     this.#done.clear();
+    this.#voids.clear();
     for (const execution of executions) this.execute(execution);
     this.markAllChanged();
   }
@@ -76,15 +82,17 @@ export class Reference {
     const { subject, costs, kind } = call;
     let result: { decision?: Result['decision']; receipt: ModelReceipt } = { receipt: [] };
     const isSettlement = kind === 'refund' || kind === 'settle';
-    if (isSettlement) this.#settle(call, nowMicros);
-    else if (kind === 'reset') this.#model.reset(subject.specs, subject.keys);
-    else {
+    if (isSettlement) this.#settle(call, keys, nowMicros, count);
+    else if (kind === 'reset') {
+      this.#model.reset(subject.specs, subject.keys);
+      this.#addVoids(keys, nowMicros, count);
+    } else {
       Object.keys(subject.specs).forEach((name, index) => {
         this.#subjects.set(keys[index]!, subjectOfLimit(subject, name));
       });
       result =
         kind === 'charge'
-          ? { decision: this.#charge(call, nowMicros), receipt: [] }
+          ? { decision: this.#charge(call, keys, nowMicros), receipt: [] }
           : this.#model.check(subject.specs, subject.keys, costs, nowMicros, kind === 'check');
     }
     const changes = isSettlement || kind === 'reset' || kind === 'charge' || result.receipt.length > 0;
@@ -92,21 +100,40 @@ export class Reference {
     return { decision: result.decision, receipt: result.receipt, count };
   }
 
-  #charge(call: StoreCall, nowMicros: number): Decision {
+  #charge(call: StoreCall, redisKeys: readonly string[], nowMicros: number): Decision {
     const { specs, keys } = call.subject;
     if (this.#done.has(call)) return this.#model.check(specs, keys, 1, nowMicros, false).decision;
-    this.#done.add(call);
+    this.#done.set(call, redisKeys.at(-1)!);
     return this.#model.charge(specs, keys, call.costs, nowMicros);
   }
 
-  #settle(call: StoreCall, nowMicros: number): void {
-    const { execution } = call.settledCheck!;
-    const algorithms = Object.values(call.subject.specs).map(({ algorithm }) => algorithm);
+  #settle(call: StoreCall, redisKeys: readonly string[], nowMicros: number, count: number): void {
+    const { settledCheck, settledCosts, subject } = call;
+    const { isLost, serverMicros } = settledCheck!.execution!;
+    const stamp = serverMicros + settledCheck!.indexInMessage;
+    const checked = this.resultOf(settledCheck!);
+    const algorithms = Object.values(subject.specs).map(({ algorithm }) => algorithm);
     const isRolling = algorithms.every((algorithm) => algorithm === 'rollingWindow');
-    if (!isRolling && execution!.isLost) this.openResultReason ??= 'a refund of what the server has lost';
+    if (!isRolling && isLost) this.openResultReason ??= 'a refund of what the server has lost';
+    const isVoid = redisKeys.some((key) => {
+      const voids = this.#voids.get(key);
+      return voids !== undefined && voids.count < checked.count && voids.stamp > stamp;
+    });
+    if (!isRolling && isVoid) this.openResultReason ??= 'a refund after a clock step back behind a reset or refund';
     if (this.#done.has(call)) return; // The script detects that the client has sent it twice.
-    this.#done.add(call);
-    this.#model.settle(this.resultOf(call.settledCheck!).receipt, call.settledCosts, nowMicros);
+    this.#done.set(call, redisKeys.at(-1) ?? '');
+    this.#addVoids(redisKeys, stamp, count);
+    this.#model.settle(checked.receipt, settledCosts, nowMicros);
+  }
+
+  #addVoids(keys: readonly string[], stamp: number, count: number): void {
+    for (const key of keys)
+      if (stamp > (this.#voids.get(key)?.stamp ?? -Infinity)) this.#voids.set(key, { stamp, count });
+  }
+
+  /** Lets these operations run again, because their marks have expired. */
+  #forgetDone(marksKey: string): void {
+    for (const [call, key] of this.#done) if (key === marksKey) this.#done.delete(call);
   }
 
   /** Expects that an expired key would not affect a decision. */

@@ -13,19 +13,19 @@ function createCaller(context: CheckContext, algorithm: AlgorithmName) {
   const limit: Limit = limitOf(minuteLimit(algorithm, QUOTA));
   const limiter = createLimiter(context, limit);
   const check = (): Promise<Decision> => limiter.check('ann');
-  async function countAdmitted(): Promise<number> {
-    let count = 0;
-    while ((await check()).allowed) count += 1;
-    return count;
+  async function admit(): Promise<Decision[]> {
+    const admitted: Decision[] = [];
+    for (let decision = await check(); decision.allowed; decision = await check()) admitted.push(decision);
+    return admitted;
   }
-  return { limit, check, countAdmitted };
+  return { limit, limiter, check, admit };
 }
 
 /** A step back of at most a window admits nothing, and extends the wait by the step. */
 async function expectNoAdmission(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
-  const { limit, check, countAdmitted } = createCaller(context, algorithm);
-  assert.ok((await countAdmitted()) >= QUOTA);
+  const { limit, check, admit } = createCaller(context, algorithm);
+  assert.ok((await admit()).length >= QUOTA);
   const { retryAfterMs, retryIsEstimate } = await check();
   const start = clock.micros;
   for (const step of [1, Math.floor(limit.windowMicros / 2), limit.windowMicros]) {
@@ -37,17 +37,26 @@ async function expectNoAdmission(context: CheckContext, algorithm: AlgorithmName
   }
 }
 
-/** After a step so large that only a broken clock can have written the state, the quota is admitted exactly once. */
+/**
+ * After a step so large that only a broken clock can have written the state, the quota is admitted exactly once. A refund of
+ * what was recorded before the step admits nothing more.
+ */
 async function expectOneMoreQuota(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
-  const { limit, countAdmitted } = createCaller(context, algorithm);
-  const first = await countAdmitted();
-  const expectedCount = limit.holdsSlots && !endsLeases(context.store) ? 0 : first; // Slots in memory stay taken.
+  const { limit, limiter, admit } = createCaller(context, algorithm);
+  let before = await admit();
+  const expectedCount = limit.holdsSlots && !endsLeases(context.store) ? 0 : before.length; // Slots in memory stay taken.
   for (let round = 0; round < 3; round++) {
     for (const sign of [1, -1]) {
+      const step = `a step ${sign > 0 ? 'forward' : 'back'}`;
       clock.micros += sign * 20 * limit.keepMicros;
-      assert.equal(await countAdmitted(), expectedCount, `Admitted after a step ${sign > 0 ? 'forward' : 'back'}`);
-      assert.equal(await countAdmitted(), 0, 'Admitted without a further step');
+      const admitted = await admit();
+      assert.equal(admitted.length, expectedCount, `Admitted after ${step}`);
+      assert.equal((await admit()).length, 0, 'Admitted without a further step');
+      if (limit.holdsSlots) continue;
+      for (const decision of before) await limiter.refund(decision);
+      assert.equal((await admit()).length, 0, `Admitted after ${step} and refunds of what was admitted before it`);
+      before = admitted;
     }
   }
 }

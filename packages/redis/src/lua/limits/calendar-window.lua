@@ -70,9 +70,10 @@ function calendar_window.record(rule, state, now, cost, verdict, stamp)
   return verdict
 end
 
-function calendar_window.refund(_, key, stamp, _, _, cost, kept)
+function calendar_window.refund(_, key, stamp, _, _, cost, kept, recorded_at)
   local state = read(key)
-  if not state.first or state.first > stamp then return end
+  -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
+  if not state.first or state.first > stamp or recorded_at >= state.ends then return end
   state.count = math.max(0, state.count - (cost - kept))
   if state.count > 0 then redis.call('SET', key, pack_state(state), 'KEEPTTL') else redis.call('UNLINK', key) end
 end

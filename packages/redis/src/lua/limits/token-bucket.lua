@@ -117,7 +117,8 @@ end
 
 function token_bucket.refund(rule, key, stamp, now, at, cost, kept, recorded_at)
   local state, is_known = read(key)
-  if not is_known or state.created > stamp then return end
+  -- If the server's clock has stepped back, a state that began later may have an earlier stamp, but no action so late.
+  if not is_known or state.created > stamp or recorded_at > state.newest_action then return end
   local micros, parts = time_of(rule, cost - kept)
   if kept > 0 then
     -- The tokens that stay taken refill first.
