@@ -15,7 +15,7 @@ export const limitedCalls = new Map<string, number>();
 
 /** Creates the options of each scenario. A host mounts each on the path of its name. */
 export function createScenarios<Request>(read: ReadHeader<Request>): Record<string, ScenarioOptions> {
-  const client = (request: Request) => read(request, 'x-client') ?? 'nobody';
+  const client = (request: Request) => read(request, 'x-client') ?? 'anonymous';
   const window = { limit: 2, window: '1h', key: client };
   const failingKey = () => {
     throw new Error('The key failed');

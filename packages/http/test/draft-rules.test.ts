@@ -13,7 +13,7 @@ import { limitsOf } from '../../store-conformance/src/model-comparison.js';
 import { TestClock } from '../../store-conformance/src/test-clock.js';
 import { parseField } from './support/structured-fields';
 
-// The rules of draft-ietf-httpapi-ratelimit-headers-11 for the parameter `t`, held against the naive oracles:
+// The rules of draft-ietf-httpapi-ratelimit-headers-11 for the parameter `t`, compared with the naive oracles:
 // - The client can use no more than `r` units within `t` seconds (section 4.1.2).
 // - `Retry-After` is not earlier than the end of that window (section 6).
 // A time in whole seconds is rounded up, so the first rule holds until the last second begins.
