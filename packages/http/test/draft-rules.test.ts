@@ -2,12 +2,7 @@ import { MemoryStore } from '@rollgate/core';
 import { Gate, type Host, type Outcome } from '@rollgate/http';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
-import {
-  type AlgorithmName,
-  algorithmNames,
-  type LimitSpec,
-  oracleOf,
-} from '../../store-conformance/src/algorithms.js';
+import { type AlgorithmName, type LimitSpec, oracleOf, quotaNames } from '../../store-conformance/src/algorithms.js';
 import { smallLimit } from '../../store-conformance/src/arbitraries/limits.js';
 import { limitsOf } from '../../store-conformance/src/model-comparison.js';
 import { TestClock } from '../../store-conformance/src/test-clock.js';
@@ -22,7 +17,7 @@ const SECOND = 1e6;
 /** Makes the small limits of the conformance tests so slow that seconds distinguish them. */
 const SLOWER = 1777;
 
-const counting = algorithmNames.filter((algorithm) => algorithm !== 'concurrency');
+const counting = quotaNames.filter((algorithm) => algorithm !== 'concurrency');
 const slowed = (algorithm: AlgorithmName): fc.Arbitrary<LimitSpec> =>
   smallLimit(algorithm, 1).map(({ options }) => {
     const entries = Object.entries(options).map(([name, value]) => [
