@@ -14,6 +14,8 @@ export interface Result {
   readonly receipt: ModelReceipt;
   /** Its number among all operations. */
   readonly count: number;
+  /** Whether the server's clock was behind the newest change of a key. A refund may then find nothing. */
+  readonly isBehind: boolean;
 }
 
 /** One run of a message's script by the server. */

@@ -18,8 +18,8 @@ export class Reference {
   readonly #changes = new Map<string, number>();
   /** The operations that must not run twice, and the Redis key with their marks. */
   readonly #done = new Map<StoreCall, string>();
-  /** The newest reset or refund of each Redis key by the server's clock. It may leave a marker that voids refunds. */
-  readonly #voids = new Map<string, { readonly stamp: number; readonly count: number }>();
+  /** The time of the newest change of each Redis key by the server's clock. */
+  readonly #stamps = new Map<string, number>();
   #count = 0;
 
   /** Executes the same operations in the model. */
@@ -42,7 +42,7 @@ export class Reference {
   restart(executions: readonly Execution[]): void {
     this.#model = new ReferenceModel();
     this.#done.clear();
-    this.#voids.clear();
+    this.#stamps.clear();
     for (const execution of executions) this.execute(execution);
     this.markAllChanged();
   }
@@ -82,11 +82,9 @@ export class Reference {
     const { subject, costs, kind } = call;
     let result: { decision?: Result['decision']; receipt: ModelReceipt } = { receipt: [] };
     const isSettlement = kind === 'refund' || kind === 'settle';
-    if (isSettlement) this.#settle(call, keys, nowMicros, count);
-    else if (kind === 'reset') {
-      this.#model.reset(subject.specs, subject.keys);
-      this.#addVoids(keys, nowMicros, count);
-    } else {
+    if (isSettlement) this.#settle(call, keys, nowMicros);
+    else if (kind === 'reset') this.#model.reset(subject.specs, subject.keys);
+    else {
       Object.keys(subject.specs).forEach((name, index) => {
         this.#subjects.set(keys[index]!, subjectOfLimit(subject, name));
       });
@@ -96,8 +94,12 @@ export class Reference {
           : this.#model.check(subject.specs, subject.keys, costs, nowMicros, kind === 'check');
     }
     const changes = isSettlement || kind === 'reset' || kind === 'charge' || result.receipt.length > 0;
-    if (changes) for (const key of keys) this.#changes.set(key, count);
-    return { decision: result.decision, receipt: result.receipt, count };
+    const isBehind = keys.some((key) => this.#stampOf(key) > nowMicros);
+    for (const key of changes ? keys : []) {
+      this.#changes.set(key, count);
+      this.#stamps.set(key, Math.max(this.#stampOf(key), nowMicros));
+    }
+    return { decision: result.decision, receipt: result.receipt, count, isBehind };
   }
 
   #charge(call: StoreCall, redisKeys: readonly string[], nowMicros: number): Decision {
@@ -107,28 +109,20 @@ export class Reference {
     return this.#model.charge(specs, keys, call.costs, nowMicros);
   }
 
-  #settle(call: StoreCall, redisKeys: readonly string[], nowMicros: number, count: number): void {
+  #settle(call: StoreCall, redisKeys: readonly string[], nowMicros: number): void {
     const { settledCheck, settledCosts, subject } = call;
-    const { isLost, serverMicros } = settledCheck!.execution!;
-    const stamp = serverMicros + settledCheck!.indexInMessage;
-    const checked = this.resultOf(settledCheck!);
+    const { receipt, isBehind } = this.resultOf(settledCheck!);
     const algorithms = Object.values(subject.specs).map(({ algorithm }) => algorithm);
     const isRolling = algorithms.every((algorithm) => algorithm === 'rollingWindow');
-    if (!isRolling && isLost) this.openResultReason ??= 'a refund of what the server has lost';
-    const isVoid = redisKeys.some((key) => {
-      const voids = this.#voids.get(key);
-      return voids !== undefined && voids.count < checked.count && voids.stamp > stamp;
-    });
-    if (!isRolling && isVoid) this.openResultReason ??= 'a refund after a clock step back behind a reset or refund';
+    if (!isRolling && settledCheck!.execution!.isLost) this.openResultReason ??= 'a refund of what the server has lost';
+    if (isBehind) this.openResultReason ??= 'a refund of what was recorded after the clock had stepped back';
     if (this.#done.has(call)) return; // The script detects that the client has sent it twice.
     this.#done.set(call, redisKeys.at(-1) ?? '');
-    this.#addVoids(redisKeys, stamp, count);
-    this.#model.settle(checked.receipt, settledCosts, nowMicros);
+    this.#model.settle(receipt, settledCosts, nowMicros);
   }
 
-  #addVoids(keys: readonly string[], stamp: number, count: number): void {
-    for (const key of keys)
-      if (stamp > (this.#voids.get(key)?.stamp ?? -Infinity)) this.#voids.set(key, { stamp, count });
+  #stampOf(key: string): number {
+    return this.#stamps.get(key) ?? -Infinity;
   }
 
   /** Lets these operations run again, because their marks have expired. */
