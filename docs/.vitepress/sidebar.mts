@@ -32,7 +32,6 @@ export function createSidebar(): Entry[] {
     group('Concepts', ['decisions', 'algorithms', 'keys', 'headers', 'store-failures']),
     group('Guides', [
       'login',
-      'blocks',
       'plans-and-tenants',
       'queues',
       'costs-known-later',

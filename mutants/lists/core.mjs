@@ -34,6 +34,7 @@ const FAILURE = [
   'packages/core/test/store-failure.test.ts',
   'packages/core/test/blocked-event-loop.test.ts',
   'packages/core/test/store-failure-outage.test.ts',
+  'packages/core/test/silent-writes.test.ts',
   'packages/core/test/rolling-counter-outage.test.ts',
   'packages/core/test/held-slots.test.ts',
 ];
@@ -410,6 +411,16 @@ export const core = [
       'this.#probeIntervalMs',
     ],
     ['one reply ends an outage', 'if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;', ''],
+    ['a probe ends the silence of writes', "if (effect !== 'writes' && this.#areWritesSilent", 'if (false'],
+    ['every reply to a peek allows a trial', " ||= effect === 'probes';", ' = true;'],
+    ['no trial follows a probe', " ||= effect === 'probes';", ' ||= false;'],
+    ['each check is a trial after a probe', "if (effect === 'writes') this.#isTrialDue = false;", ''],
+    [
+      'a store that is silent for peeks stays open for them',
+      'this.#respondsToReads = this.#isTrialDue = false;\n    //',
+      '{}\n    //',
+    ],
+    ['the silence of writes cuts off peeks', ': this.#respondsToReads;', ': false;'],
   ]),
   ...of('failure/call-guard', FAILURE, [
     [
@@ -418,12 +429,8 @@ export const core = [
       'if (timeoutMs < part.unresponsiveForMs)',
     ],
     ['a store that is down gets no probe', '      this.#probe(part, call);\n', ''],
-    [
-      'a late reply ends no outage',
-      'if (part.failingSinceMs !== undefined) part.recordSuccess',
-      'if (!this.isSettled) part.recordSuccess',
-    ],
-    ['slots of a late reply stay taken', 'else handler.onLate?.(result, this.call);', ''],
+    ['a late reply ends no outage', 'if (part.failingSinceMs !== undefined) {', 'if (!this.isSettled) {'],
+    ['slots of a late reply stay taken', 'else handler.onLate?.(result, call);', ''],
     ['a thenable that throws waits for its deadline', 'this.fail(thrown); // Otherwise', '// Otherwise'],
   ]),
   ...of('failure/guarded-store', FAILURE, [

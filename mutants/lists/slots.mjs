@@ -146,7 +146,7 @@ export const slots = [
   ...of('core/src/failure/call-guard.ts', LEASES, [
     [
       'a renewal that fails goes unnoticed',
-      'part.recordFailure(storeFailedError(thrown, part.connection), 0);\n      throw',
+      "part.recordFailure(storeFailedError(thrown, part.connection), 0, 'writes');\n      throw",
       'throw',
     ],
   ]),

@@ -1,7 +1,6 @@
 // ES modules get the same instance as `require`, because one process may contain both.
 export type * from './index.js';
 export {
-  block,
   bucketedWindow,
   concurrency,
   fixedWindow,

@@ -13,7 +13,6 @@ export {
   guardStore,
   hashKey,
   hasMethods,
-  hasQuota,
   holdsSlots,
   invalidNumber,
   invalidOption,

@@ -19,7 +19,6 @@ export {
 } from './limits/calendar-window.js';
 export {
   type Hit,
-  hasQuota,
   holdsSlots,
   type LeasingLimit,
   type PeriodicLimit,

@@ -1,7 +1,8 @@
-import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { PostgresStore } from '@rollgate/postgres';
 import { FaultyProxy, PostgresServer, until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { countWaits, PROBES, untilDecided } from '@rollgate/test-support/silent-writes';
 import { Pool } from 'pg';
 
 silenceOutages();
@@ -98,4 +99,37 @@ test('while the disk is full, checks fail, and then the quota is as before', asy
   const limiter = limiterOn(openPool(server.url));
   expect((await limiter.check('ann')).remaining).toBe(LIMIT - 2);
   expect((await limiter.check('new')).remaining).toBe(LIMIT - 1);
+});
+
+test('while commits wait for a standby, one check after each probe waits, and peeks are decided', async () => {
+  const server = await startServer(PostgresServer.start({ fsync: 'off' }));
+  const admin = openPool(server.url);
+  const clock = manualClock(Date.now());
+  const store = new PostgresStore({ client: openPool(server.url, 10), clock, sweep: false });
+  await store.createTable();
+  const limits = rollingWindow({ limit: LIMIT, window: '1h' });
+  const limiter = new RateLimiter({ limits, store, timeout: 1000, onStoreError: 'allow' });
+  const patient = new RateLimiter({ limits, store, timeout: '1h' });
+  await limiter.check('ann');
+  const setStandby = async (name: string) => {
+    await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+    await admin.query('SELECT pg_reload_conf()');
+    await until('the server has the setting', async () => {
+      return (await admin.query('SHOW synchronous_standby_names')).rows[0].synchronous_standby_names === name;
+    });
+  };
+  await setStandby('missing');
+  // The store's deadline for a connection.
+  const start = setTimeout;
+  const shorten = (callback: () => void, ms: number) => start(callback, ms === 10_000 ? 50 : ms);
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation(shorten as typeof setTimeout);
+  const untilProbed = () => patient.peek('bob').catch(() => {}); // It may be in the transaction of a check.
+  const waits = await countWaits(limiter, clock, 1000, untilProbed);
+  expect(waits).toBeGreaterThan(0);
+  expect(waits).toBeLessThanOrEqual(PROBES);
+  expect(await limiter.peek('bob')).toMatchObject({ degraded: false });
+  await setStandby('');
+  jest.restoreAllMocks();
+  await untilDecided(limiter, clock, untilProbed);
+  expect(await limiter.check('bob')).toMatchObject({ degraded: false });
 });

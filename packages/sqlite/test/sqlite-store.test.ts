@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { SqliteStore } from '@rollgate/sqlite';
 import { until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { countWaits, PROBES, untilDecided } from '@rollgate/test-support/silent-writes';
 import { newFile, openDatabase, removeDatabases } from './support/databases.js';
 
 silenceOutages();
@@ -108,6 +110,26 @@ test('while another connection writes, attempts do not sleep, and probes do not 
     return attempts.mock.calls.length === 0;
   });
   writer.exec('COMMIT');
+});
+
+test('one check after each probe waits while another connection writes for long', async () => {
+  const file = newFile();
+  const clock = manualClock(Date.now());
+  const store = new SqliteStore({ database: openDatabase(file), clock });
+  const limits = rollingWindow({ limit: 1000, window: '1h' });
+  const limiter = new RateLimiter({ limits, store, timeout: 1000, onStoreError: 'allow' });
+  await limiter.check('ann');
+  const writer = openDatabase(file);
+  writer.exec('BEGIN IMMEDIATE');
+  const waits = await countWaits(limiter, clock, 1000, flushPromises);
+  expect(waits).toBeGreaterThan(0);
+  expect(waits).toBeLessThanOrEqual(PROBES);
+  writer.exec('COMMIT');
+  await untilDecided(limiter, clock, flushPromises);
+  expect(await Promise.all([limiter.check('ann'), limiter.check('bob')])).toMatchObject([
+    { degraded: false },
+    { degraded: false },
+  ]);
 });
 
 test('a connection that keeps reading an old state blocks no check', async () => {

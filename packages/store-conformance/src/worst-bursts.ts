@@ -138,6 +138,5 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
       ],
     },
   ],
-  block: [],
   concurrency: [],
 };

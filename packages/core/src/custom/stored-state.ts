@@ -66,8 +66,7 @@ export class StoredState implements KeyState {
   write(lifecycle: StateLifecycle): void {
     const expiresMicros = lifecycle.expiresMicros(this);
     const graceMicros = Math.min(lifecycle.keepMicros, GRACE_MICROS);
-    // A database needs a finite time, even for a state that never expires.
-    const dropAtMs = Math.min(expiresMicros + graceMicros, Number.MAX_SAFE_INTEGER) / 1000;
-    this.change = expiresMicros === -Infinity ? null : { numbers: this.numbers, dropAtMs };
+    this.change =
+      expiresMicros === -Infinity ? null : { numbers: this.numbers, dropAtMs: (expiresMicros + graceMicros) / 1000 };
   }
 }

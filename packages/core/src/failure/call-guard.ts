@@ -4,7 +4,7 @@ import type { CountingStore, Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
 import { isMisuse } from '../validation/error-codes.js';
 import { Deadlines } from './deadlines.js';
-import type { PartHealth } from './part-health.js';
+import type { CallEffect, PartHealth } from './part-health.js';
 import { type StoreError, storeDownError, storeFailedError, storeTimeoutError } from './store-error.js';
 import { StoreHealth } from './store-health.js';
 import type { TimedCall } from './timed-call.js';
@@ -15,6 +15,8 @@ export interface FailureHandler<Result, Call = unknown> {
   onFailure(error: StoreError, call: Call): Result;
   /** Takes a result that comes after the timeout. It must not throw. */
   onLate?(result: Result, call: Call): void;
+  /** Whether the call writes nothing. Without this method, every call may write. */
+  onlyReads?(call: Call): boolean;
 }
 
 /** For calls whose failure the caller gets. */
@@ -58,8 +60,12 @@ export class CallGuard<Call, Result> {
     const part = this.#onlyPart ?? this.health.ofPart(this.#kind.partOf!(call));
     const { timeoutMs } = this.#deadlines;
     if (timeoutMs <= part.unresponsiveForMs) {
-      this.#probe(part, call);
-      return this.#kind.onFailure(storeDownError(timeoutMs, part.connection), call);
+      const effect = effectOf(this.#kind, call);
+      if (!part.isSentWhileDown(effect)) {
+        this.#probe(part, call);
+        return this.#kind.onFailure(storeDownError(timeoutMs, part.connection), call);
+      }
+      part.recordTrial(effect);
     }
     const result = this.#kind.send(call);
     return isThenable(result) ? new GuardedCall(result, call, this.#kind, part, this.#deadlines).promise : result;
@@ -81,10 +87,10 @@ export class CallGuard<Call, Result> {
     const sentMs = part.clock.now();
     try {
       const result = await sent;
-      part.recordSuccess(sentMs);
+      part.recordSuccess(sentMs, 'writes');
       return result;
     } catch (thrown) {
-      if (!isMisuse(thrown)) part.recordFailure(storeFailedError(thrown, part.connection), 0);
+      if (!isMisuse(thrown)) part.recordFailure(storeFailedError(thrown, part.connection), 0, 'writes');
       throw thrown;
     }
   }
@@ -94,10 +100,14 @@ export class CallGuard<Call, Result> {
     if (!part.claimProbe()) return;
     const sentMs = part.clock.now();
     new Promise((resolve) => resolve(this.#kind.probe(call))).then(
-      () => part.recordSuccess(sentMs),
+      () => part.recordSuccess(sentMs, 'probes'),
       () => part.recordProbeReply(),
     );
   }
+}
+
+function effectOf<Call>(handler: FailureHandler<unknown, Call>, call: Call): CallEffect {
+  return handler.onlyReads?.(call) === true ? 'reads' : 'writes';
 }
 
 /** A call that waits for its result, its failure or its deadline. */
@@ -131,10 +141,12 @@ class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
   }
 
   succeed(result: Result): void {
-    const { part, deadlines, handler } = this;
-    if (part.failingSinceMs !== undefined) part.recordSuccess(this.dueMs - deadlines.timeoutMs);
+    const { part, deadlines, handler, call } = this;
+    if (part.failingSinceMs !== undefined) {
+      part.recordSuccess(this.dueMs - deadlines.timeoutMs, effectOf(handler, call));
+    }
     if (deadlines.settle(this)) this.resolve(result);
-    else handler.onLate?.(result, this.call);
+    else handler.onLate?.(result, call);
   }
 
   fail(thrown: unknown): void {
@@ -149,7 +161,7 @@ class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
   }
 
   #handleFailure(error: StoreError, waitedMs: number): void {
-    this.part.recordFailure(error, waitedMs);
+    this.part.recordFailure(error, waitedMs, effectOf(this.handler, this.call));
     try {
       this.resolve(this.handler.onFailure(error, this.call));
     } catch (thrown) {

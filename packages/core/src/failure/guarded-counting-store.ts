@@ -21,6 +21,7 @@ export class GuardedCountingStore implements CountingStore {
     this.#counts = new CallGuard<CountCall, number>(store, timeoutMs, {
       partOf: store.partOfSubject && (({ counter, subject }) => store.partOfSubject!(counter, subject)),
       send,
+      onlyReads: ({ units }) => units === 0,
       probe: (call) => send({ ...call, units: 0 }),
       ...RETHROW,
     });

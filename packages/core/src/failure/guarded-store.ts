@@ -44,6 +44,7 @@ class GuardedStore implements Guarded {
       partOf: store.partOf && (({ plan, keys }) => store.partOf!(plan, keys)),
       send: ({ operation, plan, keys, costs }) => store[operation]!(plan, keys, costs),
       probe: ({ plan, keys }) => store.peek(plan, keys, 1),
+      onlyReads: ({ operation }) => operation === 'peek',
       onFailure: (error, call) => decideByPolicy(policy, error, () => this.#fallback, call),
       onLate: (decision, { operation, plan }) => {
         if (plan.hasSlots && operation === 'check') this.#releaseLate(decision);

@@ -15,7 +15,10 @@ export interface StoreFailure {
   readonly error: Error;
 }
 
-/** Published on the channel `rollgate:store:recovery` at the first reply that comes a second or more after the last failure. */
+/**
+ * Published on the channel `rollgate:store:recovery` at the first reply that comes a second or more after the last failure. If a
+ * check has timed out, replies to peeks do not count, because a store may hang only when it writes.
+ */
 export interface StoreRecovery {
   /** The store that recovered. */
   readonly store: Store | CountingStore;
@@ -38,11 +41,15 @@ const OUTAGE_END_MS = 1000;
 const MIN_PROBE_INTERVAL_MS = 250;
 const MAX_PROBE_INTERVAL_MS = 8000;
 
+/** A call that may write, one that only reads, or a probe, which only reads, too. */
+export type CallEffect = 'writes' | 'reads' | 'probes';
+
 /**
  * The health of a store, or of one of its parts, as seen by the calls of all limiters in this process.
  *
  * - **Down**: a call timed out, and no call was faster since. Calls with the same or a shorter timeout then do not
- *   wait, and probes find out when the store is back.
+ *   wait, and probes find out when the store is back. Probes only read. If a call that may write timed out, only a reply
+ *   to such a call ends this. After each successful probe, one of them is sent as a trial.
  * - **Failing**: calls fail for any reason. The two channels publish this. Without subscribers, process warnings do.
  */
 export class PartHealth {
@@ -57,6 +64,11 @@ export class PartHealth {
   unresponsiveForMs = 0;
   /** When the present outage began. */
   failingSinceMs: number | undefined = undefined;
+  /** Whether a call that may write timed out, and none was faster since. */
+  #areWritesSilent = false;
+  /** Whether the part responds to reads, although it is silent when it writes. */
+  #respondsToReads = false;
+  #isTrialDue = false;
   /** Whether the present outage includes a timeout, or was published as one. */
   #hasTimedOut = false;
   #publishedMs = 0;
@@ -76,19 +88,38 @@ export class PartHealth {
     return this.#store.connectionTo?.(this.#part);
   }
 
+  /** Whether a call is sent although the part is down. Such a call that may write is the trial. */
+  isSentWhileDown(effect: CallEffect): boolean {
+    return effect === 'writes' ? this.#isTrialDue : this.#respondsToReads;
+  }
+
+  /** Records that such a call was sent. */
+  recordTrial(effect: CallEffect): void {
+    if (effect === 'writes') this.#isTrialDue = false;
+  }
+
   /** Records the response, however late, to a call that was sent at `sentMs`. */
-  recordSuccess(sentMs: number): void {
+  recordSuccess(sentMs: number, effect: CallEffect): void {
     if (this.failingSinceMs === undefined) return;
     const nowMs = this.clock.now();
+    const isAsSlow = this.unresponsiveForMs > 0 && nowMs - sentMs >= this.unresponsiveForMs;
+    if (effect !== 'writes' && this.#areWritesSilent && !isAsSlow) {
+      this.#respondsToReads = true;
+      this.#isTrialDue ||= effect === 'probes'; // Probes do not become more frequent, because a caller waits for each trial.
+      return;
+    }
     this.recordProbeReply();
-    if (this.unresponsiveForMs > 0 && nowMs - sentMs >= this.unresponsiveForMs) return; // It is as slow as before.
+    if (isAsSlow) return;
     this.unresponsiveForMs = 0;
+    this.#areWritesSilent = this.#respondsToReads = this.#isTrialDue = false;
     this.#recover(this.failingSinceMs, nowMs);
   }
 
   /** Records a call that failed. `waitedMs` is its timeout, or 0 if the store returned an error. */
-  recordFailure(error: Error, waitedMs: number): void {
+  recordFailure(error: Error, waitedMs: number, effect: CallEffect): void {
     const nowMs = this.clock.now();
+    if (waitedMs > 0 && effect === 'writes') this.#areWritesSilent = true;
+    else if (waitedMs > 0) this.#respondsToReads = this.#isTrialDue = false;
     // Errors may go on for long. They must not hide that the store has stopped responding.
     const stopsResponding = waitedMs > 0 && !this.#hasTimedOut && nowMs - this.#publishedMs > OUTAGE_END_MS;
     this.#hasTimedOut ||= waitedMs > 0;

@@ -1,5 +1,4 @@
 import type {
-  Block,
   BucketedWindow,
   FixedWindow,
   LeakyBucket,
@@ -55,11 +54,6 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     suffix: '/cw',
     dependencies: ['string-state'],
     settings: (by: CalendarWindow, nowMicros) => [by.limit, by.keepMicros, by.scale, ...by.boundariesAt(nowMicros)],
-  },
-  block: {
-    suffix: '/b',
-    dependencies: ['string-state'],
-    settings: (by: Block) => [by.windowMicros],
   },
   concurrency: {
     suffix: '/c',

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { type Decision, StoreError } from '@rollgate/core';
 import type { SettledCosts } from '@rollgate/core/store';
 
-import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { StoreCall } from './call-records.js';
 import type { Cost, Names } from './schedule.js';
 
@@ -113,6 +112,7 @@ export class Caller {
     process.lastCall = undefined;
     const settled = run();
     call.storeCall = process.lastCall;
+    if (process.health.wasSent(call)) call.isDownAtStart = false;
     settled.then(
       (result) => this.#settle(call, () => this.#verifyResult(call, result as Decision | undefined)),
       (error) => this.#settle(call, () => this.#verifyError(call, error)),
@@ -128,7 +128,8 @@ export class Caller {
       const { storeCall, kind, isDownAtStart } = call;
       const isDecision = hasDecision(kind);
       const isLate = storeCall !== undefined && storeCall.settledMicros === undefined;
-      if (isLate && !(isDecision && isDownAtStart)) this.process.health.recordTimeout(call.limiter.spec.timeoutMs);
+      if (isLate && !(isDecision && isDownAtStart))
+        this.process.health.recordTimeout(call.limiter.spec.timeoutMs, kind);
       const isFailure = isLate || storeCall?.error !== undefined;
       if (isFailure && !(isDecision && isDownAtStart)) this.process.lastFailureMicros = call.settledMicros;
     } catch (error) {
@@ -172,8 +173,7 @@ export class Caller {
     const { limiter, kind } = call;
     call.error = error;
     assert(error instanceof StoreError, `Expected ${describeCall(call)} to reject with a StoreError, got ${error}`);
-    const isRejected = kind === 'refund' || kind === 'reset' || (kind === 'charge' && closesKeys(limiter));
-    assert(limiter.spec.onStoreError === 'throw' || isRejected, 'Expected no error');
+    assert(limiter.spec.onStoreError === 'throw' || kind === 'refund' || kind === 'reset', 'Expected no error');
     this.#verifyReason(call);
   }
 
@@ -196,12 +196,6 @@ export class Caller {
       );
     }
   }
-}
-
-/** Whether a charge is what `block` of a limiter does. */
-function closesKeys({ specs, spec }: ProcessLimiter): boolean {
-  const isBlock = ({ algorithm, options }: LimitSpec) => algorithm === 'block' && options.length !== 0;
-  return spec.onStoreError !== 'fallback' && Object.values(specs).every(isBlock);
 }
 
 function hasDecision(kind: Call['kind']): boolean {

@@ -10,8 +10,8 @@ interface CallerLimiter {
 }
 
 const ROUND_MICROS = 250_000;
-/** A probe is due every eight seconds at least. */
-const ROUNDS = 34;
+/** A probe is due every eight seconds at least. The check after it ends the outage. */
+const ROUNDS = 36;
 /** A store has recovered when it responds after a second without a failure. */
 const RECOVERY_MICROS = 1_100_000;
 
@@ -26,21 +26,21 @@ export async function awaitRecovery(
   for (let round = 0; degraded.length > 0; round++) {
     if (round === ROUNDS)
       throw new Error(`Never recovered: ${JSON.stringify(degraded.map(({ limiter }) => limiter.spec))}`);
-    const calls = startPeeks(degraded, time, ['ann', 'all']);
+    const calls = startChecks(degraded, time, ['ann', 'all']);
     await runUntil(time.micros + ROUND_MICROS);
     degraded = degraded.filter((_, index) => calls[index]!.decision?.degraded !== false);
   }
   await runUntil(time.micros + RECOVERY_MICROS);
-  startPeeks(all, time, ['bob', 'ann']);
+  startChecks(all, time, ['bob', 'ann']);
   await runUntil(time.micros + ROUND_MICROS);
 }
 
-/** Starts one peek for each limiter. The peeks are sent when the time advances. */
-function startPeeks(limiters: readonly CallerLimiter[], time: VirtualTime, names: Names): Call[] {
+/** Starts one check for each limiter. The checks are sent when the time advances. */
+function startChecks(limiters: readonly CallerLimiter[], time: VirtualTime, names: Names): Call[] {
   const calls: Call[] = [];
   for (const { caller, limiter } of limiters) {
-    const peek = () => calls.push(caller.decide('peek', limiter, names, 1));
-    time.at(time.micros, 'socket', peek, caller.process);
+    const check = () => calls.push(caller.decide('check', limiter, names, 1));
+    time.at(time.micros, 'socket', check, caller.process);
   }
   return calls;
 }

@@ -107,7 +107,7 @@ export class Simulation {
       if (call.isFromCache) {
         verifyDenial(call, calls.slice(0, -1), spec.denialMaxAgeMs!, this.#reference);
       } else if (call.error === undefined) {
-        health.recordResponse((call.settledMicros! - call.startedMicros) / 1000);
+        health.recordResponse((call.settledMicros! - call.startedMicros) / 1000, call.kind);
         if (call.decision !== undefined) this.#reference.verify(call);
       }
     } catch (error) {

@@ -1,5 +1,4 @@
 import { worstBurstRequirements } from './attained-bursts.js';
-import { blocks } from './blocks.js';
 import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
@@ -24,7 +23,6 @@ const requirements = [
   ...parallelChecks,
   ...parallelChanges,
   ...separateKeys,
-  ...blocks,
   ...clockSteps,
   ...sharing,
   ...rollingCounter,

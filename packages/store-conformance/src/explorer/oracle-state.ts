@@ -145,7 +145,7 @@ export class OracleState {
       const [scenarioLimit, stateIndex] = [scenarioLimits[index]!, stateIndexes[index]!];
       const delay = allowed ? scenarioLimit.oracle.delay(this.read(scenarioLimit, stateIndex, now), now) : 0;
       delays.push(delay);
-      if (!shouldRecord || !(allowed || scenarioLimit.oracle.countRejected) || scenarioLimit.oracle.testsOnly) continue;
+      if (!shouldRecord || !(allowed || scenarioLimit.oracle.countRejected)) continue;
       const admission = allowed && scenarioLimit.isAlone ? { at: now, cost, delay } : undefined;
       if (admission !== undefined) this.#admit(stateIndex, admission, now - scenarioLimit.limit.keepMicros);
       parts.push(this.#record(scenarioLimit, stateIndex, cost, admission));
@@ -172,7 +172,7 @@ export class OracleState {
   }
 
   #recordOverdraft(scenarioLimit: ScenarioLimit, stateIndex: number, cost: number): void {
-    if (hasSlots({ scenarioLimit }) || scenarioLimit.oracle.testsOnly) return;
+    if (hasSlots({ scenarioLimit })) return;
     this.#dropImplausible(scenarioLimit, stateIndex);
     this.#record(scenarioLimit, stateIndex, cost, undefined);
   }

@@ -15,7 +15,7 @@ export interface VectorVerdict {
   /** Milliseconds until the start of an allowed action. Absent if it starts at once. */
   readonly delayMs?: number;
   /** The reason of a rejection. Absent if it is `'limit'`. */
-  readonly reason?: 'minDifference' | 'blocked';
+  readonly reason?: 'minDifference';
   /** Present if the wait is an estimate. */
   readonly retryIsEstimate?: true;
 }
@@ -33,13 +33,11 @@ export interface VectorAction<Name extends AlgorithmName = AlgorithmName> extend
 }
 
 /** A charge of this many units. The verdict is that of a peek with cost 1 right after. */
-export interface VectorCharge<Name extends AlgorithmName = AlgorithmName> extends VectorVerdict {
+export interface VectorCharge extends VectorVerdict {
   /** The time of the charge in milliseconds. */
   readonly at: number;
   /** The units to record. */
   readonly charge: number;
-  /** The settings of the limit for this step. Without them, those of the vector apply. */
-  readonly options?: OptionsOf<Name>;
 }
 
 /**
@@ -48,7 +46,7 @@ export interface VectorCharge<Name extends AlgorithmName = AlgorithmName> extend
  */
 export type VectorStep<Name extends AlgorithmName = AlgorithmName> =
   | VectorAction<Name>
-  | VectorCharge<Name>
+  | VectorCharge
   | {
       /** The time of the refund. */
       readonly at: number;

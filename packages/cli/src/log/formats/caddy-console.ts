@@ -10,9 +10,9 @@ export const caddyConsole: LogFormat = {
   name: 'caddy',
   hasFields: true,
   isLike: (line) => HEAD.test(line),
-  createParser(selectors, sample) {
+  createParser(wanted, sample) {
     const parse = createRecordParser(
-      selectors,
+      wanted,
       sample.map(toRecord).filter((record) => record !== undefined),
     );
     return {

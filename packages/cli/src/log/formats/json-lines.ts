@@ -7,9 +7,9 @@ export const jsonLines: LogFormat = {
   name: 'json',
   hasFields: true,
   isLike: (line) => line.startsWith('{'),
-  createParser(selectors, sample) {
+  createParser(wanted, sample) {
     const parse = createRecordParser(
-      selectors,
+      wanted,
       sample.map(parseObject).filter((record) => record !== undefined),
     );
     return {

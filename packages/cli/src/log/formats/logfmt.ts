@@ -10,9 +10,9 @@ export const logfmt: LogFormat = {
   name: 'logfmt',
   hasFields: true,
   isLike: (line) => /(?:^|\s)[^\s=",:]+=(?:"|[^\s"]*\s+[^\s=",:]+=)/.test(line),
-  createParser(selectors, sample) {
+  createParser(wanted, sample) {
     const parse = createRecordParser(
-      selectors,
+      wanted,
       sample.map(parsePairs).filter((record) => record !== undefined),
     );
     return {

@@ -1,11 +1,11 @@
 import type { LogFormat } from './formats/format.js';
 import { createLineParser } from './line-parser.js';
-import type { Request, Selectors } from './request.js';
+import type { Request, Wanted } from './request.js';
 import { layersOf, unwrapAll } from './wrappers/index.js';
 import type { Wrapper } from './wrappers/wrapper.js';
 
 /** How to read the lines of a log. */
-export interface DetectedFormat {
+export interface Recognized {
   readonly format: LogFormat;
   readonly wrappers: readonly Wrapper[];
   readonly note: string | undefined;
@@ -13,14 +13,14 @@ export interface DetectedFormat {
 }
 
 /** Finds the format and the wrappers that read most lines of the sample, or `undefined` if none reads any. */
-export function detectFormat(
+export function recognize(
   sample: readonly string[],
   formats: readonly LogFormat[],
-  selectors: Selectors,
-): DetectedFormat | undefined {
-  let best: DetectedFormat | undefined;
+  wanted: Wanted,
+): Recognized | undefined {
+  let best: Recognized | undefined;
   let [mostKeys, mostRequests] = [0, 0];
-  for (const candidate of candidatesOf(sample, formats, selectors)) {
+  for (const candidate of candidatesOf(sample, formats, wanted)) {
     const requests = sample.map(candidate.parse).filter((request) => typeof request === 'object');
     const keys = requests.filter(({ key }) => key !== undefined).length;
     if (keys > mostKeys || (keys === mostKeys && requests.length > mostRequests)) {
@@ -31,31 +31,27 @@ export function detectFormat(
 }
 
 /** Each combination of wrappers and a format that a line of the sample looks like. */
-function candidatesOf(
-  sample: readonly string[],
-  formats: readonly LogFormat[],
-  selectors: Selectors,
-): DetectedFormat[] {
-  const found = new Map<string, DetectedFormat>();
+function candidatesOf(sample: readonly string[], formats: readonly LogFormat[], wanted: Wanted): Recognized[] {
+  const found = new Map<string, Recognized>();
   for (const { wrappers, line } of sample.flatMap(layersOf)) {
     for (const format of formats) {
       const name = [...wrappers, format].map((each) => each.name).join('\n');
       if (found.has(name) || !format.isLike(line)) continue;
-      found.set(name, toDetectedFormat(format, wrappers, sample, selectors));
+      found.set(name, toRecognized(format, wrappers, sample, wanted));
     }
   }
-  const isGuess = ({ wrappers }: DetectedFormat) => wrappers.some((wrapper) => wrapper.isGuess);
+  const isGuess = ({ wrappers }: Recognized) => wrappers.some((wrapper) => wrapper.isGuess);
   const all = [...found.values()];
   return [...all.filter((candidate) => !isGuess(candidate)), ...all.filter(isGuess)];
 }
 
-function toDetectedFormat(
+function toRecognized(
   format: LogFormat,
   wrappers: readonly Wrapper[],
   sample: readonly string[],
-  selectors: Selectors,
-): DetectedFormat {
+  wanted: Wanted,
+): Recognized {
   const inner = sample.map((line) => unwrapAll(line, wrappers)?.line).filter((line) => line !== undefined);
-  const { parse, note } = format.createParser(selectors, inner);
+  const { parse, note } = format.createParser(wanted, inner);
   return { format, wrappers, note, parse: createLineParser(wrappers, parse) };
 }
