@@ -8,7 +8,7 @@ import { importsIn } from './imports.mjs';
 const ROOMS = {
   core: [
     ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'store', 'engine'],
-    ...['memory', 'failure', 'custom', 'events', 'slots', 'waiting', 'limiter'],
+    ...['memory', 'failure', 'custom', 'events', 'slots', 'blocks', 'waiting', 'limiter'],
   ],
   http: ['base', 'client', 'warnings', 'headers', 'rejection', 'refunds', 'options', 'gate', 'node', 'web'],
   postgres: ['clients', 'states', 'sql', 'store'],

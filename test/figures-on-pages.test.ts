@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FACTS } from '../bench/src/comparison/facts';
 import { ALGORITHMS } from '../bench/src/limits';
-import { algorithmNames } from '../packages/store-conformance/src/algorithms';
+import { algorithmNames, quotaNames } from '../packages/store-conformance/src/algorithms';
 import { scenariosOf } from '../packages/store-conformance/src/explorer/scenarios';
 import { pages } from './support/page-examples.js';
 
@@ -16,7 +16,7 @@ const findAll = (pattern: RegExp, files: readonly string[] = pages()) =>
 const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
 test('the pages count the algorithms right', () => {
-  const [all, withWindow] = [WORDS[algorithmNames.length]!, WORDS[ALGORITHMS.length]!];
+  const [all, withWindow] = [WORDS[quotaNames.length]!, WORDS[ALGORITHMS.length]!];
   const known = [
     `${all} algorithms`,
     `${withWindow} of the ${all} algorithms`,
@@ -28,7 +28,7 @@ test('the pages count the algorithms right', () => {
     .map(({ file, match: [text] }) => ({ file, text: text.toLowerCase() }));
   expect(counts.length).toBeGreaterThan(3);
   expect(counts.filter(({ text }) => !known.includes(text))).toEqual([]);
-  expect(FACTS.rollgate.algorithms).toBe(String(algorithmNames.length));
+  expect(FACTS.rollgate.algorithms).toBe(String(quotaNames.length));
 });
 
 test('the page of guarantees counts the scenarios of the explorer', () => {

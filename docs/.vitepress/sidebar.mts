@@ -32,6 +32,7 @@ export function createSidebar(): Entry[] {
     group('Concepts', ['decisions', 'algorithms', 'keys', 'headers', 'store-failures']),
     group('Guides', [
       'login',
+      'blocks',
       'plans-and-tenants',
       'queues',
       'costs-known-later',

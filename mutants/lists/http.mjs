@@ -8,7 +8,7 @@ const HEADERS = [
   ...names('express', 'rate-limit'),
   ...names('http', 'request-options-in-express'),
 ];
-const REFUNDS = names('http', 'refunds-in-express', 'abandoned-slots-in-express', 'delay-in-express');
+const REFUNDS = names('http', 'refunds-in-express', 'abandoned-starts-in-express', 'delay-in-express');
 const LISTS = names('http', 'allow-list', 'client-key', 'request-options-in-express');
 const LIMITER = [
   ...names('http', 'dry-run-in-express'),
@@ -135,7 +135,7 @@ export const http = [
   ),
   ...of(
     'http/src/node/http-limiter',
-    [...LIMITER, ...names('http', 'abandoned-slots-in-express')],
+    [...LIMITER, ...names('http', 'abandoned-starts-in-express')],
     [
       ['a dry run waits in the queue', 'if (decision.delayMs > 0 && !isDryRun)', 'if (decision.delayMs > 0)'],
       ['an answered request keeps its start', 'if (outcome.decision.delayMs > 0)', 'if (outcome.decision.delayMs < 0)'],

@@ -273,10 +273,10 @@ export const lua = [
   ),
   ...of(
     'limits/rolling-window',
-    [test('lifetimes')],
+    [test('log-state')],
     [
       [
-        'a settlement removes the TTL of a sorted set with one hit',
+        'a refund of the newest hit leaves the expiry of the key',
         '  return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)\n',
         '',
       ],
@@ -286,7 +286,6 @@ export const lua = [
     'limits/rolling-window',
     [test('log-totals'), test('far-refunds')],
     [
-      ['units outside the window make totals inexact', 'overflows and rule.window or keep', 'keep'],
       ['a drop of few hits makes totals inexact', ' and not overflows then', ' then'],
       ['totals grow without a bound', 'if overflows and hits.size > 0 then log.restart(hits) end', ''],
     ],

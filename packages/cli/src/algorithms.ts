@@ -64,23 +64,23 @@ export function toAlgorithmName(name: string): string {
 }
 
 /** @throws TypeError, RangeError when the algorithm does not support the quota. */
-export function makeLimit(algorithm: Algorithm, quota: Quota): Limit {
+export function createLimit(algorithm: Algorithm, quota: Quota): Limit {
   const { factory, toOptions } = DEFINITIONS[algorithm];
   return (factory as (options: object) => Limit)(toOptions(quota));
 }
 
 /** Returns the code that creates the limit. */
-function limitCode(algorithm: Algorithm, quota: Quota): string {
+function toLimitCode(algorithm: Algorithm, quota: Quota): string {
   const { factory, toOptions } = DEFINITIONS[algorithm];
   return `${factory.name}(${toCode(toOptions(quota))})`;
 }
 
 /** Returns the line of code that sets the limits in an application. */
-export function rateLimitCode(algorithm: Algorithm, quotas: readonly NamedQuota[]): string {
+export function toRateLimitCode(algorithm: Algorithm, quotas: readonly NamedQuota[]): string {
   const [first, ...others] = quotas;
   if (others.length === 0 && algorithm === 'rolling') return `rateLimit(${toCode(toWindowOptions(first!))})`;
-  if (others.length === 0) return `rateLimit({ limits: ${limitCode(algorithm, first!)} })`;
-  const limits = quotas.map((quota) => `${toKey(quota.name)}: ${limitCode(algorithm, quota)}`);
+  if (others.length === 0) return `rateLimit({ limits: ${toLimitCode(algorithm, first!)} })`;
+  const limits = quotas.map((quota) => `${toKey(quota.name)}: ${toLimitCode(algorithm, quota)}`);
   return `rateLimit({ limits: { ${limits.join(', ')} } })`;
 }
 

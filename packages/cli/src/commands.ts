@@ -1,18 +1,18 @@
 import { type Command, Option } from 'commander';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
-import { run } from './analyze-logs.js';
+import { analyzeLogs } from './analyze-logs.js';
 import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from './common-options.js';
 import { Comparer } from './comparer.js';
+import { CostSuggester } from './cost-suggester.js';
 import { UsageError } from './errors.js';
 import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './parse-options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
-import { comparisonJson, simulationJson, suggestionsJson } from './report/json-report.js';
+import { toComparisonJson, toSimulationJson, toSuggestionsJson } from './report/json-report.js';
 import { Simulator } from './simulator.js';
 import { Suggester } from './suggester.js';
 import { Totals } from './totals.js';
-import { CostSuggester } from './weighted-suggester.js';
 
 interface SimulateOptions extends CommonOptions {
   limit?: readonly NamedQuota[];
@@ -37,7 +37,7 @@ export function simulateCommand(): Command {
       const settings = resolveSettings(paths, options);
       checkQuotas(algorithm, quotas);
       const simulator = new Simulator(algorithm, quotas);
-      await run(
+      await analyzeLogs(
         'simulate',
         settings,
         (entry) => simulator.add(entry),
@@ -45,7 +45,7 @@ export function simulateCommand(): Command {
           const found = simulator.result(top);
           return {
             report: describeSimulation(algorithm, quotas, found, hasCosts(settings)),
-            json: simulationJson(algorithm, quotas, found),
+            json: toSimulationJson(algorithm, quotas, found),
             windowsMs: quotas.map(({ windowMs }) => windowMs),
           };
         },
@@ -79,7 +79,7 @@ export function suggestCommand(): Command {
       const createSuggester = (windowMs: number) =>
         hasCosts(settings) ? new CostSuggester(windowMs) : new Suggester(windowMs);
       const suggesters = [...new Set(window)].map(createSuggester);
-      await run(
+      await analyzeLogs(
         'suggest',
         settings,
         (entry) => {
@@ -90,7 +90,7 @@ export function suggestCommand(): Command {
           const found = suggesters.map((suggester) => suggester.result(reject, (caller) => totals.requestsOf(caller)));
           return {
             report: describeSuggestions(reject, found, totals),
-            json: suggestionsJson(reject, found, totals),
+            json: toSuggestionsJson(reject, found, totals),
             windowsMs: window,
           };
         },
@@ -113,7 +113,7 @@ export function compareCommand(): Command {
       const settings = resolveSettings(paths, options);
       for (const algorithm of ALGORITHMS) checkQuotas(algorithm, [quota!]);
       const comparer = new Comparer(quota!);
-      await run(
+      await analyzeLogs(
         'compare',
         settings,
         (entry) => comparer.add(entry),
@@ -121,7 +121,7 @@ export function compareCommand(): Command {
           const found = comparer.result();
           return {
             report: describeComparison(quota!, found),
-            json: comparisonJson(quota!, found),
+            json: toComparisonJson(quota!, found),
             windowsMs: [quota!.windowMs],
           };
         },

@@ -6,10 +6,10 @@ import type { LogFormat } from './log/formats/format.js';
 import { FORMAT_NAMES } from './log/formats/index.js';
 import { createSelectClient, type TrustedProxies } from './log/forwarded.js';
 import {
-  parseBy,
   parseField,
   parseFormat,
   parseIpv6Prefix,
+  parseKeySource,
   parsePattern,
   parseTolerance,
   parseTrustedProxies,
@@ -36,8 +36,8 @@ export const listOf =
   (text: string, before: readonly Value[] = []) => [...before, ...text.split(',').map((part) => parse(part.trim()))];
 
 /** Whether requests have costs. A pattern names them by a group. */
-export function hasCosts({ wanted, format }: Settings): boolean {
-  return wanted.cost !== undefined || format?.hasCosts === true;
+export function hasCosts({ selectors, format }: Settings): boolean {
+  return selectors.cost !== undefined || format?.hasCosts === true;
 }
 
 /** Creates a command with the options that all commands share. A live command follows one log. */
@@ -97,8 +97,8 @@ export function resolveSettings(paths: readonly string[], options: CommonOptions
   }
   return {
     ...{ paths, format, html, json, ipv6Prefix, forwarded },
-    wanted: {
-      by: parseBy(by, keyField, format),
+    selectors: {
+      keySource: parseKeySource(by, keyField, format),
       time: timeField,
       cost,
       selectClient: createSelectClient(trustedProxies, forwarded),

@@ -1,5 +1,5 @@
 import { startMicros } from '@rollgate/core/store';
-import { ALGORITHMS, type Algorithm, makeLimit, type Quota } from './algorithms.js';
+import { ALGORITHMS, type Algorithm, createLimit, type Quota } from './algorithms.js';
 import { DelayedStarts } from './delayed-starts.js';
 import type { Caller, Entry } from './log/entry.js';
 import { Replay, ReplayClock, WindowCounter } from './replay.js';
@@ -50,7 +50,7 @@ class AlgorithmReplay {
   constructor(algorithm: Algorithm, quota: Quota) {
     this.#algorithm = algorithm;
     this.#limit = quota.limit;
-    const limit = makeLimit(algorithm, quota);
+    const limit = createLimit(algorithm, quota);
     this.#replay = new Replay(limit, this.#clock);
     if (limit.canDelay) this.#starts = new DelayedStarts(quota.windowMs, (inWindow) => this.#countStart(inWindow));
     this.#rejected = new WindowCounter(quota.windowMs, this.#clock);
@@ -87,9 +87,9 @@ class AlgorithmReplay {
     if (inWindow > this.#most) this.#most = inWindow;
   }
 
-  /** @param wouldBe The units in the window if the request had been allowed without a delay. */
-  #countRejected(wouldBe: number): void {
-    if (wouldBe <= this.#limit) this.#under += 1;
+  /** @param inWindow The units in the window if the request had been allowed without a delay. */
+  #countRejected(inWindow: number): void {
+    if (inWindow <= this.#limit) this.#under += 1;
   }
 
   /** Call it once, after all entries. */
@@ -151,8 +151,8 @@ export class Comparer {
     });
     for (const [series, replay] of this.#replays.entries()) {
       for (const [index, entry] of entries.entries()) {
-        const place = this.#timeline.at(entry.micros);
-        if (!replay.decide(entry, requested[index]!)) this.#timeline.count(series, place);
+        const interval = this.#timeline.intervalAt(entry.micros);
+        if (!replay.decide(entry, requested[index]!)) this.#timeline.count(series, interval);
       }
     }
   }

@@ -38,7 +38,7 @@ export async function checkWritable(path: string): Promise<void> {
     if (found !== undefined) await access(path, constants.W_OK);
     if (found === undefined || found.isFile()) await access(dirname(await targetOf(path)), constants.W_OK);
   } catch (error) {
-    throw new OutputError(cannotWrite(path, error));
+    throw new OutputError(toWriteMessage(path, error));
   }
 }
 
@@ -55,7 +55,7 @@ export async function writePage(path: string, page: string): Promise<void> {
     if (found !== undefined && !found.isFile()) return await writeFile(target, page);
     await replace(target, page, found?.mode);
   } catch (error) {
-    throw new OutputError(cannotWrite(path, error));
+    throw new OutputError(toWriteMessage(path, error));
   }
 }
 
@@ -75,6 +75,6 @@ function targetOf(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-function cannotWrite(path: string, error: unknown): string {
+function toWriteMessage(path: string, error: unknown): string {
   return `Cannot write \`--html\` ${JSON.stringify(path)}: ${reasonOf(error)}`;
 }

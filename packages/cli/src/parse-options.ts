@@ -1,12 +1,12 @@
 import { clarifyUnit, invalidOption, parseDuration, validateOneOf } from '@rollgate/core/store';
-import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
+import { ALGORITHMS, type Algorithm, createLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
 import { UsageError } from './errors.js';
 import { Networks, privateNetworks } from './log/address.js';
 import type { LogFormat } from './log/formats/format.js';
 import { FORMAT_NAMES, formatOf } from './log/formats/index.js';
-import { patternFormat } from './log/formats/pattern.js';
+import { createPatternFormat } from './log/formats/pattern.js';
 import type { TrustedProxies } from './log/forwarded.js';
-import type { By } from './log/request.js';
+import type { KeySource } from './log/request.js';
 
 const QUOTA = /^(?:([^=]*)=)?(\d+)\/(.+)$/;
 const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
@@ -41,7 +41,7 @@ export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[])
     const { name, limit, windowMs } = quota;
     if (quotas.findIndex((other) => other.name === name) < index) throw usage('--limit', 'a name for each limit', name);
     try {
-      makeLimit(algorithm, quota);
+      createLimit(algorithm, quota);
     } catch (error) {
       throw new UsageError(
         `\`--algorithm ${algorithm}\` does not support \`--limit ${limit}/${windowMs}ms\`: ${(error as Error).message}`,
@@ -99,7 +99,7 @@ export function parsePattern(text: string): LogFormat {
       throw usage('--pattern', 'a regular expression with the groups `(?<key>…)` and `(?<time>…)`', text);
     }
   }
-  return patternFormat(pattern);
+  return createPatternFormat(pattern);
 }
 
 const EXPECTED_PROXIES = '`private`, a number of proxies, or addresses and networks such as `10.0.0.0/8,192.0.2.1`';
@@ -134,7 +134,7 @@ export function parseField(option: string): (text: string) => string {
 }
 
 /** @throws UsageError when the format has no such field. */
-export function parseBy(by: string, keyField: string | undefined, format: LogFormat | undefined): By {
+export function parseKeySource(by: string, keyField: string | undefined, format: LogFormat | undefined): KeySource {
   if (by === 'field' && keyField === undefined) {
     throw new UsageError('`--by field` requires the name of the field. Add `--key-field <name>`, or use `--by <name>`');
   }
@@ -142,7 +142,7 @@ export function parseBy(by: string, keyField: string | undefined, format: LogFor
   if (!isKind && keyField !== undefined) {
     throw usage('--by', '`ip`, `forwarded`, `user`, `path` or `field` together with `--key-field`', by);
   }
-  const found: By = isKind ? { kind: by, field: keyField } : { kind: 'field', field: by };
+  const found: KeySource = isKind ? { kind: by, field: keyField } : { kind: 'field', field: by };
   if (by === '' || (found.field !== undefined && format !== undefined && !format.hasFields)) {
     const expected = '`ip`, `forwarded`, `user`, `path` or the name of a field';
     throw keyField === undefined ? usage('--by', expected, by) : usage('--key-field', expected, keyField);

@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { type Algorithm, makeLimit, type NamedQuota } from './algorithms.js';
+import { type Algorithm, createLimit, type NamedQuota } from './algorithms.js';
 import { type Burst, Bursts } from './bursts.js';
 import type { Caller, Entry } from './log/entry.js';
 import { Replay, ReplayClock } from './replay.js';
@@ -42,11 +42,11 @@ export interface Simulation {
 }
 
 /** The counts of a caller that was rejected at least once. */
-interface Rejected {
+interface RejectionCounts {
   readonly caller: Caller;
   requests: number;
   /** By the limit's index. */
-  readonly byLimit: number[];
+  readonly requestsByLimit: number[];
 }
 
 const REQUESTS = 0;
@@ -60,7 +60,7 @@ export class Simulator {
   readonly #bursts: readonly Bursts[];
   readonly #timeline = new TimelineCounter<'requests' | 'rejected'>(['requests', 'rejected']);
   readonly #totals = new Totals();
-  readonly #rejected = new Map<Caller, Rejected>();
+  readonly #rejected = new Map<Caller, RejectionCounts>();
   /** By the limit's index. */
   readonly #rejectedAlone: number[];
   #units = 0;
@@ -69,7 +69,7 @@ export class Simulator {
 
   constructor(algorithm: Algorithm, quotas: readonly NamedQuota[]) {
     const limits: Record<string, Limit> = {};
-    for (const quota of quotas) limits[quota.name] = makeLimit(algorithm, quota);
+    for (const quota of quotas) limits[quota.name] = createLimit(algorithm, quota);
     this.#quotas = quotas;
     this.#replay = new Replay(limits, this.#clock);
     this.#rejectedAlone = quotas.map(() => 0);
@@ -81,20 +81,20 @@ export class Simulator {
     this.#clock.micros = micros;
     this.#totals.add(entry);
     this.#units += cost;
-    const place = this.#timeline.at(micros);
-    this.#timeline.count(REQUESTS, place);
+    const interval = this.#timeline.intervalAt(micros);
+    this.#timeline.count(REQUESTS, interval);
     const decision = this.#replay.decide(caller.key, cost);
     const { allowed } = decision;
     const wasRejected = this.#rejected.has(caller);
     for (const bursts of this.#bursts) bursts.add(entry, decision, wasRejected);
     if (allowed) return;
-    this.#timeline.count(REJECTED, place);
+    this.#timeline.count(REJECTED, interval);
     this.#countRejection(entry, decision.violated);
   }
 
   /** @param top The number of worst-hit callers to list. */
   result(top: number): Simulation {
-    const hits = [...this.#rejected.values()].sort((one, other) => other.requests - one.requests).slice(0, top);
+    const worstHit = [...this.#rejected.values()].sort((one, other) => other.requests - one.requests).slice(0, top);
     const { requests, callers, firstMicros, lastMicros } = this.#totals;
     return {
       requests,
@@ -105,10 +105,10 @@ export class Simulator {
       rejectedRequests: this.#rejectedRequests,
       rejectedUnits: this.#rejectedUnits,
       rejectedCallers: this.#rejected.size,
-      rejectedByLimit: this.#byName((place) => this.#rejectedBy(place)),
-      rejectedAlone: this.#byName((place) => this.#rejectedAlone[place]!),
-      demands: this.#byName((place) => this.#bursts[place]!.heaviest),
-      worstHit: hits.map((hit) => this.#toRejectedCaller(hit)),
+      rejectedByLimit: this.#toRecord((index) => this.#countRejectedBy(index)),
+      rejectedAlone: this.#toRecord((index) => this.#rejectedAlone[index]!),
+      demands: this.#toRecord((index) => this.#bursts[index]!.heaviest),
+      worstHit: worstHit.map((counts) => this.#toRejectedCaller(counts)),
       timeline: this.#timeline.result(),
     };
   }
@@ -118,34 +118,34 @@ export class Simulator {
     this.#rejectedUnits += cost;
     let rejected = this.#rejected.get(caller);
     if (rejected === undefined) {
-      rejected = { caller, requests: 0, byLimit: this.#quotas.map(() => 0) };
+      rejected = { caller, requests: 0, requestsByLimit: this.#quotas.map(() => 0) };
       this.#rejected.set(caller, rejected);
     }
     rejected.requests += 1;
-    for (const [place, { name }] of this.#quotas.entries()) {
+    for (const [index, { name }] of this.#quotas.entries()) {
       if (!violated.includes(name)) continue;
-      rejected.byLimit[place]! += 1;
-      if (violated.length === 1) this.#rejectedAlone[place]! += 1;
+      rejected.requestsByLimit[index]! += 1;
+      if (violated.length === 1) this.#rejectedAlone[index]! += 1;
     }
   }
 
-  #byName<Value>(toValue: (place: number) => Value): Record<string, Value> {
-    return Object.fromEntries(this.#quotas.map(({ name }, place) => [name, toValue(place)]));
+  #toRecord<Value>(toValue: (index: number) => Value): Record<string, Value> {
+    return Object.fromEntries(this.#quotas.map(({ name }, index) => [name, toValue(index)]));
   }
 
-  #rejectedBy(place: number): number {
+  #countRejectedBy(index: number): number {
     let sum = 0;
-    for (const { byLimit } of this.#rejected.values()) sum += byLimit[place]!;
+    for (const { requestsByLimit } of this.#rejected.values()) sum += requestsByLimit[index]!;
     return sum;
   }
 
-  #toRejectedCaller({ caller, requests, byLimit }: Rejected): RejectedCaller {
-    const place = byLimit.indexOf(Math.max(...byLimit));
+  #toRejectedCaller({ caller, requests, requestsByLimit }: RejectionCounts): RejectedCaller {
+    const index = requestsByLimit.indexOf(Math.max(...requestsByLimit));
     return {
       key: caller.key,
       requests: this.#totals.requestsOf(caller),
       rejectedRequests: requests,
-      worstBurst: { limit: this.#quotas[place]!.name, ...this.#bursts[place]!.of(caller) },
+      worstBurst: { limit: this.#quotas[index]!.name, ...this.#bursts[index]!.of(caller) },
     };
   }
 }

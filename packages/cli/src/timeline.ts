@@ -25,21 +25,21 @@ export class TimelineCounter<Name extends string> {
   }
 
   /** Returns the index of the interval that contains a time, and adds intervals up to it. Times never decrease. */
-  at(micros: number): number {
+  intervalAt(micros: number): number {
     if (Number.isNaN(this.#startMicros)) this.#startMicros = this.#floor(micros);
-    let place = this.#placeOf(micros);
-    while (place >= MAX_INTERVALS) {
+    let interval = this.#intervalOf(micros);
+    while (interval >= MAX_INTERVALS) {
       this.#widen();
-      place = this.#placeOf(micros);
+      interval = this.#intervalOf(micros);
     }
     const counts = this.#counts;
-    for (let length = counts[0]!.length; length <= place; length++) for (const series of counts) series.push(0);
-    return place;
+    for (let length = counts[0]!.length; length <= interval; length++) for (const series of counts) series.push(0);
+    return interval;
   }
 
-  /** Adds one to the series with this index, in the interval that `at` returned. */
-  count(series: number, place: number): void {
-    this.#counts[series]![place]! += 1;
+  /** Adds one to the series with this index, in the interval that `intervalAt` returned. */
+  count(series: number, interval: number): void {
+    this.#counts[series]![interval]! += 1;
   }
 
   result(): Timeline<Name> {
@@ -65,7 +65,7 @@ export class TimelineCounter<Name extends string> {
     return micros - (micros % this.#widthMicros);
   }
 
-  #placeOf(micros: number): number {
+  #intervalOf(micros: number): number {
     return Math.floor((micros - this.#startMicros) / this.#widthMicros);
   }
 
@@ -77,8 +77,8 @@ export class TimelineCounter<Name extends string> {
     this.#counts = this.#counts.map((series) => {
       const wider: number[] = [];
       series.forEach((count, index) => {
-        const place = this.#placeOf(start + index * width);
-        wider[place] = (wider[place] ?? 0) + count;
+        const interval = this.#intervalOf(start + index * width);
+        wider[interval] = (wider[interval] ?? 0) + count;
       });
       return Array.from(wider, (count) => count ?? 0);
     });

@@ -8,7 +8,7 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 export const VERSION = manifest.version;
 
 /** Returns the command with these arguments as a shell takes it. */
-export function commandLine(args: readonly string[]): string {
+export function toCommandLine(args: readonly string[]): string {
   const quoted = args.map((arg) =>
     /^[\w@%+=:,./*-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`,
   );

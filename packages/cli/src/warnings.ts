@@ -19,7 +19,7 @@ export interface LineWarning extends Warning {
 }
 
 /** Returns warnings about lines that do not count. */
-export function warningsOf(summary: LogSummary, toleranceMs: number): LineWarning[] {
+export function createLineWarnings(summary: LogSummary, toleranceMs: number): LineWarning[] {
   const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut } = summary;
   const warnings: LineWarning[] = [];
   const warn = (reason: LineWarning['reason'], count: number, why: string) => {
@@ -53,7 +53,7 @@ export function warningsOf(summary: LogSummary, toleranceMs: number): LineWarnin
 const MIN_STEPS = 10;
 
 /** Returns a note if the log's times are too coarse for a window. */
-export function resolutionNotes({ resolutionMicros }: LogSummary, windowsMs: readonly number[]): string[] {
+export function createResolutionNotes({ resolutionMicros }: LogSummary, windowsMs: readonly number[]): string[] {
   const resolutionMs = resolutionMicros / 1000;
   const short = [...new Set(windowsMs)].filter((windowMs) => windowMs < MIN_STEPS * resolutionMs).map(formatDuration);
   if (short.length === 0) return [];

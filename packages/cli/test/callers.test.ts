@@ -11,13 +11,13 @@ describe('identification of callers', () => {
     { ms: START_MS, ip: '192.0.2.1' },
   ];
   const worst = async (...args: string[]) => {
-    const { callers, worstHit, log } = await simulate(['who.log', '--limit', '1/1m', ...args]);
+    const { callers, worstHit, log } = await simulate(['callers.log', '--limit', '1/1m', ...args]);
     const { key, requests } = worstHit[0]!;
     return { callers, key, requests, without: log.withoutKeyLines };
   };
 
   test('in the combined format', async () => {
-    write('who.log', toLog(hits));
+    write('callers.log', toLog(hits));
     expect(await worst()).toEqual({ callers: 2, key: '192.0.2.1', requests: 3, without: 0 });
     expect(await worst('--by', 'ip')).toEqual({ callers: 2, key: '192.0.2.1', requests: 3, without: 0 });
     expect(await worst('--by', 'user')).toEqual({ callers: 2, key: 'ann', requests: 2, without: 1 });
@@ -26,7 +26,7 @@ describe('identification of callers', () => {
 
   test('in JSON lines', async () => {
     const toLine = ({ ms, ip, user, path }: Hit) => JSON.stringify({ time: ms, ip, user, path, tenant: { id: 7 } });
-    write('who.log', toLog(hits, toLine));
+    write('callers.log', toLog(hits, toLine));
     expect(await worst('--by', 'user')).toEqual({ callers: 2, key: 'ann', requests: 2, without: 1 });
     expect(await worst('--by', 'path')).toEqual({ callers: 2, key: '/a', requests: 2, without: 1 });
     expect(await worst('--by', 'tenant.id')).toEqual({ callers: 1, key: '7', requests: 4, without: 0 });
@@ -38,23 +38,23 @@ describe('identification of callers', () => {
       (hit, index) => `${['www.example.com:443', '[2001:db8::80]:80'][index % 2]} ${combinedLine(hit)}`,
     );
     const plain = addresses.map((ip) => combinedLine({ ms: START_MS, ip, user: 'john smith' }));
-    write('who.log', [...lines, ...plain].join('\n'));
+    write('callers.log', [...lines, ...plain].join('\n'));
     expect(await worst()).toEqual({ callers: 2, key: '192.0.2.1', requests: 4, without: 0 });
     expect(await worst('--by', 'user')).toEqual({ callers: 3, key: 'ann', requests: 2, without: 1 });
     expect(await worst('--by', 'path')).toEqual({ callers: 3, key: '/', requests: 3, without: 0 });
   });
 
   test('dashes mean no user', async () => {
-    write('who.log', `host ${commonLine(hits[3]!)}\n${commonLine(hits[0]!)}`);
-    expect(await simulate(['who.log', ...LIMIT, '--by', 'user'])).toMatchObject({
+    write('callers.log', `host ${commonLine(hits[3]!)}\n${commonLine(hits[0]!)}`);
+    expect(await simulate(['callers.log', ...LIMIT, '--by', 'user'])).toMatchObject({
       requests: 1,
       log: { withoutKeyLines: 1 },
     });
   });
 
   test('a warning counts requests without a caller', async () => {
-    write('who.log', toLog(hits));
-    const { code, stderr } = await rollgate(['simulate', 'who.log', '--limit', '1/1m', '--by', 'user']);
+    write('callers.log', toLog(hits));
+    const { code, stderr } = await rollgate(['simulate', 'callers.log', '--limit', '1/1m', '--by', 'user']);
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: '1 of 4 lines (25 %) were left out because they name no caller; see --by\n',
@@ -87,7 +87,7 @@ describe('addresses are normalized as on a server', () => {
     ['by the first 56 bits of IPv6', [], 3],
     ['by the number of bits given', ['--ipv6-prefix', '64'], 4],
     ['by all', ['--ipv6-prefix', '128'], 4],
-  ])('%s', async (_how, args, callers) => {
+  ])('%s', async (_, args, callers) => {
     write('a.log', log);
     expect(await simulate([...LIMIT, 'a.log', ...args])).toMatchObject({ requests: 5, callers });
   });
@@ -98,19 +98,19 @@ describe('addresses are normalized as on a server', () => {
   });
 
   test.each([
-    ['an address', ['--by', 'ip', '--key-field', 'who'], 3],
-    ['an address by default', ['--key-field', 'who'], 3],
-    ['as it is written', ['--by', 'who'], 5],
-    ['as it is written, by --key-field', ['--by', 'field', '--key-field', 'who'], 5],
-  ])('a JSON field is read as the kind that --by selects: %s', async (_how, args, callers) => {
-    write('a.log', addresses.map((who) => JSON.stringify({ time: START_MS, who })).join('\n'));
+    ['an address', ['--by', 'ip', '--key-field', 'visitor'], 3],
+    ['an address by default', ['--key-field', 'visitor'], 3],
+    ['as it is written', ['--by', 'visitor'], 5],
+    ['as it is written, by --key-field', ['--by', 'field', '--key-field', 'visitor'], 5],
+  ])('a JSON field is read as the kind that --by selects: %s', async (_, args, callers) => {
+    write('a.log', addresses.map((visitor) => JSON.stringify({ time: START_MS, visitor })).join('\n'));
     expect(await simulate(['a.log', ...LIMIT, ...args])).toMatchObject({ requests: 5, callers });
   });
 
   test('text longer than an address stays unchanged', async () => {
     const keys = ['a', 'b'].map((end) => 'tenant'.repeat(20) + end);
-    write('a.log', keys.map((who) => JSON.stringify({ time: START_MS, who })).join('\n'));
-    expect(await simulate(['a.log', ...LIMIT, '--key-field', 'who'])).toMatchObject({ callers: 2 });
+    write('a.log', keys.map((visitor) => JSON.stringify({ time: START_MS, visitor })).join('\n'));
+    expect(await simulate(['a.log', ...LIMIT, '--key-field', 'visitor'])).toMatchObject({ callers: 2 });
   });
 
   test('a path loses its query', async () => {

@@ -70,7 +70,7 @@ test('the examples pass several files by name instead of through a pipe', async 
 
 test.each([
   [['--by', 'IP'], '`--by IP` requires; without it, `--by` is `ip`, `forwarded`, `user` or `path`: '],
-  [['--key-field', 'who'], '`--key-field who` requires; '],
+  [['--key-field', 'visitor'], '`--key-field visitor` requires; '],
   [['--cost', 'units'], '`--cost units` requires; '],
 ])('%j requires named fields, and the message for another format says so', async (args, hint) => {
   const { code, stderr } = await rollgate(['simulate', 'small.log', '--limit', '5/1m', ...args]);

@@ -20,7 +20,7 @@ const HITS = busyHits(4_000, 3);
 
 beforeAll(() => write('busy.log', toLog(HITS)));
 
-/** Each request held against an array of all that this algorithm has started. */
+/** Compares each request with an array of all that this algorithm has started. */
 function judge(limits: Limit) {
   let nowMs = 0;
   const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock: { now: () => nowMs } }) });

@@ -54,7 +54,7 @@ test('the report names what surrounds each line', async () => {
   expect(stdout).toContain('Format of stern.log: combined; skipped the prefix "web-5d9c7b8f6d-x2x7k nginx "\n');
 });
 
-test('a long prefix is shortened in the report', async () => {
+test('a long prefix is shortenKey in the report', async () => {
   const line = '203.0.113.7 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 12';
   write('long-prefix.log', `${'x'.repeat(900_000)} ${line}\n`);
   const { stdout } = await rollgate(['simulate', 'long-prefix.log', '--limit', '1/1m']);

@@ -145,7 +145,7 @@ test.each<[string, string[], string[], string[]]>([
 });
 
 test.each(['simulate', 'suggest', 'compare'])(
-  'the page of %s begins with the answer and fits a phone',
+  'the page of %s begins with the result and fits a phone',
   async (command) => {
     const limit = command === 'suggest' ? [] : ['--limit', '10/1m'];
     await rollgate([command, 'busy.log', ...limit, '--html', 'phone.html']);

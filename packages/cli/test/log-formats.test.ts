@@ -51,8 +51,8 @@ describe.each<[string, string | Buffer, string[]]>([
   ],
   [
     'JSON with fields of other names',
-    toJson(({ ms, ip }) => ({ when: ms, who: { name: ip } })),
-    ['--time-field', 'when', '--by', 'who.name'],
+    toJson(({ ms, ip }) => ({ when: ms, visitor: { name: ip } })),
+    ['--time-field', 'when', '--by', 'visitor.name'],
   ],
   [
     'JSON with a field named by --key-field',

@@ -112,7 +112,7 @@ test('the text report has the suggestions and the curve', async () => {
   for (const { limit } of curve) expect(stdout).toMatch(new RegExp(`^${limit}/1m `, 'm'));
 });
 
-test('the report leads with the answer, the code and the heaviest caller', async () => {
+test('the report begins with the result, the code and the heaviest caller', async () => {
   const { forRequests, heaviest } = (await suggest(['busy.log', '--reject', '1%'])).windows[0]!;
   const { stdout } = await rollgate(['suggest', 'busy.log', '--reject', '1%']);
   const [verdict, code, cause] = stdout.split('\n');

@@ -13,6 +13,7 @@ export {
   guardStore,
   hashKey,
   hasMethods,
+  hasQuota,
   holdsSlots,
   invalidNumber,
   invalidOption,

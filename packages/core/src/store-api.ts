@@ -19,6 +19,7 @@ export {
 } from './limits/calendar-window.js';
 export {
   type Hit,
+  hasQuota,
   holdsSlots,
   type LeasingLimit,
   type PeriodicLimit,

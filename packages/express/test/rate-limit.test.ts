@@ -129,9 +129,9 @@ describe.each([
   test('three pipelined requests on one connection with limit 2 get 200, 200, 429', async () => {
     const server = await listen(createApp({ limit: 2, window: '1m' }).app);
     const get = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
-    const answer = await exchange(server, `${get}${get}${get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
-    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 429']);
-    expect(answer.match(/X-RateLimit-Remaining: \d+/gi)).toEqual([
+    const responses = await exchange(server, `${get}${get}${get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
+    expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 429']);
+    expect(responses.match(/X-RateLimit-Remaining: \d+/gi)).toEqual([
       'X-RateLimit-Remaining: 1',
       'X-RateLimit-Remaining: 0',
       'X-RateLimit-Remaining: 0',
@@ -158,24 +158,24 @@ describe.each([
     ['at once', (name: string) => name],
     ['with a promise', async (name: string) => name],
   ])('counts by the option `key`, given %s', async (_, wrap) => {
-    const key = (request: { query: { who?: unknown } }) => wrap(String(request.query.who));
+    const key = (request: { query: { user?: unknown } }) => wrap(String(request.query.user));
     const server = await listen(createApp({ limit: 1, window: '1m', key } as RateLimitOptions).app);
-    await request(server).get('/?who=ann').expect(200);
-    await request(server).get('/?who=bob').expect(200);
-    await request(server).get('/?who=ann').expect(429);
+    await request(server).get('/?user=ann').expect(200);
+    await request(server).get('/?user=bob').expect(200);
+    await request(server).get('/?user=ann').expect(429);
   });
 
   test('decides several limits on several keys together', async () => {
     const { app } = createApp({
-      limits: { everybody: rollingWindow({ limit: 3, window: '1m' }), user: rollingWindow({ limit: 1, window: '1m' }) },
-      key: (request) => ({ everybody: 'all', user: String(request.query.who) }),
+      limits: { all: rollingWindow({ limit: 3, window: '1m' }), user: rollingWindow({ limit: 1, window: '1m' }) },
+      key: (request) => ({ all: 'all', user: String(request.query.user) }),
     });
     const server = await listen(app);
-    await request(server).get('/?who=ann').expect(200);
-    await request(server).get('/?who=ann').expect(429).expect('X-RateLimit-Limit', '1');
-    await request(server).get('/?who=bob').expect(200);
-    await request(server).get('/?who=eve').expect(200).expect('X-RateLimit-Remaining', '0');
-    await request(server).get('/?who=dan').expect(429).expect('X-RateLimit-Limit', '3');
+    await request(server).get('/?user=ann').expect(200);
+    await request(server).get('/?user=ann').expect(429).expect('X-RateLimit-Limit', '1');
+    await request(server).get('/?user=bob').expect(200);
+    await request(server).get('/?user=eve').expect(200).expect('X-RateLimit-Remaining', '0');
+    await request(server).get('/?user=dan').expect(429).expect('X-RateLimit-Limit', '3');
   });
 
   test('takes a cost as a number or from the request, and omits Retry-After if no retry can succeed', async () => {
@@ -375,12 +375,12 @@ describe.each([
 
   test('a client that disconnects during a check causes no error', async () => {
     const checkStarted = deferred<void>();
-    const answered = deferred<string>();
+    const clientKey = deferred<string>();
     let turn = 0;
     const key = () => {
       if (turn++ > 0) return 'bob';
       checkStarted.resolve();
-      return answered.promise;
+      return clientKey.promise;
     };
     const { app, errors } = createApp({ limit: 1, window: '1m', key });
     const server = await listen(app);
@@ -389,7 +389,7 @@ describe.each([
     await checkStarted.promise;
     socket.destroy();
     await once(socket, 'close');
-    answered.resolve('ann');
+    clientKey.resolve('ann');
     await request(server).get('/').expect(200);
     await request(server).get('/').expect(429);
     expect(errors).toEqual([]);

@@ -42,7 +42,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
           inner(...args),
     ],
     ['in a router', (inner: RequestHandler) => express.Router().use(inner)],
-  ])('an app and an app that is %s see the decisions of each other', async (_how, wrap) => {
+  ])('an app and an app that is %s see the decisions of each other', async (_, wrap) => {
     const inner = express();
     let seen: number | undefined;
     inner.use(((request, _response, next) => {

@@ -10,7 +10,7 @@ type Names = readonly ('burst' | 'daily')[];
 describe.each([
   ['a value', limits],
   ['a function', () => limits],
-  ['a function that answers with a promise', async () => limits],
+  ['a function that returns a promise', async () => limits],
 ])('with limits given by %s', (_, given) => {
   test('a key must have exactly the names of the limits', () => {
     expect(rateLimit({ limits: given, key: () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);

@@ -61,7 +61,7 @@ describe.each(VERSIONS)('a hook that the app creates in Fastify %s', (_, fastify
   });
 
   test.each(['preValidation', 'preHandler'] as const)('limits unknown routes in the hook %s', async (hook) => {
-    const app = await limited({ limit: 4, window: '1m', key: () => 'everybody' });
+    const app = await limited({ limit: 4, window: '1m', key: () => 'all' });
     app.setNotFoundHandler({ [hook]: app.rateLimit({ limit: 2 }) }, (_request, reply) => {
       reply.code(404).send('none');
     });

@@ -92,9 +92,9 @@ describe.each([
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     const get = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
     socket.write(`${get}${get}${get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
-    const answer = await text(socket);
-    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 429']);
-    expect(answer.match(/x-ratelimit-remaining: \d+/g)).toEqual(
+    const responses = await text(socket);
+    expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 429']);
+    expect(responses.match(/x-ratelimit-remaining: \d+/g)).toEqual(
       ['1', '0', '0'].map((n) => `x-ratelimit-remaining: ${n}`),
     );
   });
@@ -378,38 +378,38 @@ describe.each([
   });
 
   test('a client that disconnects during a check causes no error', async () => {
-    let checkStarted!: () => void;
-    let answer!: (key: string) => void;
-    const wasAsked = new Promise<void>((resolve) => {
-      checkStarted = resolve;
+    let onCheckStarted!: () => void;
+    let resolveKey!: (key: string) => void;
+    const checkStarted = new Promise<void>((resolve) => {
+      onCheckStarted = resolve;
     });
     const key = (request: { query: unknown }) => {
-      if ((request.query as { who?: string }).who !== 'slow') return 'bob';
-      checkStarted();
+      if ((request.query as { user?: string }).user !== 'slow') return 'bob';
+      onCheckStarted();
       return new Promise<string>((resolve) => {
-        answer = resolve;
+        resolveKey = resolve;
       });
     };
     const app = await limited({ limit: 1, window: '1m', key });
     app.get('/', async () => 'hello');
     const get = await serve(app);
     const controller = new AbortController();
-    const left = get('/?who=slow', { signal: controller.signal });
-    await wasAsked;
+    const left = get('/?user=slow', { signal: controller.signal });
+    await checkStarted;
     controller.abort();
     await expect(left).rejects.toThrow('aborted');
-    answer('ann');
+    resolveKey('ann');
     expect(await statuses(get, '/', '/')).toEqual([200, 429]);
   });
 
   test('several limits on several keys are decided together', async () => {
     const app = await limited({
-      limits: { everybody: rollingWindow({ limit: 3, window: '1m' }), user: rollingWindow({ limit: 1, window: '1m' }) },
-      key: (request) => ({ everybody: 'all', user: String((request.query as { who?: string }).who) }),
+      limits: { all: rollingWindow({ limit: 3, window: '1m' }), user: rollingWindow({ limit: 1, window: '1m' }) },
+      key: (request) => ({ all: 'all', user: String((request.query as { user?: string }).user) }),
     });
     app.get('/', async () => 'hello');
     const get = await serve(app);
-    expect(await statuses(get, '/?who=a', '/?who=a', '/?who=b', '/?who=c', '/?who=d')).toEqual([
+    expect(await statuses(get, '/?user=a', '/?user=a', '/?user=b', '/?user=c', '/?user=d')).toEqual([
       200, 429, 200, 200, 429,
     ]);
   });

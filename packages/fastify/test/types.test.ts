@@ -75,10 +75,10 @@ test('the properties of requests, apps and routes are typed', async () => {
   expect(write).toThrow(TypeError);
   const hook = app.rateLimit({ limit: async () => 3, cost: ({ url }) => url.length });
   const hooks = { onRequest: hook, preParsing: hook, preValidation: [hook], preHandler: [hook] };
-  app.get<{ Querystring: { who: string }; Reply: string }>('/', hooks, async (request) => {
+  app.get<{ Querystring: { user: string }; Reply: string }>('/', hooks, async (request) => {
     const decision: Decision | null = request.rateLimit;
     // @ts-expect-error it can be null
-    return `${request.rateLimit.remaining} ${decision?.limits} ${request.query.who}`;
+    return `${request.rateLimit.remaining} ${decision?.limits} ${request.query.user}`;
   });
   app.setNotFoundHandler({ preHandler: hook }, async () => 'none');
   app.get('/own', { config: { rateLimit: { limit: ({ ip }) => ip.length, groupId: 'own' } } }, async () => 'own');

@@ -18,8 +18,8 @@ const FORWARDED: Scenario[] = [
   ['a list', { trustProxy: ['10.0.0.0/8', 'loopback'] }, []],
   ['a hop count', { trustProxy: 1 }, []],
   ['a function', { proxies: ['127.0.0.1'] }, []],
-  ['absent, with a key', { byKey: true }, []],
-  ['true, with a key', { trustProxy: true, byKey: true }, []],
+  ['absent, with a key', { hasKey: true }, []],
+  ['true, with a key', { trustProxy: true, hasKey: true }, []],
   ['absent, but silent', { options: { silence: [UNTRUSTED] } }, []],
   ['true, but silent of another one', { trustProxy: true, options: { silence: [UNTRUSTED] } }, [EVERY]],
 ];
@@ -29,7 +29,7 @@ const headers = { forwarded: 'for=198.51.100.7' };
 const OTHERS: Scenario[] = [
   ['Forwarded, which Fastify does not read', { headers }, [UNREAD]],
   ['Forwarded, without `trustProxy`', { trustProxy: false, headers }, [UNREAD]],
-  ['Forwarded, with a key', { byKey: true, headers }, []],
+  ['Forwarded, with a key', { hasKey: true, headers }, []],
   ['two registrations on one store', { isTwice: true, isShared: true }, [SHARED]],
   ['two on one store, silent', { isTwice: true, isShared: true, options: { silence: [SHARED] } }, []],
   ['two with stores of their own', { isTwice: true }, []],

@@ -1,7 +1,7 @@
 import { rateLimit } from '@rollgate/hono';
 import { Hono } from 'hono';
 
-const clientOf = (request: Request) => request.headers.get('x-client') ?? 'nobody';
+const clientOf = (request: Request) => request.headers.get('x-client') ?? 'anonymous';
 const createRequest = (client: string) => new Request('http://host/', { headers: { 'x-client': client } });
 
 /** A Hono app that rejects each client's second request with the error. */

@@ -49,31 +49,36 @@ silenceOutages();
 export const limitWith = (options: object): RateLimitMiddleware =>
   rateLimit({ store: memory(), silence: WARNING_CODES, ...options } as unknown as RateLimitOptions);
 
-/** The middlewares before the limits, the handler after them, and the settings of the app. */
-export interface Around {
+/** The parts of an app around its limits: the middlewares before them, the handler after them, and the settings of the app. */
+export interface AppParts {
   before?: RequestHandler[];
-  answer?: RequestHandler;
-  set?: (app: Express) => void;
+  handler?: RequestHandler;
+  configure?: (app: Express) => void;
   /** Collects errors before Express's own error handling responds. */
-  plain?: Error[];
+  expressErrors?: Error[];
 }
 
 /** Starts a real server behind the limits, which records the allowed requests and the errors. */
-export async function serve(express: ExpressVersion, limits: RequestHandler[], around: Around = {}) {
-  const { before = [], answer = (_request, response) => void response.send('hello'), set, plain } = around;
+export async function serve(express: ExpressVersion, limits: RequestHandler[], parts: AppParts = {}) {
+  const {
+    before = [],
+    handler = (_request, response) => void response.send('hello'),
+    configure,
+    expressErrors,
+  } = parts;
   const passed: Request[] = [];
   const errors: Error[] = [];
   const app = express();
   app.set('env', 'test'); // Express's own error handling then logs nothing.
-  set?.(app);
-  for (const handler of [...before, ...limits]) app.use(handler);
+  configure?.(app);
+  for (const middleware of [...before, ...limits]) app.use(middleware);
   app.use((request, response, next) => {
     passed.push(request);
-    return answer(request, response, next);
+    return handler(request, response, next);
   });
   const onError: ErrorRequestHandler = (error, _request, response, next) => {
-    (plain ?? errors).push(error);
-    if (plain !== undefined || response.headersSent) next(error);
+    (expressErrors ?? errors).push(error);
+    if (expressErrors !== undefined || response.headersSent) next(error);
     else response.status(500).json({ error: String(error) });
   };
   app.use(onError);

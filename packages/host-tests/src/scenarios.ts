@@ -1,4 +1,4 @@
-import { concurrency, type Decision, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
+import { block, concurrency, type Decision, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
 import type { SettleRequestOptions } from '@rollgate/http';
 
 /** The interval of the scenario `queue`, in milliseconds. */
@@ -15,7 +15,7 @@ export const limitedCalls = new Map<string, number>();
 
 /** Creates the options of each scenario. A host mounts each on the path of its name. */
 export function createScenarios<Request>(read: ReadHeader<Request>): Record<string, ScenarioOptions> {
-  const client = (request: Request) => read(request, 'x-client') ?? 'nobody';
+  const client = (request: Request) => read(request, 'x-client') ?? 'anonymous';
   const window = { limit: 2, window: '1h', key: client };
   const failingKey = () => {
     throw new Error('The key failed');
@@ -104,6 +104,11 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     'skip-aborted': { ...window, skipAbortedRequests: true },
     ten: { limit: 10, window: '1h', key: client },
     started: { ...window, limit: 1 },
+    blocks: {
+      limits: { attempts: rollingWindow({ limit: 2, window: '1h' }), blocked: block() },
+      key: client,
+      headers: 'all',
+    },
     slots: { limits: concurrency({ limit: 1, lease: '1h' }), key: client },
     settle: {
       limits: {
@@ -129,6 +134,8 @@ export async function control(url: string, limiters: Limiters): Promise<object> 
     collectGarbage();
     return {};
   }
+  if (command === 'block') return limiters[scenario]!.block({ blocked: key }, '1h');
+  if (command === 'ban') return limiters[scenario]!.block({ blocked: key }, Infinity);
   const { remaining, limits } = await limiters[scenario]!.peek(key);
   return { remaining, limits };
 }

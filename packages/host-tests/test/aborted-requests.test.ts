@@ -41,11 +41,11 @@ function createRandom(from: number): () => number {
 
 const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
 
-type Gone = () => boolean;
+type IsDisconnected = () => boolean;
 
 /** A response that ends only when its client has left. */
-async function* endless(behavior: string, isGone: Gone) {
-  while (!isGone()) {
+async function* endless(behavior: string, isDisconnected: IsDisconnected) {
+  while (!isDisconnected()) {
     await delay(1);
     yield behavior === 'events' ? 'data: tick\n\n' : 'x'.repeat(10_000);
   }
@@ -89,12 +89,16 @@ interface Served {
 }
 
 /** Responds in Express and in plain Node. */
-function respond(behavior: string, response: ServerResponse | Http2ServerResponse, isGone: Gone): void {
+function respond(
+  behavior: string,
+  response: ServerResponse | Http2ServerResponse,
+  isDisconnected: IsDisconnected,
+): void {
   if (behavior === 'throw') throw new Error('The handler failed');
   if (behavior === 'hello') response.end('hello');
   if (behavior === 'late') setTimeout(() => response.end('hello'), 2);
   if (behavior === 'stream' || behavior === 'events') {
-    pipeline(Readable.from(endless(behavior, isGone)), response as ServerResponse, () => {});
+    pipeline(Readable.from(endless(behavior, isDisconnected)), response as ServerResponse, () => {});
   }
 }
 
@@ -111,12 +115,12 @@ const hosts: Record<string, (store: Store, onRequest: () => void) => Promise<Ser
     const app = Fastify();
     await app.register(fastifyLimit, optionsWith(store, onRequest));
     app.get<{ Params: { behavior: string } }>('/:behavior', async ({ params: { behavior }, socket }, reply) => {
-      const isGone = () => socket.destroyed;
+      const isDisconnected = () => socket.destroyed;
       if (behavior === 'throw') throw new Error('The handler failed');
       if (behavior === 'late') await delay(2);
       if (behavior === 'never') await new Promise(() => {});
       return reply.send(
-        behavior === 'hello' || behavior === 'late' ? 'hello' : Readable.from(endless(behavior, isGone)),
+        behavior === 'hello' || behavior === 'late' ? 'hello' : Readable.from(endless(behavior, isDisconnected)),
       );
     });
     await app.ready();

@@ -49,7 +49,7 @@ function slow() {
 }
 
 /** Rejects the fifth request even when the process was busy for so long that the queue has room again. */
-const four = rollingWindow({ limit: 4, window: '1h' });
+const fourRequests = rollingWindow({ limit: 4, window: '1h' });
 
 /** A request whose body has been sent as far as the server's system accepts it. */
 async function post(socket: Socket, name: string, bytes: number): Promise<void> {
@@ -75,7 +75,7 @@ describe.each([
     const arrivals: { name: string; atMs: number; response: Response; socket: Socket }[] = [];
     const passed: { name: string; atMs: number; delayMs: number | undefined; context: string | undefined }[] = [];
     const context = new AsyncLocalStorage<string>();
-    const limit: RateLimitMiddleware = rateLimit({ key: () => 'everybody', ...options });
+    const limit: RateLimitMiddleware = rateLimit({ key: () => 'all', ...options });
     const app = express();
     app.use((request, response, next) => {
       const name = request.path.slice(1);
@@ -97,7 +97,7 @@ describe.each([
     const send = (name: string | number) => fetch(`http://127.0.0.1:${port}/${name}`);
     const open = () => connect(port, '127.0.0.1').on('error', () => {});
     /** Returns how long the next request would be delayed. */
-    const delayMs = async () => (await limit.limiter.peek('everybody')).delayMs;
+    const delayMs = async () => (await limit.limiter.peek('all')).delayMs;
     return { server, port, arrivals, passed, limit, send, open, delayMs };
   }
 
@@ -133,11 +133,11 @@ describe.each([
   );
 
   test('delays by real time, even in a pipeline', async () => {
-    const { arrivals, passed, open } = await serve({ limits: { queue, four } });
+    const { arrivals, passed, open } = await serve({ limits: { queue, fourRequests } });
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
-    const answer = await text(socket);
-    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
+    const responses = await text(socket);
+    expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
     // After a pause of the process, several timers are due at once, in any order.
     expect(passed.map(({ name }) => name).sort()).toEqual(['0', '1', '2', '3']);
     for (const { name, atMs } of passed) {
@@ -192,7 +192,7 @@ describe.each([
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3));
     await until(() => arrivals.length === 4);
-    expect((await limit.limiter.peek('everybody')).remaining).toBe(0);
+    expect((await limit.limiter.peek('all')).remaining).toBe(0);
     socket.destroy();
     await until(async () => (await delayMs()) === HOUR_MS);
     expect(passed.map(({ name }) => name)).toEqual(['0']);
@@ -238,19 +238,19 @@ describe.each([
   });
 
   test('drops a request whose client disconnected during the decision', async () => {
-    let answer!: (key: string) => void;
+    let resolveKey!: (key: string) => void;
     const key = () =>
       new Promise<string>((resolve) => {
-        answer = resolve;
+        resolveKey = resolve;
       });
     const { arrivals, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce(), key });
-    await limit.limiter.check('everybody');
+    await limit.limiter.check('all');
     const socket = open();
     socket.write(raw('leaving'));
     await until(() => arrivals.length === 1);
     socket.destroy();
     await until(() => arrivals[0]!.socket.destroyed);
-    answer('everybody');
+    resolveKey('all');
     await flushPromises();
     expect(await delayMs()).toBe(HOUR_MS);
     expect(passed).toEqual([]);
@@ -259,21 +259,21 @@ describe.each([
   test('drops a request at once when other code responds, and frees its start', async () => {
     const { arrivals, passed, send, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
     await send('first');
-    const held = send('held');
+    const delayed = send('delayed');
     await until(async () => (await delayMs()) === 2 * HOUR_MS);
     arrivals[1]!.response.status(503).send('too slow');
-    expect((await held).status).toBe(503);
+    expect((await delayed).status).toBe(503);
     await until(async () => (await delayMs()) === HOUR_MS);
     expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
 
   test.each([
-    ['the place in a queue is given back', slowQueue, 3, 3],
-    ['what a limit without one counted stays', rollingWindow({ limit: 3, window: '1h' }), 2, 1],
+    ['a queue frees the start', slowQueue, 3, 3],
+    ['a limit without a queue keeps the unit', rollingWindow({ limit: 3, window: '1h' }), 2, 1],
   ])('after a response during the decision, %s', async (_, limits, before, after) => {
     const { store, replies } = slow();
     const { arrivals, passed, limit, send } = await serve({ limits, store, timeout: '1h' });
-    const remaining = async () => (await limit.limiter.peek('everybody')).remaining;
+    const remaining = async () => (await limit.limiter.peek('all')).remaining;
     const first = send('first');
     await until(() => replies.length === 1);
     replies[0]!();

@@ -26,7 +26,7 @@ const queue = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
 const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 
 /** Rejects the fifth request even when the process was busy for so long that the queue has room again. */
-const four = rollingWindow({ limit: 4, window: '1h' });
+const fourRequests = rollingWindow({ limit: 4, window: '1h' });
 
 /** Its clock stands still, so the number of requests in an interval does not depend on the machine's speed. */
 const atOnce = () => new MemoryStore({ clock });
@@ -34,7 +34,7 @@ const atOnce = () => new MemoryStore({ clock });
 const later = (methods: Partial<Store> = {}, memory = atOnce()) => storeWith(methods, memory);
 
 test.each(['fastify', 'fastify50'])(
-  'a queue holds what is injected into %s, and lets go of what is aborted',
+  'a queue delays requests that are injected into %s, and frees the starts of aborted ones',
   async (module) => {
     const script = `${__dirname}/support/injected.mjs`;
     const { stdout } = await promisify(execFile)(process.execPath, [script, module]);
@@ -60,7 +60,7 @@ describe.each([
       done();
     });
     const store = options.store ?? atOnce();
-    await app.register(rateLimit, { key: () => 'everybody', ...options, store } as RateLimitPluginOptions);
+    await app.register(rateLimit, { key: () => 'all', ...options, store } as RateLimitPluginOptions);
     app.all('/:name', async (request) => {
       const name = request.url.slice(1);
       passed.push({ name, atMs: performance.now(), delayMs: request.rateLimit?.delayMs });
@@ -73,7 +73,7 @@ describe.each([
         limit: options.limits as typeof queue,
         namespace: 'rollgate:default:leaky-bucket',
       };
-      return (await store.peek({ prefix: 'rollgate', rules: [rule] }, 'everybody', 1)).delayMs;
+      return (await store.peek({ prefix: 'rollgate', rules: [rule] }, 'all', 1)).delayMs;
     };
     return { app, arrivals, passed, delayMs };
   }
@@ -110,12 +110,12 @@ describe.each([
   );
 
   test('delays by real time, even in a pipeline', async () => {
-    const { app, arrivals, passed } = await create({ limits: { queue, four }, store: new MemoryStore() });
+    const { app, arrivals, passed } = await create({ limits: { queue, fourRequests }, store: new MemoryStore() });
     await listen(app);
     const socket = open(app);
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
-    const answer = await text(socket);
-    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
+    const responses = await text(socket);
+    expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
     // After a pause of the process, several timers are due at once, in any order.
     expect(passed.map(({ name }) => name).sort()).toEqual(['0', '1', '2', '3']);
     for (const { name, atMs } of passed) {
@@ -124,7 +124,7 @@ describe.each([
   });
 
   test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
-    'holds in the hook %s',
+    'delays requests in the hook %s',
     async (hook) => {
       const { app, passed, delayMs } = await create({ limits: slowQueue, hook });
       const address = await listen(app);
@@ -135,10 +135,10 @@ describe.each([
       };
       expect((await fetch(`${address}/first`, options)).status).toBe(200);
       const controller = new AbortController();
-      const held = fetch(`${address}/held`, { ...options, signal: controller.signal });
+      const delayed = fetch(`${address}/delayed`, { ...options, signal: controller.signal });
       await until(async () => (await delayMs()) === 2 * HOUR_MS);
       controller.abort('bored');
-      await expect(held).rejects.toBe('bored');
+      await expect(delayed).rejects.toBe('bored');
       await until(async () => (await delayMs()) === HOUR_MS);
       expect(passed.map(({ name }) => name)).toEqual(['first']);
     },
@@ -225,10 +225,10 @@ describe.each([
     const { app, arrivals, passed, delayMs } = await create({ limits: slowQueue });
     const address = await listen(app);
     await fetch(`${address}/first`);
-    const held = fetch(`${address}/held`);
+    const delayed = fetch(`${address}/delayed`);
     await until(() => arrivals.length === 2);
     arrivals[1]!.reply.code(503).send('too slow');
-    expect((await held).status).toBe(503);
+    expect((await delayed).status).toBe(503);
     await until(async () => (await delayMs()) === HOUR_MS);
     expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
@@ -263,8 +263,8 @@ describe.each([
     ['preParsing', 100_000, false],
     ['preValidation', 100_000, true],
     ['preHandler', 100_000, true],
-  ] as const)('in the hook %s, that a client has left behind a body of %d bytes is noticed: %p', async (...given) => {
-    const [hook, bytes, isNoticed] = given;
+  ] as const)('in the hook %s, a disconnect behind a body of %d bytes is detected: %p', async (...args) => {
+    const [hook, bytes, isDetected] = args;
     const { app, arrivals, passed, delayMs } = await create({ limits: slowQueue, hook });
     await fetch(`${await listen(app)}/first`);
     const [leaving, other] = [open(app), open(app)];
@@ -274,13 +274,13 @@ describe.each([
     await until(async () => (await delayMs()) === 2 * HOUR_MS);
     leaving.destroy();
     await once(leaving, 'close');
-    if (isNoticed) await until(async () => (await delayMs()) === HOUR_MS);
+    if (isDetected) await until(async () => (await delayMs()) === HOUR_MS);
     other.write(raw('other'));
     await until(() => arrivals.length === 3);
     other.destroy();
     await until(() => arrivals[2]!.reply.raw.req.socket.destroyed);
-    await until(async () => (await delayMs()) === (isNoticed ? HOUR_MS : 2 * HOUR_MS));
-    expect(arrivals[1]!.reply.raw.req.socket.destroyed).toBe(isNoticed);
+    await until(async () => (await delayMs()) === (isDetected ? HOUR_MS : 2 * HOUR_MS));
+    expect(arrivals[1]!.reply.raw.req.socket.destroyed).toBe(isDetected);
     expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
 
@@ -294,7 +294,7 @@ describe.each([
     });
     await until(() => arrivals.length === 3);
     await app.close();
-    for (const answer of await Promise.all(replies)) expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    for (const response of await Promise.all(replies)) expect(response).toMatch(/^HTTP\/1\.1 200/);
     expect(passed).toHaveLength(3);
   });
 });

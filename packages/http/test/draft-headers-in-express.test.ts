@@ -40,7 +40,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const { send } = await serve(express, [limitWith({ limits: concurrency({ limit: 2, lease: '30s' }), ...draft })]);
     expect(parseDraftHeaders(await send())).toEqual({
       policy: [['default', { q: 2, qu: 'concurrent-requests' }]],
-      limit: [['default', { r: 1 }]], // Nobody knows when a slot will be free.
+      limit: [['default', { r: 1 }]], // When a slot will be free is unknown.
     });
   });
 
@@ -93,8 +93,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['of all limits', ['user_id', 'method'], '"user";user_id;method, "all";user_id;method'],
     ['of one limit', { user: ['user_id'] }, '"user";user_id'],
-    ['of another limit', { nobody: ['user_id'] }, null],
-  ])('draft 12 lists the dimensions of the keys %s, but no key', async (_of, partition, value) => {
+    ['of another limit', { other: ['user_id'] }, null],
+  ])('draft 12 lists the dimensions of the keys %s, but no key', async (_, partition, value) => {
     const limits = {
       user: rollingWindow({ limit: 1, window: '1m' }),
       all: rollingWindow({ limit: 9, window: '1m' }),
@@ -160,7 +160,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['of tokens', [{ tokens: 900 }], '1000'],
     ['of the limits that it takes', [{ requests: 4 }, { requests: 0, tokens: 10 }], '1000'],
     ['of the longest reset if shares are equal', [{ tokens: 200 }], '1000'],
-  ])('X-RateLimit describes the least share: a request that leaves the least %s', async (_of, costs, shown) => {
+  ])('X-RateLimit describes the least share: a request that leaves the least %s', async (_, costs, shown) => {
     const limits = {
       requests: rollingWindow({ limit: 5, window: '1m' }),
       streams: concurrency({ limit: 1, lease: '1h' }),
@@ -182,8 +182,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const { send } = await serve(express, [limitWith({ limits, ...draft })]);
     expect(parseDraftHeaders(await send('/?plan=free')).policy).toEqual([['free', { q: 1, w: 3600 }]]);
     expect(parseDraftHeaders(await send('/?plan=pro')).policy).toEqual([['default', { q: 9, w: 3600 }]]);
-    const byNumbers = await serve(express, [limitWith({ limit: async () => 5, window: () => '1s', ...draft })]);
-    expect(parseDraftHeaders(await byNumbers.send())).toEqual({
+    const served = await serve(express, [limitWith({ limit: async () => 5, window: () => '1s', ...draft })]);
+    expect(parseDraftHeaders(await served.send())).toEqual({
       policy: [['default', { q: 5, w: 1 }]],
       limit: [['default', { r: 4, t: 1 }]],
     });
@@ -233,8 +233,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       },
     ]) as RequestHandler[];
     const before = setting('RateLimit', '"other";r=1');
-    const answer: RequestHandler = (_request, response) => void response.writeHead(303, { Location: '/' }).end();
-    const { send } = await serve(express, limits, { before: [before], answer });
+    const handler: RequestHandler = (_request, response) => void response.writeHead(303, { Location: '/' }).end();
+    const { send } = await serve(express, limits, { before: [before], handler });
     for (const status of [303, 303, 302]) {
       const reply = await send('/', { redirect: 'manual' });
       expect(reply.status).toBe(status);
@@ -246,9 +246,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('a redirection has none of those that only a later limiter wrote', async () => {
     const later = { limit: 2, window: '1m', headers: 'draft-12', partition: ['user_id'] };
-    const answer: RequestHandler = (_request, response) => response.redirect('/slow');
+    const handler: RequestHandler = (_request, response) => response.redirect('/slow');
     const { send } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft }), limitWith(later)], {
-      answer,
+      handler,
     });
     const { headers } = await send('/', { redirect: 'manual' });
     expect([...headers.keys()].filter((name) => name.startsWith('ratelimit'))).toEqual([]);
@@ -263,7 +263,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['last', [limiter('wide', 9, '1m'), limiter('narrow', 2, '1h')]],
     ])(
       'each appends its items, and X-RateLimit describes the one with the least share left, which comes %s',
-      async (_place, limits) => {
+      async (_, limits) => {
         const { send } = await serve(express, limits);
         const reply = await send();
         expect(new Map(parseDraftHeaders(reply).policy)).toEqual(
@@ -296,7 +296,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         '100',
       ],
       ['the least share last', () => [limiter('requests', 5, '1h'), limiter('tokens', 100, '1h', { cost: 60 })], '100'],
-    ])('X-RateLimit describes the least share, and slots only alone: %s', async (_order, limits, shown) => {
+    ])('X-RateLimit describes the least share, and slots only alone: %s', async (_, limits, shown) => {
       const { send } = await serve(express, limits());
       expect((await send()).headers.get('x-ratelimit-limit')).toBe(shown);
     });

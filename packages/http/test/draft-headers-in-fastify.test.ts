@@ -101,7 +101,7 @@ describe.each(VERSIONS)('the draft headers in Fastify %s', (_, fastify) => {
   test.each([
     ['a body', () => 'hello'],
     ['a stream', () => Readable.from(['hello'])],
-  ])('are left out of a redirection with %s', async (_what, body) => {
+  ])('are left out of a redirection with %s', async (_, body) => {
     const app = await limited({ limit: 5, window: '1m', headers: 'all' });
     app.get('/', async (_request, reply) => reply.code(302).header('Location', '/').send(body()));
     const get = await serve(app);

@@ -2,18 +2,13 @@ import { MemoryStore } from '@rollgate/core';
 import { Gate, type Host, type Outcome } from '@rollgate/http';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
-import {
-  type AlgorithmName,
-  algorithmNames,
-  type LimitSpec,
-  oracleOf,
-} from '../../store-conformance/src/algorithms.js';
+import { type AlgorithmName, type LimitSpec, oracleOf, quotaNames } from '../../store-conformance/src/algorithms.js';
 import { smallLimit } from '../../store-conformance/src/arbitraries/limits.js';
 import { limitsOf } from '../../store-conformance/src/model-comparison.js';
 import { TestClock } from '../../store-conformance/src/test-clock.js';
 import { parseField } from './support/structured-fields';
 
-// The rules of draft-ietf-httpapi-ratelimit-headers-11 for the parameter `t`, held against the naive oracles:
+// The rules of draft-ietf-httpapi-ratelimit-headers-11 for the parameter `t`, compared with the naive oracles:
 // - The client can use no more than `r` units within `t` seconds (section 4.1.2).
 // - `Retry-After` is not earlier than the end of that window (section 6).
 // A time in whole seconds is rounded up, so the first rule holds until the last second begins.
@@ -22,7 +17,7 @@ const SECOND = 1e6;
 /** Makes the small limits of the conformance tests so slow that seconds distinguish them. */
 const SLOWER = 1777;
 
-const counting = algorithmNames.filter((algorithm) => algorithm !== 'concurrency');
+const counting = quotaNames.filter((algorithm) => algorithm !== 'concurrency');
 const slowed = (algorithm: AlgorithmName): fc.Arbitrary<LimitSpec> =>
   smallLimit(algorithm, 1).map(({ options }) => {
     const entries = Object.entries(options).map(([name, value]) => [

@@ -30,11 +30,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test('counts, but rejects no request and sets no header', async () => {
       const { send, passed } = await serve(express, [limitWith({ ...once, headers: 'all', exposeHeaders: true })]);
       const bare = await serve(express, []);
-      const usual = [...(await bare.send()).headers.keys()].sort();
+      const headersWithoutLimit = [...(await bare.send()).headers.keys()].sort();
       for (let turn = 0; turn < 3; turn++) {
         const reply = await send();
         expect(reply.status).toBe(200);
-        expect([...reply.headers.keys()].sort()).toEqual(usual);
+        expect([...reply.headers.keys()].sort()).toEqual(headersWithoutLimit);
       }
       expect(passed.map(({ rateLimit }) => rateLimit)).toMatchObject([
         { allowed: true, remaining: 0 },
@@ -46,7 +46,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['handler', { handler: () => {} }],
       ['message', { message: () => {} }],
-    ])('does not call %s', async (_name, options) => {
+    ])('does not call %s', async (_, options) => {
       const optionFunction = jest.fn();
       const { statuses } = await serve(express, [
         limitWith({ ...once, ...Object.fromEntries(Object.keys(options).map((name) => [name, optionFunction])) }),
@@ -58,11 +58,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['at once', () => {}],
       ['with a promise', async () => {}],
-    ])('calls onLimited, which returns %s, for each request that it would reject', async (_how, answer) => {
+    ])('calls onLimited, which returns %s, for each request that it would reject', async (_, returnValue) => {
       const onLimitedCalls: [Request, Decision][] = [];
       const onLimited = (...args: [Request, Decision]) => {
         onLimitedCalls.push(args);
-        return answer();
+        return returnValue();
       };
       const { passed, statuses } = await serve(express, [limitWith({ ...once, onLimited })]);
       expect(await statuses(3)).toEqual([200, 200, 200]);
@@ -80,7 +80,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test('refunds requests that do not count', async () => {
       const limit = limitWith({ ...once, skipFailedRequests: true });
       const { statuses } = await serve(express, [limit], {
-        answer: (_request, response) => void response.sendStatus(500),
+        handler: (_request, response) => void response.sendStatus(500),
       });
       for (let turn = 0; turn < 3; turn++) {
         expect(await statuses(1)).toEqual([500]);
@@ -118,7 +118,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         routes.push(request.path);
         response.send('hello');
       };
-      const { send } = await serve(express, [limit], { answer: ending });
+      const { send } = await serve(express, [limit], { handler: ending });
       const { requests, decisions, rejections } = await recordDuring(limit.limiter, async () => {
         await send('/first');
         await send('/second');

@@ -5,24 +5,24 @@ import { EXPRESSES, limitWith, serve } from '@rollgate/host-tests/express-server
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { RequestHandler } from 'express';
 
-const usual = { limit: 1, window: '1m' };
-const byLimits = { limits: rollingWindow({ limit: 1, window: '1m' }) };
-const numbers = [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', {}];
+const onePerMinute = { limit: 1, window: '1m' };
+const limits = rollingWindow({ limit: 1, window: '1m' });
+const invalidNumbers = [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', {}];
 
 /** The functions that decide a request, other options that they need, and invalid return values. */
 const DECIDING: [string, object, unknown[]][] = [
-  ['skip', usual, [undefined, null, 0, 1, '', 'no', {}]],
-  ['key', usual, [undefined, null, 5, '', {}, { other: 'ann' }, { default: 5 }, { default: '' }, ['ann']]],
-  ['cost', usual, [...numbers.slice(0, -1), { other: 1 }, { default: -1 }, { default: '1' }]],
-  ['limit', { window: '1m' }, numbers],
+  ['skip', onePerMinute, [undefined, null, 0, 1, '', 'no', {}]],
+  ['key', onePerMinute, [undefined, null, 5, '', {}, { other: 'ann' }, { default: 5 }, { default: '' }, ['ann']]],
+  ['cost', onePerMinute, [...invalidNumbers.slice(0, -1), { other: 1 }, { default: -1 }, { default: '1' }]],
+  ['limit', { window: '1m' }, invalidNumbers],
   ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', 'soon', '-1m', {}]],
-  ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': byLimits.limits }]],
+  ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': limits }]],
 ];
 /** The functions that run for a rejection only. Rollgate ignores what `onLimited` returns. */
 const REJECTING: [string, object, unknown[]][] = [
-  ['onLimited', usual, []],
-  ['statusCode', usual, [undefined, null, '429', 200, 600, 429.5, Number.NaN]],
-  ['message', usual, [undefined, null, 5, true, () => 'no', { big: 1n }, { html: 5 }]],
+  ['onLimited', onePerMinute, []],
+  ['statusCode', onePerMinute, [undefined, null, '429', 200, 600, 429.5, Number.NaN]],
+  ['message', onePerMinute, [undefined, null, 5, true, () => 'no', { big: 1n }, { html: 5 }]],
 ];
 
 const thrown = new Error('no session');
@@ -36,7 +36,7 @@ const thenable = (then: Then) => ({ then });
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
   const serveWith = (options: object, before: RequestHandler[] = []) => {
     const handler: RequestHandler = (_request, response) => void response.send('hello');
-    return serve(express, [limitWith({ timeout: 20, ...options })], { before, answer: handler });
+    return serve(express, [limitWith({ timeout: 20, ...options })], { before, handler });
   };
 
   /** Sends a request, after a first one if only rejections matter, and checks what must hold after any failure. */
@@ -58,7 +58,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['rejects', () => Promise.reject(thrown)],
       ['is a thenable that rejects', () => thenable((_, reject) => reject(thrown))],
       ['is a thenable that throws', () => thenable(() => raise(thrown))],
-    ])('that %s goes to the error handler, once', async (_how, bad) => {
+    ])('that %s goes to the error handler, once', async (_, bad) => {
       expect(await fail(name, { ...otherOptions, [name]: bad })).toBe(thrown);
     });
 
@@ -72,7 +72,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['hangs', () => never],
       ['resolves with a thenable that hangs', () => thenable((resolve) => resolve(thenable(() => {})))],
-    ])('that %s fails with an error that names it after the timeout', async (_how, bad) => {
+    ])('that %s fails with an error that names it after the timeout', async (_, bad) => {
       const error = await fail(name, { ...otherOptions, [name]: bad });
       expect(error.message).toBe(`\`${name}\` did not settle within 20 ms. Make it faster or raise \`timeout\``);
     });
@@ -133,7 +133,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test('a failure of onLimited in a dry run affects no request', async () => {
-    const options = { ...usual, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] } as const;
+    const options = { ...onePerMinute, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] } as const;
     const { send, errors } = await serveWith({ ...options, onLimited: () => Promise.reject(thrown) });
     expect([(await send()).status, (await send()).status]).toEqual([200, 200]);
     expect(errors).toEqual([]);
@@ -142,14 +142,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test('a request that fails is not counted', async () => {
     let fails = true;
     const cost = async () => (fails ? Number.NaN : 1);
-    const { statuses } = await serveWith({ ...usual, cost });
+    const { statuses } = await serveWith({ ...onePerMinute, cost });
     expect(await statuses(3)).toEqual([500, 500, 500]);
     fails = false;
     expect(await statuses(2)).toEqual([200, 429]);
   });
 
   describe('after other code has responded', () => {
-    const impatient: RequestHandler = (_request, response, next) => {
+    const respondEarly: RequestHandler = (_request, response, next) => {
       next();
       if (!response.headersSent) response.status(503).send('too slow');
     };
@@ -161,7 +161,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
           failNow = () => reject(thrown);
         });
       const { errors, open } = await serveWith({ ...otherOptions, timeout: '1h', [name]: bad }, [
-        (request, response, next) => (request.path === '/late' ? impatient(request, response, next) : next()),
+        (request, response, next) => (request.path === '/late' ? respondEarly(request, response, next) : next()),
       ]);
       const socket = open();
       if (REJECTING.some(([rejecting]) => rejecting === name)) {
@@ -169,8 +169,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         await once(socket, 'data');
       }
       socket.write('GET /late HTTP/1.1\r\nHost: here\r\n\r\n');
-      const [answer] = (await once(socket, 'data')) as [Buffer];
-      expect(String(answer)).toContain('HTTP/1.1 503');
+      const [received] = (await once(socket, 'data')) as [Buffer];
+      expect(String(received)).toContain('HTTP/1.1 503');
       failNow();
       await flushPromises();
       expect(errors).toEqual([]);
@@ -181,7 +181,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   describe('a handler', () => {
     const rejectWith = async (handler: unknown) => {
-      const served = await serveWith({ ...usual, handler });
+      const served = await serveWith({ ...onePerMinute, handler });
       await served.send();
       return { ...served, reply: await served.send() };
     };
@@ -189,7 +189,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['throws', () => raise(thrown)],
       ['rejects', () => Promise.reject(thrown)],
-    ])('that %s before it responds leaves no header of a rejection', async (_how, handler) => {
+    ])('that %s before it responds leaves no header of a rejection', async (_, handler) => {
       const { errors, reply } = await rejectWith(handler);
       expect(reply.status).toBe(500);
       for (const field of ['retry-after', 'cache-control']) expect(reply.headers.get(field)).toBeNull();
@@ -211,9 +211,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
           throw thrown;
         },
       ],
-    ])('that responds and then %s calls the error handler, and its response stays', async (_how, answer) => {
+    ])('that responds and then %s calls the error handler, and its response stays', async (_, respond) => {
       const { errors, reply, statuses } = await rejectWith(
-        (_request: unknown, response: { send(body: string): unknown }) => answer(response),
+        (_request: unknown, response: { send(body: string): unknown }) => respond(response),
       );
       expect([reply.status, await reply.text()]).toEqual([429, 'no']);
       expect(reply.headers.get('retry-after')).toBe('60');
@@ -224,7 +224,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('a failed request does not affect pipelined requests behind it', async () => {
     const key = (request: { path: string }) => (request.path === '/bad' ? Promise.reject(thrown) : request.path);
-    const { open } = await serveWith({ ...usual, key });
+    const { open } = await serveWith({ ...onePerMinute, key });
     const socket = open();
     const raw = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
     socket.write(raw('/bad') + raw('/a') + raw('/a') + raw('/b', 'Connection: close\r\n'));

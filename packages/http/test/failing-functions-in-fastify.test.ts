@@ -127,8 +127,8 @@ describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) 
   });
 
   test('a function that settles after other code has responded has no effect', async () => {
-    const answers: ((value: string) => void)[] = [];
-    const message = () => new Promise<string>((resolve) => answers.push(resolve));
+    const resolvers: ((value: string) => void)[] = [];
+    const message = () => new Promise<string>((resolve) => resolvers.push(resolve));
     const app = await limited({ global: false, limit: 1, window: '1m', timeout: '1h', message });
     const arrivals: FastifyReply[] = [];
     let sent = 0;
@@ -142,10 +142,10 @@ describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) 
     const get = await serve(app);
     expect((await get()).status).toBe(200);
     const rejected = get();
-    await until(() => answers.length === 1);
+    await until(() => resolvers.length === 1);
     arrivals[1]!.code(503).send('too slow');
     expect((await rejected).status).toBe(503);
-    answers[0]!('late');
+    resolvers[0]!('late');
     await app.close();
     expect(sent).toBe(2);
   });

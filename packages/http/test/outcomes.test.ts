@@ -4,7 +4,7 @@ import { Gate, type Host, type Outcome, WARNING_CODES } from '@rollgate/http';
 
 interface TestRequest {
   readonly address?: string;
-  readonly isGone?: boolean;
+  readonly isDisconnected?: boolean;
 }
 interface TestResponse {
   isSent: boolean;
@@ -18,7 +18,7 @@ const HOST: Host<TestRequest, TestResponse> = {
   getClientAddress: ({ address }) => address,
   getRequestHeader: () => undefined,
   getProxyTrust: () => 'none',
-  isDisconnected: ({ isGone = false }) => isGone,
+  isDisconnected: ({ isDisconnected = false }) => isDisconnected,
   isResponseSent: ({ isSent }) => isSent,
   setHeader: () => {},
   getHeader: () => undefined,
@@ -113,14 +113,14 @@ describe.each(stores)('with a store that responds %s', (_, createStore) => {
 });
 
 test('a request whose client has disconnected without an address', () => {
-  const outcome = createGate().judge({ isGone: true });
+  const outcome = createGate().judge({ isDisconnected: true });
   expect(outcome).toMatchObject({ kind: 'disconnected', error: { name: 'AbortError' } });
 });
 
 test.each([
   ['a store', { store: later() }],
   ['a key', { key: async () => 'ann' }],
-])('a request that other code answers while %s takes time is not published', async (_, options) => {
+])('a request to which other code responds while %s takes time is not published', async (_, options) => {
   const response = { isSent: false };
   const attachDecision = jest.fn();
   const outcome = createGate(options, { attachDecision }).judge({ ...request }, response);
@@ -130,7 +130,7 @@ test.each([
   expect(published).toEqual([]);
 });
 
-test('a request that other code answers while `onLimited` takes time needs no `message`', async () => {
+test('a request to which other code responds while `onLimited` takes time needs no `message`', async () => {
   const response = { isSent: false };
   const message = jest.fn(() => 'Slow down');
   const gate = createGate({ onLimited: async () => {}, message });

@@ -40,7 +40,7 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
       { message: { text: 'Not so fast', html: '<p>', json: { balance: 5 } } },
       { ...usual, detail: 'Not so fast', balance: 5 },
     ],
-  ])('describe a rejection, with %s', async (_what, options, body) => {
+  ])('describe a rejection, with %s', async (_, options, body) => {
     expect(await reject(options)).toEqual({ status: body.status, body });
   });
 

@@ -18,9 +18,9 @@ const free = async ({ limiter }: RateLimitMiddleware) => (await limiter.peek('an
 const respondByPath: RequestHandler = (request, response) => void response.sendStatus(Number(request.path.slice(1)));
 
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
-  const serveRefunding = async (options: object, answer: RequestHandler = respondByPath) => {
+  const serveRefunding = async (options: object, handler: RequestHandler = respondByPath) => {
     const limit = limitWith({ limit: 10, window, key, ...options });
-    return { limit, ...(await serve(express, [limit], { answer })) };
+    return { limit, ...(await serve(express, [limit], { handler })) };
   };
 
   test.each([
@@ -70,11 +70,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['at once', (response: Response) => response.getHeader('x-kind') === 'cached'],
     ['with a promise', async (response: Response) => response.getHeader('x-kind') === 'cached'],
-  ])('requestWasSuccessful decides %s, from the sent response', async (_told, was) => {
+  ])('requestWasSuccessful decides %s, from the sent response', async (_, wasSuccessful) => {
     const evaluated: string[] = [];
     const requestWasSuccessful = (request: Request, response: Response) => {
       evaluated.push(request.path);
-      return was(response);
+      return wasSuccessful(response);
     };
     const options = { skipSuccessfulRequests: true, requestWasSuccessful };
     const { send, limit } = await serveRefunding(options, (request, response) => {
@@ -91,19 +91,19 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const limit = rateLimit({
       limits,
       cost: ({ query }) => Number(query.units),
-      key: ({ query }) => ({ burst: String(query.who), hourly: 'all' }),
+      key: ({ query }) => ({ burst: String(query.user), hourly: 'all' }),
       skipFailedRequests: true,
       store: memory(),
     });
-    const { send } = await serve(express, [limit], { answer: respondByPath });
+    const { send } = await serve(express, [limit], { handler: respondByPath });
     const left = async (burst: string) => {
       const limits = (await limit.limiter.peek({ burst, hourly: 'all' })).limits;
       return [limits.burst.remaining, limits.hourly.remaining];
     };
-    await send('/200?units=2&who=ann');
+    await send('/200?units=2&user=ann');
     clock.ms += 1000;
-    await send('/200?units=3&who=bob');
-    await send('/500?units=5&who=ann');
+    await send('/200?units=3&user=bob');
+    await send('/500?units=5&user=ann');
     await until(async () => (await left('ann'))[1] === 15);
     expect(await left('ann')).toEqual([8, 15]);
     expect(await left('bob')).toEqual([7, 15]);
@@ -166,10 +166,10 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['streamed and cut off half-way', (response: Response) => void response.write('half')],
     ['given in one piece and not all taken', (response: Response) => void response.send(Buffer.alloc(50_000_000))],
-  ])('a response that is %s is aborted, neither failed nor successful', async (_how, start) => {
-    const answers: Response[] = [];
+  ])('a response that is %s is aborted, neither failed nor successful', async (_, start) => {
+    const responses: Response[] = [];
     const { limit, open } = await serveRefunding({ skipAbortedRequests: true }, (_request, response) => {
-      answers.push(response);
+      responses.push(response);
       start(response);
     });
     const socket = open();
@@ -177,18 +177,18 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await once(socket, 'data');
     expect(await free(limit)).toBe(9);
     socket.destroy();
-    await until(() => answers[0]!.req.socket.destroyed);
+    await until(() => responses[0]!.req.socket.destroyed);
     await until(async () => (await free(limit)) === 10);
     const both = { skipFailedRequests: true, skipSuccessfulRequests: true };
     const charged = await serveRefunding(both, (_request, response) => {
-      answers.push(response);
+      responses.push(response);
       start(response);
     });
     const other = charged.open();
     other.write(raw('/'));
     await once(other, 'data');
     other.destroy();
-    await until(() => answers[1]!.req.socket.destroyed);
+    await until(() => responses[1]!.req.socket.destroyed);
     await flushPromises();
     expect(await free(charged.limit)).toBe(9);
   });
@@ -205,14 +205,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test('a response is evaluated once all of it is sent', async () => {
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     const { send, limit } = await serveRefunding({ skipSuccessfulRequests: true }, (_request, response) => {
-      answers.push(response);
+      responses.push(response);
       response.write('half');
     });
     const reply = await send();
     expect(await free(limit)).toBe(9);
-    answers[0]!.end(' and half');
+    responses[0]!.end(' and half');
     expect(await reply.text()).toBe('half and half');
     await until(async () => (await free(limit)) === 10);
   });
@@ -266,20 +266,20 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const store = storeWith(
       {
         check: async (...args) => {
-          await answered;
+          await closed;
           return inner.check(...args);
         },
       },
       inner,
     );
     const limit = limitWith({ limit: 10, window, key, store, timeout: '1h', [option]: true });
-    let answered: Promise<unknown> | undefined;
-    const impatient: RequestHandler = (_request, response, next) => {
-      answered = once(response, 'close');
+    let closed: Promise<unknown> | undefined;
+    const respondEarly: RequestHandler = (_request, response, next) => {
+      closed = once(response, 'close');
       next();
       response.sendStatus(503);
     };
-    const { errors, passed, statuses } = await serve(express, [limit], { before: [impatient] });
+    const { errors, passed, statuses } = await serve(express, [limit], { before: [respondEarly] });
     expect(await statuses(1)).toEqual([503]);
     await until(async () => (await free(limit)) === remaining);
     await flushPromises();

@@ -10,18 +10,18 @@ import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastif
 
 const LIMIT = 100;
 
-/** Responds later, and counts the refunds. */
-function counting(isLater: boolean) {
+/** A store that counts the refunds, and may respond later. */
+function createCountingStore(isLater: boolean) {
   const memory = new MemoryStore({ clock });
   const refunded = { times: 0 };
-  const answer = <Value>(value: Value) => (isLater ? Promise.resolve(value) : value);
+  const respond = <Value>(value: Value) => (isLater ? Promise.resolve(value) : value);
   const store: Store = {
-    check: (...args) => answer(memory.check(...args)),
-    peek: (...args) => answer(memory.peek(...args)),
-    reset: (...args) => answer(memory.reset(...args)),
+    check: (...args) => respond(memory.check(...args)),
+    peek: (...args) => respond(memory.peek(...args)),
+    reset: (...args) => respond(memory.reset(...args)),
     refund: (receipt) => {
       refunded.times += 1;
-      return answer(memory.refund(receipt));
+      return respond(memory.refund(receipt));
     },
   };
   return { store, refunded };
@@ -46,7 +46,7 @@ describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
     options: Partial<RateLimitPluginOptions>,
     { serverOptions = {}, isLater = false }: { serverOptions?: object; isLater?: boolean } = {},
   ) {
-    const { store, refunded } = counting(isLater);
+    const { store, refunded } = createCountingStore(isLater);
     const open: FastifyReply[] = [];
     const app = await limited(
       { limit: LIMIT, window: '1m', key: () => 'all', store, ...options } as RateLimitPluginOptions,
@@ -90,23 +90,23 @@ describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
       [{ skipFailedRequests: true }, ['/200', '/302'], ['/404', '/500', '/throws', '/nowhere/else']],
       [{ skipSuccessfulRequests: true, skipFailedRequests: true }, [], ['/200', '/302', '/404', '/throws']],
       [{ skipSuccessfulRequests: false, skipFailedRequests: false }, ['/200', '/302', '/404', '/throws'], []],
-    ])('%p, over HTTP/1 and HTTP/2, GET and HEAD', async (options, counted, givenBack) => {
+    ])('%p, over HTTP/1 and HTTP/2, GET and HEAD', async (options, countedPaths, refundedPaths) => {
       for (const serverOptions of [{}, http2]) {
         const { app, used, becomes, refunded } = await create({ cost: 2, ...options }, { serverOptions, isLater });
         const isHttp2 = serverOptions === http2;
         const session = isHttp2 ? await openSession(app) : undefined;
         const get = isHttp2 ? undefined : await serve(app);
         for (const method of ['GET', 'HEAD']) {
-          for (const path of [...givenBack, ...counted]) {
+          for (const path of [...refundedPaths, ...countedPaths]) {
             if (session !== undefined) await sendHttp2(session, path, method);
             await (await get?.(path, { method, redirect: 'manual' }))?.text();
           }
         }
-        await becomes(counted.length * 2 * 2);
-        expect(refunded.times).toBe(givenBack.length * 2);
+        await becomes(countedPaths.length * 2 * 2);
+        expect(refunded.times).toBe(refundedPaths.length * 2);
         session?.destroy();
         await app.close();
-        expect([await used(), refunded.times]).toEqual([counted.length * 4, givenBack.length * 2]);
+        expect([await used(), refunded.times]).toEqual([countedPaths.length * 4, refundedPaths.length * 2]);
       }
     });
 
@@ -217,13 +217,13 @@ describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
   test.each([
     ['sync', (value: boolean) => value],
     ['async', async (value: boolean) => value],
-  ])('depend on requestWasSuccessful, %s', async (_, answer) => {
+  ])('depend on requestWasSuccessful, %s', async (_, wrap) => {
     const seen: unknown[] = [];
     const { app, becomes, refunded } = await create({
       skipSuccessfulRequests: true,
       requestWasSuccessful: (request, reply) => {
         seen.push([request.url, reply.statusCode, reply.sent]);
-        return answer(reply.statusCode === 404) as boolean;
+        return wrap(reply.statusCode === 404) as boolean;
       },
     });
     const get = await serve(app);

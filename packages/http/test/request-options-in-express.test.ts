@@ -8,7 +8,7 @@ const pro = { hourly: rollingWindow({ limit: 3, window: '1h' }) };
 
 const plan = ({ query }: Request) => query.plan;
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
-  describe.each(syncAndAsync((request) => (plan(request) === 'pro' ? 3 : 1)))('a limit returned %s', (_told, limit) => {
+  describe.each(syncAndAsync((request) => (plan(request) === 'pro' ? 3 : 1)))('a limit returned %s', (_, limit) => {
     test('applies to the request, with one count for all', async () => {
       const { send, statuses } = await serve(express, [limitWith({ limit, window: '1m' })]);
       expect(await statuses(2)).toEqual([200, 429]);
@@ -40,7 +40,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test.each(syncAndAsync((request) => (plan(request) === 'pro' ? 1000 : '1m')))(
     'a window returned %s applies to the request',
-    async (_told, window) => {
+    async (_, window) => {
       const { send } = await serve(express, [limitWith({ limit: 1, window, key: plan })]);
       for (const [path, seconds] of [
         ['/?plan=pro', '1'],
@@ -73,7 +73,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test.each(syncAndAsync((request) => (plan(request) === 'pro' ? pro : free)))(
     'limits returned %s apply to the plan, and those of one name and algorithm share a count',
-    async (_told, limits) => {
+    async (_, limits) => {
       const { send, passed, statuses } = await serve(express, [limitWith({ limits })]);
       expect(await statuses(2)).toEqual([200, 429]);
       expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
@@ -98,7 +98,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect((await send('/?kind=fixed')).status).toBe(429);
   });
 
-  test.each(syncAndAsync(({ query }) => Number(query.units)))('a cost returned %s is charged', async (_told, cost) => {
+  test.each(syncAndAsync(({ query }) => Number(query.units)))('a cost returned %s is charged', async (_, cost) => {
     const { statuses, passed } = await serve(express, [limitWith({ limit: 5, window: '1m', cost })]);
     expect(await statuses(1, '/?units=3')).toEqual([200]);
     expect(await statuses(1, '/?units=3')).toEqual([429]);
@@ -108,7 +108,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test.each(syncAndAsync(({ query }) => ({ burst: String(query.user), hourly: String(query.tenant) })))(
     'a key for each limit, returned %s, applies to each',
-    async (_told, key) => {
+    async (_, key) => {
       const { statuses } = await serve(express, [limitWith({ limits: free, key })]);
       expect(await statuses(2, '/?user=ann&tenant=here')).toEqual([200, 429]);
       expect(await statuses(2, '/?user=bob&tenant=here')).toEqual([200, 429]);
@@ -120,15 +120,15 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     [undefined, '2001:db8:1:200::/56'],
     [64, '2001:db8:1:2ff::/64'],
-  ])('with `ipv6Prefix` %p, a key gets %p as the key of the client', async (ipv6Prefix, expected) => {
+  ])('with `ipv6Prefix` %p, a key gets %p as the client’s key', async (ipv6Prefix, expected) => {
     const keys: string[] = [];
     const key = async (_request: Request, clientKey: () => string) => {
       keys.push(clientKey());
       return `${clientKey()} ann`;
     };
-    const set = (app: Express) => void app.set('trust proxy', 'loopback');
+    const configure = (app: Express) => void app.set('trust proxy', 'loopback');
     const limit = limitWith({ limit: 1, window: '1m', key, ipv6Prefix });
-    const { statuses } = await serve(express, [limit], { set });
+    const { statuses } = await serve(express, [limit], { configure });
     const clients = ['2001:db8:1:2ff::1', '2001:db8:1:2ff::2'];
     for (const [turn, client] of clients.entries()) {
       expect(await statuses(1, '/', { 'x-forwarded-for': client })).toEqual([turn === 0 ? 200 : 429]);
@@ -137,10 +137,10 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect((await limit.limiter.peek(`${expected} ann`)).remaining).toBe(0);
   });
 
-  test('only a key that asks for the key of the client needs an address', async () => {
-    const set = (app: Express) => void Object.defineProperty(app.request, 'ip', { get: () => undefined });
+  test('only a key that uses the client’s key needs an address', async () => {
+    const configure = (app: Express) => void Object.defineProperty(app.request, 'ip', { get: () => undefined });
     const key = ({ path }: Request, clientKey: () => string) => (path === '/' ? 'ann' : clientKey());
-    const { statuses, errors } = await serve(express, [limitWith({ limit: 1, window: '1m', key })], { set });
+    const { statuses, errors } = await serve(express, [limitWith({ limit: 1, window: '1m', key })], { configure });
     expect([await statuses(1), await statuses(1, '/own')]).toEqual([[200], [500]]);
     expect(errors).toMatchObject([{ code: 'ERR_ROLLGATE_NO_CLIENT_ADDRESS' }]);
   });
@@ -152,19 +152,16 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       { burst: 1, hourly: 2 },
     ];
 
-    test.each(syncAndAsync(() => keys))(
-      'keys of limits that a plan lacks are ignored, returned %s',
-      async (_told, key) => {
-        const { statuses, passed } = await serve(express, [limitWith({ limits, key })]);
-        expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 200]);
-        expect(await statuses(1)).toEqual([429]);
-        expect(Object.keys(passed[0]!.rateLimit!.limits)).toEqual(['hourly']);
-      },
-    );
+    test.each(syncAndAsync(() => keys))('keys of limits that a plan lacks are ignored, returned %s', async (_, key) => {
+      const { statuses, passed } = await serve(express, [limitWith({ limits, key })]);
+      expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 200]);
+      expect(await statuses(1)).toEqual([429]);
+      expect(Object.keys(passed[0]!.rateLimit!.limits)).toEqual(['hourly']);
+    });
 
     test.each([['given', cost] as const, ...syncAndAsync(() => cost)])(
       'costs of limits that a plan lacks are ignored, %s',
-      async (_told, units) => {
+      async (_, units) => {
         const { statuses } = await serve(express, [limitWith({ limits, key: () => 'ann', cost: units })]);
         expect(await statuses(2, '/?plan=pro')).toEqual([200, 429]);
         expect(await statuses(1)).toEqual([429]);
@@ -173,11 +170,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
     test('a settlement ignores limits that a plan lacks', async () => {
       const limit = limitWith({ limits, key: () => 'ann' });
-      const answer: RequestHandler = async (request, response) => {
+      const handler: RequestHandler = async (request, response) => {
         await settle(request, { cost });
         response.end();
       };
-      const { statuses } = await serve(express, [limit], { answer });
+      const { statuses } = await serve(express, [limit], { handler });
       expect(await statuses(1, '/?plan=pro')).toEqual([200]);
       expect((await limit.limiter.peek('ann', { limits: pro })).remaining).toBe(1);
     });
@@ -187,7 +184,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['a cost is invalid', { limits, cost: () => ({ burst: -1 }) }, 'cost.burst'],
       ['all plans have the same limits', { limits: pro, key: () => keys }, 'Unknown limit `burst`'],
       ['all plans have the same window', { limit: () => 2, window: '1s', cost: () => cost }, 'Unknown limit `burst`'],
-    ])('it remains an error if %s', async (_what, options, message) => {
+    ])('it remains an error if %s', async (_, options, message) => {
       const { statuses, errors } = await serve(express, [limitWith(options)]);
       expect(await statuses(1, '/?plan=pro')).toEqual([500]);
       expect(errors[0]!.message).toContain(message);
@@ -197,8 +194,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe.each([
     ['text', (path: string) => `Not so fast at ${path}`, 'Not so fast at /here'],
     ['an object', (path: string) => ({ slow: path }), '{"slow":"/here"}'],
-  ])('a message that is %s', (_kind, message, body) => {
-    test.each(syncAndAsync<string | object>(({ path }) => message(path)))('returned %s is sent', async (_told, of) => {
+  ])('a message that is %s', (_, message, body) => {
+    test.each(syncAndAsync<string | object>(({ path }) => message(path)))('returned %s is sent', async (_, of) => {
       const decisions: Decision[] = [];
       const createMessage = (request: Request, decision: Decision) => {
         decisions.push(decision);
@@ -213,11 +210,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
   });
 
-  test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s', async (_kind, answer) => {
+  test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s', async (_, returnValue) => {
     const calls: [string, Decision][] = [];
     const onLimited = (request: Request, decision: Decision) => {
       calls.push([request.path, decision]);
-      return answer(request);
+      return returnValue(request);
     };
     const { statuses } = await serve(express, [limitWith({ limit: 1, window: '1m', onLimited })]);
     expect(await statuses(1, '/first')).toEqual([200]);

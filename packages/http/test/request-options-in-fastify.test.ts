@@ -77,20 +77,20 @@ describe.each(VERSIONS)('option functions in Fastify %s', (_, fastify) => {
   test.each(bothWays((request) => plans[query(request, 'plan') as keyof typeof plans]))(
     'plans, %s',
     async (_, limits) => {
-      const get = await served({ limits, key: (request) => query(request, 'who')! });
-      const [free, pro] = ['/?who=ann&plan=free', '/?who=bob&plan=pro'];
+      const get = await served({ limits, key: (request) => query(request, 'user')! });
+      const [free, pro] = ['/?user=ann&plan=free', '/?user=bob&plan=pro'];
       expect(await statuses(get, free, free, pro, pro, pro)).toEqual([200, 429, 200, 200, 429]);
       clock.ms += 1_000;
       expect(await statuses(get, pro, pro, free)).toEqual([200, 429, 429]);
-      expect(await fieldsOf(get, '/?who=ann&plan=pro')).toEqual([2, 1, 1]);
+      expect(await fieldsOf(get, '/?user=ann&plan=pro')).toEqual([2, 1, 1]);
     },
   );
 
   test('a key for each limit of a plan', async () => {
     const key = (request: FastifyRequest): Record<string, string> =>
-      query(request, 'plan') === 'pro' ? { burst: 'all', daily: query(request, 'who')! } : { default: 'all' };
+      query(request, 'plan') === 'pro' ? { burst: 'all', daily: query(request, 'user')! } : { default: 'all' };
     const get = await served({ limits: (request) => plans[query(request, 'plan') as keyof typeof plans], key });
-    expect(await statuses(get, '/?plan=pro&who=a', '/?plan=pro&who=b', '/?plan=pro&who=c', '/?plan=free')).toEqual([
+    expect(await statuses(get, '/?plan=pro&user=a', '/?plan=pro&user=b', '/?plan=pro&user=c', '/?plan=free')).toEqual([
       200, 200, 429, 200,
     ]);
   });
@@ -106,9 +106,9 @@ describe.each(VERSIONS)('option functions in Fastify %s', (_, fastify) => {
     });
   });
 
-  test.each(bothWays((request) => query(request, 'who')!))('a key, %s', async (_, key) => {
+  test.each(bothWays((request) => query(request, 'user')!))('a key, %s', async (_, key) => {
     const get = await served({ limit: 1, window: '1m', key });
-    expect(await statuses(get, '/?who=a', '/?who=a', '/?who=b', '/?who=b')).toEqual([200, 429, 200, 429]);
+    expect(await statuses(get, '/?user=a', '/?user=a', '/?user=b', '/?user=b')).toEqual([200, 429, 200, 429]);
   });
 
   test.each(bothWays((request) => query(request, 'skip') === 'yes'))('skip, %s', async (_, skip) => {

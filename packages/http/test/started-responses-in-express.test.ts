@@ -9,7 +9,7 @@ const window = '1h';
 const later = async <Value>(value: Value): Promise<Value> => value;
 const OPTIONS: [string, { isLater?: boolean; [option: string]: unknown }][] = [
   ['a store in memory', {}],
-  ['a store that answers later', { isLater: true }],
+  ['a store that responds later', { isLater: true }],
   ['an async key', { key: () => later('ann') }],
   ['an async skip', { skip: () => later(false) }],
   ['an async onLimited', { onLimited: () => later(undefined) }],
@@ -31,7 +31,7 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
           next();
         },
       ],
-      answer: (_request, response) => void response.end('data: allowed\n\n'),
+      handler: (_request, response) => void response.end('data: allowed\n\n'),
     });
     const allowed = await send();
     expect(await allowed.text()).toBe('data: hello\n\ndata: allowed\n\n');
@@ -65,7 +65,7 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
           next();
         },
       ],
-      answer: (_request, response) => void response.end('cd'),
+      handler: (_request, response) => void response.end('cd'),
     });
     expect(await (await send()).text()).toBe('abcd');
     await expect(send().then((reply) => reply.text())).rejects.toThrow();
@@ -73,14 +73,14 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
 
   test('contains no bytes of the next response on its connection, with headers from `writeHead` only', async () => {
     const { port } = await serve(express, [limitWith({ limit: 1, window })], {
-      set: (app) => app.disable('x-powered-by'),
+      configure: (app) => app.disable('x-powered-by'),
       before: [
         (_request, response, next) => {
           response.writeHead(200, { 'Content-Length': 4 }).write('ab');
           next();
         },
       ],
-      answer: (_request, response) => void response.end('cd'),
+      handler: (_request, response) => void response.end('cd'),
     });
     const socket = connect(port, '127.0.0.1');
     const get = 'GET / HTTP/1.1\r\nHost: a\r\n';
@@ -99,7 +99,7 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
           next();
         },
       ],
-      answer: (_request, response) => void response.end(' world'),
+      handler: (_request, response) => void response.end(' world'),
     });
     const bodies: (string | undefined)[] = [];
     for (let request = 0; request < 2; request++) {
@@ -121,7 +121,7 @@ describe.each(EXPRESSES)('a `message` that is an Error, in Express %s', (_, expr
   ])('goes to the error handling with status and headers: %s', async (_, message, status) => {
     const seen: Error[] = [];
     const limit = limitWith({ limit: 1, window, message });
-    const { port, passed } = await serve(express, [limit], { plain: seen });
+    const { port, passed } = await serve(express, [limit], { expressErrors: seen });
     const send = () => fetch(`http://127.0.0.1:${port}/`);
     await (await send()).text();
     const reply = await send();

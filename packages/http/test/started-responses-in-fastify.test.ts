@@ -9,7 +9,7 @@ silenceOutages();
 const later = async <Value>(value: Value): Promise<Value> => value;
 const OPTIONS: [string, { isLater?: boolean; [option: string]: unknown }][] = [
   ['a store in memory', {}],
-  ['a store that answers later', { isLater: true }],
+  ['a store that responds later', { isLater: true }],
   ['an async key', { key: () => later('ann') }],
   ['an async onLimited', { onLimited: () => later(undefined) }],
   ['an async message', { message: () => later('stop') }],

@@ -53,13 +53,13 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
   },
   async ROLLGATE_TRUSTS_EVERY_PROXY(express, make, more) {
-    const set = (app: Express) => void app.set('trust proxy', true);
-    const { statuses } = await serve(express, [make(more), make(more)], { set });
+    const configure = (app: Express) => void app.set('trust proxy', true);
+    const { statuses } = await serve(express, [make(more), make(more)], { configure });
     expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
   },
   async ROLLGATE_UNREAD_FORWARDED(express, make, more) {
-    const set = (app: Express) => void app.set('trust proxy', 1);
-    const { statuses } = await serve(express, [make(more), make(more)], { set });
+    const configure = (app: Express) => void app.set('trust proxy', 1);
+    const { statuses } = await serve(express, [make(more), make(more)], { configure });
     expect(await statuses(2, '/', standardized)).toEqual([200, 200]);
   },
   async ROLLGATE_SHARED_KEYS(_express, make, more) {
@@ -159,7 +159,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['functions of the request', { limit: () => 5, window: async () => '1m' }],
     ['numbers alone', { limit: 5, window: '1m' }],
-  ])('shared keys emit a warning even with %s', (_what, options) => {
+  ])('shared keys emit a warning even with %s', (_, options) => {
     const { make } = inNewProcess();
     const store = memory();
     make({ store, ...options });
@@ -191,8 +191,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test.each([false, true])('with `trust proxy` %p, no address is read from Forwarded', async (trusted) => {
-    const set = (app: Express) => void app.set('trust proxy', trusted);
-    const { statuses, passed } = await serve(express, [inNewProcess().make()], { set });
+    const configure = (app: Express) => void app.set('trust proxy', trusted);
+    const { statuses, passed } = await serve(express, [inNewProcess().make()], { configure });
     await statuses(1, '/', standardized);
     expect([codes(), passed[0]!.ip]).toEqual([['ROLLGATE_UNREAD_FORWARDED'], expect.stringContaining('127.0.0.1')]);
   });
@@ -219,8 +219,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([[1], ['loopback'], ['127.0.0.1, 10.0.0.0/8'], [['127.0.0.1']], [() => true]])(
       'behind a proxy that the app trusts by %p',
       async (trusted) => {
-        const set = (app: Express) => void app.set('trust proxy', trusted);
-        const { statuses, passed } = await serve(express, [inNewProcess().make()], { set });
+        const configure = (app: Express) => void app.set('trust proxy', trusted);
+        const { statuses, passed } = await serve(express, [inNewProcess().make()], { configure });
         await statuses(3, '/', { ...forwarded, ...standardized });
         expect(passed[0]!.ip).toBe('203.0.113.7');
       },
@@ -229,19 +229,19 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test('in an app mounted in one that trusts its proxy', async () => {
       const below = express();
       below.use(inNewProcess().make());
-      const set = (app: Express) => void app.set('trust proxy', 1);
-      const { statuses } = await serve(express, [below], { set });
+      const configure = (app: Express) => void app.set('trust proxy', 1);
+      const { statuses } = await serve(express, [below], { configure });
       expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
     });
 
     test.each([false, true, 0, 1])('with `trust proxy` %p and no proxy', async (trusted) => {
-      const set = (app: Express) => void app.set('trust proxy', trusted);
-      await (await serve(express, [inNewProcess().make()], { set })).statuses(3);
+      const configure = (app: Express) => void app.set('trust proxy', trusted);
+      await (await serve(express, [inNewProcess().make()], { configure })).statuses(3);
     });
 
     test.each([false, true])('with `trust proxy` %p and a key that is not an address', async (trusted) => {
-      const set = (app: Express) => void app.set('trust proxy', trusted);
-      const { statuses } = await serve(express, [inNewProcess().make({ key: () => 'ann' })], { set });
+      const configure = (app: Express) => void app.set('trust proxy', trusted);
+      const { statuses } = await serve(express, [inNewProcess().make({ key: () => 'ann' })], { configure });
       await statuses(3, '/', forwarded);
       await statuses(3, '/', standardized);
     });

@@ -32,7 +32,7 @@ describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => 
     ['of another status', withStatus(403)],
     ['without a status', new Error('own')],
     ['that is no object', 'own'],
-  ])('an error %s is not a rejection', async (_what, reason) => {
+  ])('an error %s is not a rejection', async (_, reason) => {
     expect(await handedOn(reason)).toMatchObject({ status: 500, retryAfter: null, cache: null });
   });
 

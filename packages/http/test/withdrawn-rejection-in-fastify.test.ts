@@ -45,7 +45,7 @@ describe.each(VERSIONS)('a withdrawn rejection in Fastify %s', (_, fastify) => {
   test.each([
     ['async', 204, async (_request: unknown, reply: { code(status: number): unknown }) => void reply.code(204)],
     ['async, with a status alone', 429, async () => {}],
-  ])('a handler that is %s and returns nothing sends no body', async (_kind, status, handler) => {
+  ])('a handler that is %s and returns nothing sends no body', async (_, status, handler) => {
     const app = await limited({ ...usual, handler });
     app.get('/', async () => 'hello');
     const get = await serve(app);

@@ -26,8 +26,8 @@ describe('a gateway', () => {
   test('counts each message once, even if APP_GUARD and @UseGuards both apply', async () => {
     // `kept`: a connection has any number of messages, so nothing but the last decision may stay on it.
     for (const remaining of [2, 1, 0])
-      expect(await sendEvent('say')).toEqual({ event: 'said', data: { remaining, kept: [] } });
-    const rejected = await sendEvent('say');
+      expect(await sendEvent('chat')).toEqual({ event: 'accepted', data: { remaining, kept: [] } });
+    const rejected = await sendEvent('chat');
     expect(rejected.event).toBe('exception');
     expect(JSON.stringify(rejected.data)).toContain('"code":"RATE_LIMIT_EXCEEDED"');
   });
@@ -35,7 +35,7 @@ describe('a gateway', () => {
   test('counts messages by address, on all connections', async () => {
     const other = new WebSocket(`ws://127.0.0.1:${hosts.ports.gateway}`);
     await once(other, 'open');
-    other.send(JSON.stringify({ event: 'say', data: {} }));
+    other.send(JSON.stringify({ event: 'chat', data: {} }));
     const [message] = await once(other, 'message');
     expect(JSON.parse(String(message)).event).toBe('exception');
     other.terminate();

@@ -71,12 +71,16 @@ describe.each(LOGS)('with the log %s', (log) => {
     });
   });
 
-  test('2,000 counted rejections leave no more hits than the limit', async () => {
+  test('counted rejections leave no more hits than the limit', async () => {
     const limiter = make(rollingWindow({ limit: 10, window: '1m', countRejected: true }));
     const attempts = Array.from({ length: 2000 }, () => limiter.check('ann'));
     const allowed = (await Promise.all(attempts)).filter((decision) => decision.allowed);
     expect(allowed).toHaveLength(10);
-    expect(await countEntries(redis.client, log, keyOf('ann'))).toBe(10);
+    // Each rejection, because one that drops nothing may be followed by one that drops two hits.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await countEntries(redis.client, log, keyOf('ann'))).toBe(10);
+      await limiter.check('ann');
+    }
     expect(await redis.keysOf(prefix)).toEqual([keyOf('ann')]);
   });
 
@@ -166,6 +170,24 @@ describe.each(LOGS)('with the log %s', (log) => {
       expect((await limiter.peek('ann')).remaining).toBe(7);
       await limiter.refund(second!);
       expect(await redis.keysOf(prefix)).toEqual([]);
+    });
+
+    test('moves back into the half window of the hit that a refund leaves', async () => {
+      const limiter = make(rollingWindow({ limit: 1e6, window: 2000 }));
+      await until('the first hit was left before it expired', async () => {
+        await limiter.reset('ann');
+        await limiter.check('ann');
+        const before = await expiryOf(keyOf('ann'));
+        await until('another half window has begun', async () => {
+          const decision = await limiter.check('ann');
+          const hasBegun = (await expiryOf(keyOf('ann'))) > before;
+          await limiter.refund(decision);
+          return hasBegun;
+        });
+        const kept = await keptFor(keyOf('ann'));
+        if (kept !== undefined) expect(await expiryOf(keyOf('ann'))).toBe(before);
+        return kept !== undefined;
+      });
     });
 
     test('is correct after a refund of what another limit recorded', async () => {

@@ -1,4 +1,6 @@
 import {
+  type Block,
+  block,
   bucketedWindow,
   concurrency,
   fixedWindow,
@@ -10,6 +12,7 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { CalendarWindow } from '@rollgate/core/store';
+import { type BlockSettings, blockOracle } from './oracles/block.js';
 import { bucketedWindowOracle } from './oracles/bucketed-window.js';
 import { type CalendarWindowSettings, calendarWindowOracle, tabledPeriod } from './oracles/calendar-window.js';
 import { concurrencyOracle } from './oracles/concurrency.js';
@@ -29,6 +32,7 @@ const algorithms = {
   leakyBucket: { make: leakyBucket, oracle: leakyBucketOracle },
   bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
   calendarWindow: { make: tabledWindow, oracle: calendarWindowOracle },
+  block: { make: blockFor, oracle: blockOracle },
   concurrency: { make: concurrency, oracle: concurrencyOracle },
 };
 
@@ -44,6 +48,15 @@ type SpecOf<Name extends AlgorithmName> = { readonly algorithm: Name; readonly o
 export type LimitSpec<Name extends AlgorithmName = AlgorithmName> = { [One in Name]: SpecOf<One> }[Name];
 
 export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
+
+/** The name of an algorithm that counts units. A block has no quota. */
+export type QuotaName = Exclude<AlgorithmName, 'block'>;
+
+/** Returns those that count units. */
+export const withQuotas = (names: readonly AlgorithmName[]): QuotaName[] => names.filter((name) => name !== 'block');
+
+/** All algorithms that count units. */
+export const quotaNames: readonly QuotaName[] = withQuotas(algorithmNames);
 
 /** Creates the limit of this spec. */
 export function limitOf({ algorithm, options }: LimitSpec): Limit {
@@ -62,6 +75,11 @@ function tabledWindow({ limit, lengths }: CalendarWindowSettings): CalendarWindo
     },
   };
   return new CalendarWindow({ limit, calendar });
+}
+
+/** The limit of `block()`, or the one whose record closes a key for this long. */
+function blockFor({ length }: BlockSettings): Block {
+  return length === 0 ? block() : block().lasting(length ?? Infinity);
 }
 
 /** Returns the durations as text, because text never warns about short durations. */

@@ -89,6 +89,12 @@ const guarantees: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted
       assertAtMost(limit, sum(hits.map(costOf)), 'in a period of the calendar');
     }
   },
+  // A limit that closes the key for a while allows one action in that time.
+  block({ length }, admitted) {
+    const times = admitted.map(({ at }) => at);
+    const gap = Math.min(...times.slice(1).map((at, index) => at - times[index]!));
+    assert.ok(gap >= (length ?? Infinity) * MS, `Closer to each other than a block: ${gap} µs`);
+  },
   // A slot that was not released stays taken for at least one lease.
   concurrency: ({ limit, lease }, admitted) => assertNeverAboveLimit({ limit, window: lease }, admitted),
 };

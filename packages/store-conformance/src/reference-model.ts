@@ -58,7 +58,9 @@ export class ReferenceModel {
     const delays = limits.map(({ oracle, stateId, cost }) =>
       allowed && cost > 0 ? oracle.delay(this.#read(oracle, stateId, now), now) : 0,
     );
-    const recording = limits.filter(({ oracle, cost }) => records && cost > 0 && (allowed || oracle.countRejected));
+    const recording = limits.filter(
+      ({ oracle, cost }) => records && cost > 0 && (allowed || oracle.countRejected) && !oracle.testsOnly,
+    );
     const recorded = new Map(recording.map((one) => [one, this.#record(one, now)]));
     const receipt: ModelReceipt = limits.flatMap((one) => {
       return recorded.get(one) ?? (allowed ? [{ ...one, life: undefined, receipt: undefined }] : []);
@@ -145,7 +147,7 @@ export class ReferenceModel {
 
   /** The rule that rejects just before the action would be allowed if the state never expired. */
   #reason({ oracle, stateId, cost }: LimitOnKey, now: number): RejectionReason {
-    if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
+    if (cost > oracle.quota || oracle.allowsUnits === undefined) return oracle.reason ?? 'limit';
     const state = this.#read(oracle, stateId, now);
     const allowedAt = findFirstTime(now, (at) => oracle.allows(state, at, cost));
     return oracle.allowsUnits(state, allowedAt - 1, cost) ? 'minDifference' : 'limit';
@@ -177,7 +179,7 @@ export class ReferenceModel {
   }
 
   #recordOverdraft(limit: LimitOnKey, now: number): void {
-    if (hasSlots(limit)) return;
+    if (hasSlots(limit) || limit.oracle.testsOnly) return;
     this.#dropImplausible(limit, now);
     this.#record(limit, now);
   }

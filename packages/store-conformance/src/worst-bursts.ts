@@ -138,5 +138,6 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
       ],
     },
   ],
+  block: [],
   concurrency: [],
 };

@@ -156,7 +156,7 @@ test('skipped checks state the reason', () => {
     ...Array(4).fill('`rollingCounter` is false'),
     '`setFull` is not set',
     '`setReadOnly` is not set',
-    ...Array(11).fill('`shared` is false'),
+    ...Array(12).fill('`shared` is false'),
   ]);
 });
 

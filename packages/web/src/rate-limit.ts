@@ -63,7 +63,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<WebCall> => ({
  * ```ts
  * import { rateLimit } from '@rollgate/web';
  *
- * const limit = rateLimit({ limit: 1, window: '1m', key: (request) => request.headers.get('authorization') ?? 'nobody' });
+ * const limit = rateLimit({ limit: 1, window: '1m', key: (request) => request.headers.get('authorization') ?? 'anonymous' });
  * const handler = limit(() => new Response('hello'));
  * (await handler(new Request('http://localhost/'), {})).status; // => 200
  * (await handler(new Request('http://localhost/'), {})).status; // => 429

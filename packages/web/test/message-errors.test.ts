@@ -1,6 +1,6 @@
 import { rateLimit } from '@rollgate/web';
 
-const clientOf = (request: Request) => request.headers.get('x-client') ?? 'nobody';
+const clientOf = (request: Request) => request.headers.get('x-client') ?? 'anonymous';
 const createRequest = (client: string) => new Request('http://host/', { headers: { 'x-client': client } });
 
 test.each([

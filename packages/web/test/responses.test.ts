@@ -58,7 +58,7 @@ test.each([
   expect((await limit.limiter.peek('ann')).remaining).toBe(1);
 });
 
-test('a response that nobody has read yet keeps its slot', async () => {
+test('a response that has not been read yet keeps its slot', async () => {
   const limit = slots();
   const response = await limit(() => new Response('hello'))(request());
   for (let turn = 0; turn < 3; turn++) {
@@ -119,9 +119,9 @@ test.each([
 
 test('a request without an address whose client has disconnected fails with an AbortError', async () => {
   const options = { limit: 1, window: '1h', address: () => undefined } as const;
-  const gone = request('/', { signal: AbortSignal.abort() });
-  await expect(rateLimit(options).check(gone)).rejects.toMatchObject({ name: 'AbortError' });
-  expect((await rateLimit({ ...options, dryRun: true }).check(gone)).allowed).toBe(true);
+  const aborted = request('/', { signal: AbortSignal.abort() });
+  await expect(rateLimit(options).check(aborted)).rejects.toMatchObject({ name: 'AbortError' });
+  expect((await rateLimit({ ...options, dryRun: true }).check(aborted)).allowed).toBe(true);
 });
 
 test('the types accept the requests and responses of platforms', async () => {

@@ -5,11 +5,11 @@ const HEX_DIGIT_OR_BRACKET = /^[\da-f:[]/i;
 
 /** Whether the text is an IP address, possibly in brackets or with a port. */
 export function isAddress(text: string): boolean {
-  return bareAddress(text) !== undefined;
+  return toBareAddress(text) !== undefined;
 }
 
 /** Returns the address without brackets and port, or `undefined` if the text is not an address. */
-export function bareAddress(text: string): string | undefined {
+export function toBareAddress(text: string): string | undefined {
   if (!HEX_DIGIT_OR_BRACKET.test(text)) return undefined;
   const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
   const bare = bracketed ?? dotted ?? text;
@@ -45,7 +45,7 @@ export class Networks {
 
   /** Returns false for text that is not an address. */
   contains(text: string): boolean {
-    const address = bareAddress(text);
+    const address = toBareAddress(text);
     return address !== undefined && this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   }
 }

@@ -10,7 +10,7 @@ export interface Caller {
 }
 
 /** A caller of a log and the number of its requests. */
-interface Counted extends Caller {
+interface CountedCaller extends Caller {
   requests: number;
 }
 
@@ -27,23 +27,23 @@ export interface Entry {
 
 /** All callers seen so far. Only this table grows with the log, by one or two numbers per caller. */
 export class Callers {
-  readonly #byKey = new Map<string, Counted>();
+  readonly #byKey = new Map<string, CountedCaller>();
 
   /** Returns the caller of a request. */
   of(text: string): Caller {
-    const key = text.length > MAX_KEY_LENGTH ? shortened(text) : text;
+    const key = text.length > MAX_KEY_LENGTH ? shortenKey(text) : text;
     const caller = this.#byKey.get(key) ?? this.#add(key);
     caller.requests += 1;
     return caller;
   }
 
   /** All callers with the number of their requests. */
-  all(): Iterable<Readonly<Counted>> {
+  all(): Iterable<Readonly<CountedCaller>> {
     return this.#byKey.values();
   }
 
-  #add(key: string): Counted {
-    const caller: Counted = { key: copyString(key), index: this.#byKey.size, requests: 0 };
+  #add(key: string): CountedCaller {
+    const caller: CountedCaller = { key: copyString(key), index: this.#byKey.size, requests: 0 };
     this.#byKey.set(caller.key, caller);
     return caller;
   }
@@ -52,11 +52,11 @@ export class Callers {
 /** Longer keys are hashed, because a log may have thousands of lines of a megabyte. */
 const MAX_KEY_LENGTH = 200;
 /** The characters kept of a long key. With the hash it is longer than any short key, so no key imitates another one. */
-const SHOWN = 160;
+const KEPT_CHARACTERS = 160;
 
-function shortened(text: string): string {
+function shortenKey(text: string): string {
   // As UTF-16: in UTF-8 all lone surrogates are the same.
   const hash = createHash('sha256').update(text, 'utf16le').digest('base64url');
-  const start = text.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '');
+  const start = text.slice(0, KEPT_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
   return `${start}…#${hash}`;
 }

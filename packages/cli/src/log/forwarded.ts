@@ -1,4 +1,4 @@
-import { bareAddress, isAddress, type Networks } from './address.js';
+import { isAddress, type Networks, toBareAddress } from './address.js';
 
 /** Which proxies wrote the end of the list: their number, or their networks. */
 export type TrustedProxies = number | Networks;
@@ -52,5 +52,5 @@ const FORWARDED_FOR = /(?:^|;)\s*for="?([^";]*)"?/i;
 
 function toEntry(text: string): string {
   const entry = text.includes('=') ? (FORWARDED_FOR.exec(text)?.[1] ?? '') : text;
-  return bareAddress(entry) ?? entry;
+  return toBareAddress(entry) ?? entry;
 }

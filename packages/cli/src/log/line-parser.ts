@@ -1,4 +1,4 @@
-import { anyTime } from './parse-time.js';
+import { parseTime } from './parse-time.js';
 import type { Parse } from './request.js';
 import { unwrapAll } from './wrappers/index.js';
 import type { Wrapper } from './wrappers/wrapper.js';
@@ -17,7 +17,7 @@ export function createLineParser(wrappers: readonly Wrapper[], parse: Parse): Pa
       return `it does not begin like lines of ${wrappers.map(({ name }) => name).join(', ')}`;
     const request = parse(unwrapped.line);
     if (typeof request !== 'object' || !Number.isNaN(request.micros)) return request;
-    const micros = unwrapped.time === undefined ? NO_TIME : anyTime(unwrapped.time);
+    const micros = unwrapped.time === undefined ? NO_TIME : parseTime(unwrapped.time);
     return typeof micros === 'string' ? micros : { ...request, micros };
   };
 }

@@ -1,7 +1,7 @@
+import { type DetectedFormat, detectFormat } from './detect-format.js';
 import type { LogFormat } from './formats/format.js';
 import { createLineParser } from './line-parser.js';
-import { type Recognized, recognize } from './recognize.js';
-import type { Request, Wanted } from './request.js';
+import type { Request, Selectors } from './request.js';
 
 /** So many lines decide about the format, unless they are this long together or the log ends. */
 const SAMPLE_LINES = 50;
@@ -21,7 +21,7 @@ interface Line {
 
 /** Lines of a log with the same wrappers and format. */
 export interface LogPart {
-  recognized: Recognized;
+  detected: DetectedFormat;
   requests: number;
 }
 
@@ -31,7 +31,7 @@ export interface LogPart {
  */
 export class LogParser {
   readonly #formats: readonly LogFormat[];
-  readonly #wanted: Wanted;
+  readonly #selectors: Selectors;
   readonly #fieldOption: string | undefined;
   readonly #onLine: OnLine;
   #sample: Line[] = [];
@@ -43,10 +43,10 @@ export class LogParser {
    * @param fieldOption The option that requires named fields.
    * @param onLine Called for each line in order, except comments.
    */
-  constructor(formats: readonly LogFormat[], wanted: Wanted, fieldOption: string | undefined, onLine: OnLine) {
+  constructor(formats: readonly LogFormat[], selectors: Selectors, fieldOption: string | undefined, onLine: OnLine) {
     this.#formats = fieldOption === undefined ? formats : formats.filter(({ hasFields }) => hasFields);
     this.#fieldOption = fieldOption;
-    this.#wanted = wanted;
+    this.#selectors = selectors;
     this.#onLine = onLine;
   }
 
@@ -71,15 +71,15 @@ export class LogParser {
     this.#sample = [];
     this.#sampleLength = 0;
     const texts = sample.map(({ text }) => text);
-    this.#current ??= this.#add(recognize(texts, this.#formats, this.#wanted));
+    this.#current ??= this.#add(detectFormat(texts, this.#formats, this.#selectors));
     for (const { text, number } of sample) {
       if (this.#current !== undefined) this.#read(text, number, this.#current);
-      else this.#onLine(text, number, reasonOf(text, this.#formats, this.#wanted, this.#fieldOption));
+      else this.#onLine(text, number, reasonOf(text, this.#formats, this.#selectors, this.#fieldOption));
     }
   }
 
   #read(text: string, number: number, current: LogPart): void {
-    const request = current.recognized.parse(text);
+    const request = current.detected.parse(text);
     if (typeof request === 'object') {
       current.requests += 1;
       this.#onLine(text, number, request);
@@ -87,25 +87,25 @@ export class LogParser {
   }
 
   #readOtherwise(line: string): Request | undefined {
-    const part = this.#parts.find(({ recognized }) => typeof recognized.parse(line) === 'object');
-    const other = part ?? this.#add(recognize([line], this.#formats, this.#wanted));
+    const part = this.#parts.find(({ detected }) => typeof detected.parse(line) === 'object');
+    const other = part ?? this.#add(detectFormat([line], this.#formats, this.#selectors));
     if (other === undefined) return undefined;
     this.#current = other;
     other.requests += 1;
-    return other.recognized.parse(line) as Request;
+    return other.detected.parse(line) as Request;
   }
 
-  #add(recognized: Recognized | undefined): LogPart | undefined {
-    if (recognized === undefined) return undefined;
-    const same = this.#parts.find((part) => isSame(part.recognized, recognized));
-    const part = same ?? { recognized, requests: 0 };
-    part.recognized = recognized;
+  #add(detected: DetectedFormat | undefined): LogPart | undefined {
+    if (detected === undefined) return undefined;
+    const same = this.#parts.find((part) => isSame(part.detected, detected));
+    const part = same ?? { detected, requests: 0 };
+    part.detected = detected;
     if (same === undefined) this.#parts.push(part);
     return part;
   }
 }
 
-function isSame(one: Recognized, other: Recognized): boolean {
+function isSame(one: DetectedFormat, other: DetectedFormat): boolean {
   const isWrapped = one.wrappers.every((wrapper, index) => wrapper === other.wrappers[index]);
   return one.format === other.format && one.wrappers.length === other.wrappers.length && isWrapped;
 }
@@ -114,13 +114,13 @@ function isSame(one: Recognized, other: Recognized): boolean {
 function reasonOf(
   line: string,
   formats: readonly LogFormat[],
-  wanted: Wanted,
+  selectors: Selectors,
   fieldOption: string | undefined,
 ): string {
   if (line.startsWith('[{') || line === '[') return 'it is a JSON array; write one object per line with `jq -c ".[]"`';
   const format = formats.length === 1 ? formats[0] : formats.find((each) => each.isLike(line));
   const reason =
-    format === undefined ? undefined : createLineParser([], format.createParser(wanted, [line]).parse)(line);
+    format === undefined ? undefined : createLineParser([], format.createParser(selectors, [line]).parse)(line);
   if (typeof reason === 'string') return reason;
   return fieldOption === undefined
     ? UNKNOWN_FORMAT

@@ -58,7 +58,7 @@ const STEPS_MICROS = [60_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 const MIN_TIMES_FOR_MINUTES = 3;
 
 /** The characters kept of an unparsable line. */
-const SHOWN = 100;
+const KEPT_CHARACTERS = 100;
 
 /** See {@link LogSummary}. */
 export class LogSummarizer implements LogSummary {
@@ -78,7 +78,7 @@ export class LogSummarizer implements LogSummary {
     return STEPS_MICROS[this.#changes < MIN_TIMES_FOR_MINUTES ? Math.max(1, this.#step) : this.#step]!;
   }
 
-  request(micros: number): void {
+  countRequest(micros: number): void {
     if (micros !== this.#lastMicros) this.#changes += 1;
     this.#lastMicros = micros;
     while (micros % STEPS_MICROS[this.#step]! !== 0) this.#step += 1;
@@ -90,29 +90,29 @@ export class LogSummarizer implements LogSummary {
     return this.#files.flatMap(({ file, parts }) =>
       parts
         .filter(({ requests }) => requests > 0)
-        .map(({ recognized: { format, wrappers, note }, requests }) => {
+        .map(({ detected: { format, wrappers, note }, requests }) => {
           return { file, format: format.name, wrappers: wrappers.map(({ name }) => name), note, requests };
         }),
     );
   }
 
   /** Adds a file, whose parts may grow. */
-  read(file: string, parts: readonly LogPart[]): void {
+  addFile(file: string, parts: readonly LogPart[]): void {
     this.#files.push({ file, parts });
   }
 
-  unparsed(line: UnparsedLine): void {
+  countUnparsed(line: UnparsedLine): void {
     this.lines += 1;
     this.unparsedLines += 1;
-    this.firstUnparsed ??= { ...line, text: copyString(line.text.slice(0, SHOWN)) };
+    this.firstUnparsed ??= { ...line, text: copyString(line.text.slice(0, KEPT_CHARACTERS)) };
   }
 
-  withoutKey(): void {
+  countWithoutKey(): void {
     this.lines += 1;
     this.withoutKeyLines += 1;
   }
 
-  leftOut(file: string, { line, micros }: Entry): void {
+  countLeftOut(file: string, { line, micros }: Entry): void {
     this.leftOutLines += 1;
     const first = this.firstLeftOut;
     // A jump may be left out after late lines that follow it.

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.js';
 
-export function byTime(one: Entry, other: Entry): number {
+export function compareTimes(one: Entry, other: Entry): number {
   return one.micros - other.micros;
 }
 

@@ -28,7 +28,7 @@ export async function checkReadable(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (path === STANDARD_INPUT) continue;
     await access(path, constants.R_OK).catch((error) => {
-      throw cannotRead(path, error);
+      throw toReadError(path, error);
     });
   }
 }
@@ -56,7 +56,7 @@ export async function* readBytes(path: string, onRead: OnRead): AsyncGenerator<B
     const first = await firstBytes(chunks);
     for await (const chunk of decoded(path, encodingOf(first), startingWith(first, chunks))) yield chunk;
   } catch (error) {
-    throw cannotRead(path, error);
+    throw toReadError(path, error);
   } finally {
     source.destroy();
   }
@@ -95,6 +95,6 @@ async function* startingWith(first: Buffer, rest: AsyncGenerator<Buffer>): Async
   yield* rest;
 }
 
-function cannotRead(path: string, error: unknown): LogError {
+function toReadError(path: string, error: unknown): LogError {
   return new LogError(`Cannot read ${nameOfLog(path)}: ${reasonOf(error)}`, { cause: error });
 }

@@ -20,32 +20,32 @@ const NOT_A_TIME = 'its time is neither ISO 8601, nor a number, nor of the commo
 
 /**
  * Parses the time between the brackets of an access log, such as `17/May/2015:10:05:03 +0200`, to microseconds since the
- * epoch, or returns what is wrong with it. Some servers are configured to write another form that {@link anyTime} parses.
+ * epoch, or returns what is wrong with it. Some servers are configured to write another form that {@link parseTime} parses.
  */
-export function bracketedTime(text: string): number | string {
-  const micros = anyTime(text);
+export function parseBracketedTime(text: string): number | string {
+  const micros = parseTime(text);
   return micros === NOT_A_TIME ? NOT_COMMON : micros;
 }
 
 /** Parses text such as `17/May/2015:10:05:03 +0200`, in UTC without a zone. */
-function commonTime(text: string): number | string {
+function parseCommonTime(text: string): number | string {
   const [, day, month, year, hour, minute, second, fraction, sign, zoneHours, zoneMinutes] = COMMON.exec(text) ?? [];
   if (day === undefined) return NOT_A_TIME;
   const date = [year, MONTHS.get(month!) ?? -1, day, hour, minute, second].map(Number);
   return toMicros(date, Number(fraction ?? 0), zone(sign, zoneHours, zoneMinutes));
 }
 
-/** Parses ISO 8601 (UTC without a zone), the common format, or a number: see {@link epochTime}. */
-export function anyTime(value: unknown): number | string {
-  if (typeof value === 'number') return epochTime(value);
+/** Parses ISO 8601 (UTC without a zone), the common format, or a number: see {@link parseEpochTime}. */
+export function parseTime(value: unknown): number | string {
+  if (typeof value === 'number') return parseEpochTime(value);
   if (typeof value !== 'string') return 'its time is neither text nor a number';
   const [, year, month, day, hour, minute, second, fraction, sign, zoneHours, zoneMinutes] = ISO.exec(value) ?? [];
   if (year !== undefined) {
     const date = [year, Number(month) - 1, day, hour, minute, second ?? 0].map(Number);
     return toMicros(date, Number(`0.${fraction ?? 0}`), zone(sign, zoneHours, zoneMinutes));
   }
-  if (/^\d+(\.\d+)?$/.test(value)) return epochTime(Number(value));
-  return commonTime(value);
+  if (/^\d+(\.\d+)?$/.test(value)) return parseEpochTime(Number(value));
+  return parseCommonTime(value);
 }
 
 /** Larger numbers are nanoseconds, microseconds and milliseconds since the epoch. */
@@ -61,7 +61,7 @@ export function decimalPlaces(value: unknown): number {
 }
 
 /** Parses seconds, milliseconds, microseconds or nanoseconds since the epoch, which differ by centuries when read as seconds. */
-function epochTime(value: number): number | string {
+function parseEpochTime(value: number): number | string {
   let micros = value * 1e6;
   for (let unit = 0; unit < 3 && micros > 1e17; unit++) micros /= 1000;
   return inRange(Math.round(micros));

@@ -13,20 +13,20 @@ export interface Request {
 /** Parses a line to a request, returns why it is not one, or `undefined` for a comment or header. */
 export type Parse = (line: string) => Request | string | undefined;
 
-/** What identifies a caller in every format. */
-export type CommonBy = 'ip' | 'forwarded' | 'user' | 'path';
+/** Where every format may have the key of a caller. */
+export type CommonKeySource = 'ip' | 'forwarded' | 'user' | 'path';
 
-/** What identifies a caller. */
-export interface By {
+/** Where the key of a caller is. */
+export interface KeySource {
   /** How to read the key. A `field` stays unchanged, and an address or path is normalized. */
-  readonly kind: CommonBy | 'field';
+  readonly kind: CommonKeySource | 'field';
   /** The named field with the key, or `undefined` for the common names. */
   readonly field: string | undefined;
 }
 
-/** What to read from a line. */
-export interface Wanted {
-  readonly by: By;
+/** Which values of a line are its key, its time and its cost. */
+export interface Selectors {
+  readonly keySource: KeySource;
   /** The named field with the time. Without it, common names are tried. Dots select nested fields. */
   readonly time: string | undefined;
   /** The named field with the cost. Without it, each request costs 1. */
@@ -45,11 +45,11 @@ export interface RequestParts {
 }
 
 /** Returns the caller's key, or `undefined` if the line has none. */
-export function keyOf({ by, selectClient }: Wanted, parts: RequestParts): string | undefined {
+export function keyOf({ keySource, selectClient }: Selectors, parts: RequestParts): string | undefined {
   const { address, forwarded, user, request } = parts;
-  if (by.kind === 'user') return valueOrUndefined(user);
-  if (by.kind === 'path') return request === undefined ? undefined : valueOrUndefined(targetOf(request));
-  if (by.kind === 'forwarded') return valueOrUndefined(selectClient(forwarded ?? '', address));
+  if (keySource.kind === 'user') return valueOrUndefined(user);
+  if (keySource.kind === 'path') return request === undefined ? undefined : valueOrUndefined(targetOf(request));
+  if (keySource.kind === 'forwarded') return valueOrUndefined(selectClient(forwarded ?? '', address));
   return valueOrUndefined(address ?? selectClient(forwarded ?? '', undefined));
 }
 

@@ -1,5 +1,5 @@
 import type { Entry } from './entry.js';
-import { byTime, countUntil, mergeSorted } from './merge-sorted.js';
+import { compareTimes, countUntil, mergeSorted } from './merge-sorted.js';
 import { TimeJump } from './time-jump.js';
 
 /** Sorting fewer entries at a time costs more than it saves. */
@@ -74,7 +74,7 @@ export class TimeOrder {
   }
 
   #sort(): void {
-    if (!this.#isSorted) this.#arrived.sort(byTime);
+    if (!this.#isSorted) this.#arrived.sort(compareTimes);
     this.#waiting = mergeSorted(this.#waiting, this.#arrived);
     this.#arrived = [];
     this.#isSorted = true;

@@ -3,27 +3,27 @@ import type { Comparison } from '../comparer.js';
 import { formatDuration } from '../format-duration.js';
 import { formatInteger, formatPercent, formatQuota } from './format.js';
 import type { Report, Table } from './report.js';
-import { leakyNotes, timeChart, totalsFact } from './report-parts.js';
+import { createLeakyNotes, createTimeChart, describeTotals } from './report-parts.js';
 
 /** Creates the report of `compare`. */
 export function describeComparison(quota: Quota, found: Comparison): Report {
   const algorithms = found.rows.map(({ algorithm }) => algorithm);
   return {
     title: `rollgate compare: ${formatQuota(quota)}`,
-    facts: [...verdict(quota, found), totalsFact(found)],
-    tables: [algorithmsTable(quota, found)],
-    charts: [{ ...timeChart('Rejected', found.timeline, algorithms), style: 'panels' }],
+    facts: [...describeResult(quota, found), describeTotals(found)],
+    tables: [createAlgorithmsTable(quota, found)],
+    charts: [{ ...createTimeChart('Rejected', found.timeline, algorithms), style: 'panels' }],
     notes: [
       'over: started although the last window was full. under: rejected although it had room.',
       'The window is an exact one over the requests that the algorithm itself allowed. Each counts when it starts.',
       `fixed: its windows follow the clock. Those of express-rate-limit start with a request, and allow ${formatInteger(2 * quota.limit - 1)} in a window at most.`,
-      ...leakyNotes([quota]),
+      ...createLeakyNotes([quota]),
     ],
   };
 }
 
 /** Names the algorithm that allowed the most within one window. */
-function verdict(quota: Quota, { rows }: Comparison): string[] {
+function describeResult(quota: Quota, { rows }: Comparison): string[] {
   const worst = rows.reduce((most, row) => (row.mostInWindow > most.mostInWindow ? row : most));
   const within = `within ${formatDuration(quota.windowMs)}, ${(worst.mostInWindow / quota.limit).toFixed(2)} times the limit`;
   if (worst.mostInWindow <= quota.limit) return [`No algorithm allowed more than ${formatQuota(quota)} in this log`];
@@ -31,7 +31,7 @@ function verdict(quota: Quota, { rows }: Comparison): string[] {
   return [`${worst.algorithm} allowed one caller ${formatInteger(worst.mostInWindow)} ${within}; ${rolling}`];
 }
 
-function algorithmsTable(quota: Quota, { requests, callers, rows }: Comparison): Table {
+function createAlgorithmsTable(quota: Quota, { requests, callers, rows }: Comparison): Table {
   const share = (count: number, all = requests) =>
     count === 0 ? '0' : `${formatInteger(count)} (${formatPercent(count, all)})`;
   const most = `most in ${formatDuration(quota.windowMs)}`;

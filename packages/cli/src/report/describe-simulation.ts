@@ -1,9 +1,9 @@
-import { type Algorithm, type NamedQuota, rateLimitCode } from '../algorithms.js';
+import { type Algorithm, type NamedQuota, toRateLimitCode } from '../algorithms.js';
 import { formatDuration } from '../format-duration.js';
 import type { Simulation } from '../simulator.js';
 import { formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
 import type { Report, Table } from './report.js';
-import { leakyNotes, timeChart, totalsFact, verdictFact } from './report-parts.js';
+import { createLeakyNotes, createTimeChart, describeTotals, describeVerdict } from './report-parts.js';
 
 /** Creates the report of `simulate`. */
 export function describeSimulation(
@@ -14,31 +14,37 @@ export function describeSimulation(
 ): Report {
   const limits = `${quotas.map(formatQuota).join(' and ')}${algorithm === 'rolling' ? '' : ` (${algorithm})`}`;
   const { rejectedRequests, units, rejectedUnits, timeline } = found;
-  const chart = timeChart('Requests and rejected', timeline, ['rejected', 'requests']);
+  const chart = createTimeChart('Requests and rejected', timeline, ['rejected', 'requests']);
   const costs = `These are ${formatInteger(rejectedUnits)} of ${formatInteger(units)} units (${formatPercent(rejectedUnits, units)})`;
   return {
     title: `rollgate simulate: ${quotas.map(formatQuota).join(' and ')}, ${algorithm}`,
     facts: [
-      verdictFact(limits, found, found),
+      describeVerdict(limits, found, found),
       ...(hasCosts && rejectedRequests > 0 ? [costs] : []),
-      `  ${rateLimitCode(algorithm, quotas)}`,
-      ...(rejectedRequests === 0 ? quotas.map((quota) => headroomFact(quota, found, hasCosts)) : []),
-      totalsFact(found),
+      `  ${toRateLimitCode(algorithm, quotas)}`,
+      ...(rejectedRequests === 0 ? quotas.map((quota) => describeHeadroom(quota, found, hasCosts)) : []),
+      describeTotals(found),
     ],
-    tables: [...(quotas.length === 1 ? [] : [limitsTable(quotas, found)]), worstHitTable(quotas, found, hasCosts)],
+    tables: [
+      ...(quotas.length === 1 ? [] : [createLimitsTable(quotas, found)]),
+      createWorstHitTable(quotas, found, hasCosts),
+    ],
     charts: [{ ...chart, style: 'bars', ...(rejectedRequests > 0 ? { terminalTitle: 'Rejected' } : {}) }],
-    notes: algorithm === 'leaky' ? leakyNotes(quotas) : [],
+    notes: algorithm === 'leaky' ? createLeakyNotes(quotas) : [],
   };
 }
 
-function headroomFact(quota: NamedQuota, { demands }: Simulation, hasCosts: boolean): string {
+function describeHeadroom(quota: NamedQuota, { demands }: Simulation, hasCosts: boolean): string {
   const { key, size } = demands[quota.name]!;
   const most = `The highest demand of any caller in ${formatDuration(quota.windowMs)} was ${formatInteger(size)}`;
   const unit = hasCosts ? ' units' : '';
   return `${most}${unit} (${toPlainText(key)}), ${formatPercent(size, quota.limit)} of the limit`;
 }
 
-function limitsTable(quotas: readonly NamedQuota[], { requests, rejectedByLimit, rejectedAlone }: Simulation): Table {
+function createLimitsTable(
+  quotas: readonly NamedQuota[],
+  { requests, rejectedByLimit, rejectedAlone }: Simulation,
+): Table {
   return {
     title: 'By limit',
     heads: ['limit', '', 'rejected', 'of all', 'by it alone'],
@@ -50,7 +56,7 @@ function limitsTable(quotas: readonly NamedQuota[], { requests, rejectedByLimit,
   };
 }
 
-function worstHitTable(
+function createWorstHitTable(
   quotas: readonly NamedQuota[],
   { rejectedCallers, worstHit }: Simulation,
   hasCosts: boolean,

@@ -1,9 +1,9 @@
-import { rateLimitCode } from '../algorithms.js';
+import { toRateLimitCode } from '../algorithms.js';
 import { formatDuration } from '../format-duration.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
 import { formatInteger, formatPercent, formatQuota, toPlainText } from './format.js';
 import type { Chart, Report, Table } from './report.js';
-import { type LogTotals, totalsFact, verdictFact } from './report-parts.js';
+import { describeTotals, describeVerdict, type LogTotals } from './report-parts.js';
 
 const HEADS = ['limit', 'rejected', 'of requests', 'callers hit', 'of callers'];
 
@@ -17,31 +17,31 @@ export function describeSuggestions(share: number, found: readonly Suggestion[],
   ]);
   return {
     title: `rollgate suggest: at most ${most} rejected`,
-    facts: [...found.flatMap((suggestion) => verdict(suggestion, all)), totalsFact(all)],
+    facts: [...found.flatMap((suggestion) => describeResult(suggestion, all)), describeTotals(all)],
     tables: [
       { title: 'The smallest rolling limit that rejects', heads: ['', ...HEADS], rows },
-      ...found.map((suggestion) => curveTable(suggestion, all)),
+      ...found.map((suggestion) => createCurveTable(suggestion, all)),
     ],
-    charts: found.map((suggestion) => curveChart(suggestion, all)),
+    charts: found.map((suggestion) => createCurveChart(suggestion, all)),
     notes: [],
   };
 }
 
-/** The answer, the line to paste, and the caller that makes the limit so high. */
-function verdict({ windowMs, forRequests, heaviest }: Suggestion, all: LogTotals): string[] {
+/** The result, the line to paste, and the caller that makes the limit so high. */
+function describeResult({ windowMs, forRequests, heaviest }: Suggestion, all: LogTotals): string[] {
   const quota = { limit: forRequests.limit, windowMs };
   const { key, demand, limitWithoutIt } = heaviest;
   const isSetByOne = limitWithoutIt !== undefined && limitWithoutIt < forRequests.limit;
   const without = isSetByOne ? formatQuota({ limit: limitWithoutIt, windowMs }) : '';
   const cause = `The heaviest caller is ${toPlainText(key)}, with up to ${formatInteger(demand)} in ${formatDuration(windowMs)}`;
   return [
-    verdictFact(formatQuota(quota), forRequests, all),
-    `  ${rateLimitCode('rolling', [{ ...quota, name: '' }])}`,
+    describeVerdict(formatQuota(quota), forRequests, all),
+    `  ${toRateLimitCode('rolling', [{ ...quota, name: '' }])}`,
     isSetByOne ? `${cause}. Without it: ${without}` : cause,
   ];
 }
 
-function curveTable({ windowMs, curve }: Suggestion, all: LogTotals): Table {
+function createCurveTable({ windowMs, curve }: Suggestion, all: LogTotals): Table {
   return {
     title: `What a limit for ${formatDuration(windowMs)} rejects`,
     heads: HEADS,
@@ -50,7 +50,7 @@ function curveTable({ windowMs, curve }: Suggestion, all: LogTotals): Table {
   };
 }
 
-function curveChart({ windowMs, curve, forRequests: { limit } }: Suggestion, all: LogTotals): Chart {
+function createCurveChart({ windowMs, curve, forRequests: { limit } }: Suggestion, all: LogTotals): Chart {
   return {
     title: `Rejected, % of all, by limit for ${formatDuration(windowMs)}`,
     axis: 'number',

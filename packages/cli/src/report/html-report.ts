@@ -36,7 +36,7 @@ const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsaf
 
 /** Creates one self-contained page that sends no requests. */
 export function toHtml({ title, facts, tables, charts, notes }: Report, origin: Origin): string {
-  const [answer = '', ...others] = facts;
+  const [headline = '', ...others] = facts;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -48,9 +48,9 @@ export function toHtml({ title, facts, tables, charts, notes }: Report, origin: 
 <style>${fileOf('uplot/dist/uPlot.min.css')}${STYLE}</style>
 </head>
 <body>
-<h1>${escapeHtml(answer)}</h1>
+<h1>${escapeHtml(headline)}</h1>
 ${others.map(toFact).join('\n')}
-${charts.map(toPlace).join('\n')}
+${charts.map(toChartPlace).join('\n')}
 ${tables.map(toTable).join('\n')}
 ${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('\n')}
 ${toOrigin(origin)}
@@ -85,7 +85,7 @@ ${rows.map((row) => toRow(row, 'td')).join('\n')}
 }
 
 /** The elements in which the script draws the chart. */
-function toPlace({ title, widthMs, style, series }: Chart, index: number): string {
+function toChartPlace({ title, widthMs, style, series }: Chart, index: number): string {
   const places =
     style === 'panels'
       ? series.map(

@@ -2,7 +2,7 @@ import type { Algorithm, NamedQuota, Quota } from '../algorithms.js';
 import type { Comparison } from '../comparer.js';
 import { formatDuration } from '../format-duration.js';
 import type { LogSummary } from '../log/log-summary.js';
-import type { By } from '../log/request.js';
+import type { KeySource } from '../log/request.js';
 import type { Simulation } from '../simulator.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
 import type { Timeline } from '../timeline.js';
@@ -13,13 +13,13 @@ import type { LogTotals } from './report-parts.js';
 // The README documents these names. Times are ISO 8601, and shares are numbers from 0 to 1.
 
 /** The part of the JSON output that all commands share. */
-export type LogJson = ReturnType<typeof logJson>;
+export type LogJson = ReturnType<typeof toLogJson>;
 
-export function logJson(summary: LogSummary, by: By, warnings: readonly Warning[]) {
+export function toLogJson(summary: LogSummary, keySource: KeySource, warnings: readonly Warning[]) {
   const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut, resolutionMicros } =
     summary;
   return {
-    by: by.field ?? by.kind,
+    by: keySource.field ?? keySource.kind,
     log: {
       lines,
       unparsedLines,
@@ -38,9 +38,9 @@ export function logJson(summary: LogSummary, by: By, warnings: readonly Warning[
 }
 
 /** What `simulate --json` prints, in addition to {@link LogJson}. */
-export type SimulationJson = ReturnType<typeof simulationJson>;
+export type SimulationJson = ReturnType<typeof toSimulationJson>;
 
-export function simulationJson(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation) {
+export function toSimulationJson(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation) {
   const { requests, units, callers, rejectedRequests, rejectedUnits, rejectedCallers, rejectedByLimit } = found;
   return {
     algorithm,
@@ -56,25 +56,25 @@ export function simulationJson(algorithm: Algorithm, quotas: readonly NamedQuota
     rejectedCallersShare: rejectedCallers / callers,
     limits: quotas.map((quota) => ({
       name: quota.name,
-      ...quotaJson(quota),
+      ...toQuotaJson(quota),
       rejectedRequests: rejectedByLimit[quota.name],
       rejectedAlone: found.rejectedAlone[quota.name],
       highestDemand: found.demands[quota.name],
     })),
-    worstHit: found.worstHit.map(({ key, requests: asked, rejectedRequests: rejected, worstBurst }) => ({
+    worstHit: found.worstHit.map(({ key, requests: callerRequests, rejectedRequests: rejected, worstBurst }) => ({
       key,
-      requests: asked,
+      requests: callerRequests,
       rejectedRequests: rejected,
       worstBurst: { limit: worstBurst.limit, size: worstBurst.size, at: toIsoTime(worstBurst.atMicros) },
     })),
-    timeline: timelineJson(found.timeline),
+    timeline: toTimelineJson(found.timeline),
   };
 }
 
 /** What `suggest --json` prints, in addition to {@link LogJson}. */
-export type SuggestionsJson = ReturnType<typeof suggestionsJson>;
+export type SuggestionsJson = ReturnType<typeof toSuggestionsJson>;
 
-export function suggestionsJson(
+export function toSuggestionsJson(
   share: number,
   found: readonly Suggestion[],
   { requests, callers, firstMicros, lastMicros }: LogTotals,
@@ -105,24 +105,24 @@ export function suggestionsJson(
 }
 
 /** What `compare --json` prints, in addition to {@link LogJson}. */
-export type ComparisonJson = ReturnType<typeof comparisonJson>;
+export type ComparisonJson = ReturnType<typeof toComparisonJson>;
 
-export function comparisonJson(quota: Quota, found: Comparison) {
+export function toComparisonJson(quota: Quota, found: Comparison) {
   return {
     from: toIsoTime(found.firstMicros),
     to: toIsoTime(found.lastMicros),
     requests: found.requests,
     callers: found.callers,
-    ...quotaJson(quota),
+    ...toQuotaJson(quota),
     algorithms: found.rows,
-    timeline: timelineJson(found.timeline),
+    timeline: toTimelineJson(found.timeline),
   };
 }
 
-function quotaJson({ limit, windowMs }: Quota) {
+function toQuotaJson({ limit, windowMs }: Quota) {
   return { limit, window: formatDuration(windowMs), windowMs };
 }
 
-function timelineJson<Name extends string>({ startMicros, widthMicros, series }: Timeline<Name>) {
+function toTimelineJson<Name extends string>({ startMicros, widthMicros, series }: Timeline<Name>) {
   return { from: toIsoTime(startMicros), widthMs: widthMicros / 1000, ...series };
 }

@@ -8,13 +8,13 @@ import type { Chart } from './report.js';
 /** The totals at the start of every report. */
 export type LogTotals = Pick<Totals, 'requests' | 'callers' | 'firstMicros' | 'lastMicros'>;
 
-export function totalsFact({ requests, callers, firstMicros, lastMicros }: LogTotals): string {
+export function describeTotals({ requests, callers, firstMicros, lastMicros }: LogTotals): string {
   const span = `${formatTime(firstMicros)} to ${formatTime(lastMicros)} UTC`;
   return `${formatCount(requests, 'request')} of ${formatCount(callers, 'caller')}, ${span}`;
 }
 
 /** Says what a limit would have rejected, as in `70/1m would have rejected 5 of 5,000 requests (0.1 %), all from one caller`. */
-export function verdictFact(
+export function describeVerdict(
   limits: string,
   { rejectedRequests, rejectedCallers }: { readonly rejectedRequests: number; readonly rejectedCallers: number },
   { requests, callers }: LogTotals,
@@ -30,17 +30,17 @@ export function verdictFact(
 }
 
 /** Explains where the queue of a leaky bucket differs from the quota. */
-export function leakyNotes(quotas: readonly Quota[]): string[] {
+export function createLeakyNotes(quotas: readonly Quota[]): string[] {
   return quotas
     .filter((quota) => leakyIntervalMs(quota) !== quota.windowMs / quota.limit)
     .map((quota) => {
-      const asked = `${formatQuota(quota)} is one request per ${Number((quota.windowMs / quota.limit).toPrecision(6))} ms`;
-      return `leaky: ${asked}. The queue rounds this up to whole milliseconds, one request per ${leakyIntervalMs(quota)} ms.`;
+      const rate = `${formatQuota(quota)} is one request per ${Number((quota.windowMs / quota.limit).toPrecision(6))} ms`;
+      return `leaky: ${rate}. The queue rounds this up to whole milliseconds, one request per ${leakyIntervalMs(quota)} ms.`;
     });
 }
 
 /** Creates a chart of a timeline's series. */
-export function timeChart<Name extends string>(
+export function createTimeChart<Name extends string>(
   title: string,
   { startMicros, widthMicros, series }: Timeline<Name>,
   names: readonly Name[],

@@ -1,7 +1,7 @@
 /** A report for the terminal and the page. Its texts may contain anything that a log contains. */
 export interface Report {
   readonly title: string;
-  /** One sentence each. The first one is the answer. Code begins with two blanks. */
+  /** One sentence each. The first one is the headline, which states the result. Code begins with two blanks. */
   readonly facts: readonly string[];
   readonly tables: readonly Table[];
   readonly charts: readonly Chart[];

@@ -5,7 +5,7 @@ import { STANDARD_INPUT } from '../log/open-log.js';
 import { checkQuotas, parseAlgorithm, parseQuota } from '../parse-options.js';
 import { escapeInvisible } from '../report/escape-invisible.js';
 import { Simulator } from '../simulator.js';
-import { createVerdictPrinter } from './live-summary.js';
+import { createVerdictPrinter } from './verdict-printer.js';
 import { watch } from './watch.js';
 
 interface WatchOptions extends CommonOptions {
@@ -31,7 +31,7 @@ export function watchCommand(): Command {
       const printVerdict = createVerdictPrinter(options.algorithm, quotas, {
         json: settings.json,
         hasCosts: hasCosts(settings),
-        by: settings.wanted.by,
+        keySource: settings.selectors.keySource,
         forwarded: settings.forwarded,
         format: settings.format,
       });

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { checkTerminal } from '../check-distinct-files.js';
+import { checkNotTerminal } from '../check-paths.js';
 import { LogError, reasonOf } from '../errors.js';
 import { encodingOf } from '../log/encoding.js';
 import type { Entry } from '../log/entry.js';
-import { FileReader, type ReadOptions, ReadState } from '../log/entry-reader.js';
+import { FileReader, type ReadOptions, ReadState } from '../log/file-reader.js';
 import { nameOfLog, STANDARD_INPUT } from '../log/open-log.js';
 import { type FileEvent, followFile } from './follow-file.js';
 
@@ -25,7 +25,7 @@ export interface WatchHandlers {
  * @throws UsageError when it would be read from a terminal.
  */
 export async function watch(path: string, options: ReadOptions, handlers: WatchHandlers): Promise<void> {
-  checkTerminal([path]);
+  checkNotTerminal([path]);
   const file = nameOfLog(path);
   const state = new ReadState(options);
   let newestMicros = Number.NEGATIVE_INFINITY;

@@ -66,7 +66,8 @@ export class StoredState implements KeyState {
   write(lifecycle: StateLifecycle): void {
     const expiresMicros = lifecycle.expiresMicros(this);
     const graceMicros = Math.min(lifecycle.keepMicros, GRACE_MICROS);
-    this.change =
-      expiresMicros === -Infinity ? null : { numbers: this.numbers, dropAtMs: (expiresMicros + graceMicros) / 1000 };
+    // A database needs a finite time, even for a state that never expires.
+    const dropAtMs = Math.min(expiresMicros + graceMicros, Number.MAX_SAFE_INTEGER) / 1000;
+    this.change = expiresMicros === -Infinity ? null : { numbers: this.numbers, dropAtMs };
   }
 }

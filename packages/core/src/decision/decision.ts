@@ -4,11 +4,14 @@ import type { RejectionReason } from '../limits/limit.js';
 export interface LimitDecision {
   /** Whether this limit allowed the action. Another limit may still have rejected it. */
   readonly allowed: boolean;
-  /** The limit's quota in units. */
+  /** The limit's quota in units. `Infinity` for `block`, which has none. */
   readonly limit: number;
-  /** The free units of the quota after this decision, never negative. A `minDifference` may still reject them. */
+  /**
+   * The free units of the quota after this decision, never negative. A `minDifference` may still reject them. Of `block`,
+   * `Infinity` while the key is open, and 0 while it is closed.
+   */
   readonly remaining: number;
-  /** Milliseconds until this limit would allow the same action, or `Infinity` if it never can. */
+  /** Milliseconds until this limit would allow the same action, or `Infinity` if it never can, or not until a reset. */
   readonly retryAfterMs: number;
   /** Milliseconds until the full quota is free if nothing else happens. */
   readonly resetMs: number;
@@ -24,7 +27,7 @@ export interface LimitDecision {
   readonly delayMs: number;
   /**
    * The rule of this limit that rejected the action: `'limit'` (the quota) or `'minDifference'`. If both did, it is the
-   * rule with the longer wait, and `'limit'` at a tie. Absent if this limit allowed the action.
+   * rule with the longer wait, and `'limit'` at a tie. `'blocked'` for `block`. Absent if this limit allowed the action.
    */
   readonly reason?: RejectionReason | undefined;
   /** Whether `retryAfterMs` is only advice, because the time at which a slot of `concurrency` is released is unknown. */
@@ -45,7 +48,7 @@ export interface LimitDecision {
 export interface Decision<Name extends string = string, Missing extends string = never> {
   /** Whether the action is allowed. */
   readonly allowed: boolean;
-  /** The reported limit's quota in units. */
+  /** The reported limit's quota in units. `Infinity` for `block`, which has none. */
   readonly limit: number;
   /**
    * The free units of the reported limit's quota after this decision, never negative. A `minDifference` may still
@@ -54,7 +57,8 @@ export interface Decision<Name extends string = string, Missing extends string =
   readonly remaining: number;
   /**
    * Milliseconds until the same action would be allowed if nothing else happens, exact to the microsecond. It is 0 if
-   * the action is allowed, and `Infinity` if its cost exceeds a limit, because then it can never be allowed. After
+   * the action is allowed, and `Infinity` if its cost exceeds a limit, because then it can never be allowed. It is also
+   * `Infinity` while the key has a block without an end. After
    * checks with many different costs, a `RedisStore` may estimate a wait that is too long, up to the reset.
    */
   readonly retryAfterMs: number;

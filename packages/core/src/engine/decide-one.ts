@@ -20,7 +20,7 @@ export function decideOne(states: States, rule: Rule, key: string, cost: number,
   evaluate(limit, found, nowMicros, cost, verdict);
   const allowed = verdict.waitMicros === 0;
   let receipt: Receipt | undefined;
-  if (allowed || limit.countRejected) {
+  if ((allowed && !limit.testsOnly) || limit.countRejected) {
     const state = found ?? states.create(rule, key);
     const { life } = state;
     const { atMicros } = verdict;

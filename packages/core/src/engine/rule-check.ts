@@ -4,10 +4,12 @@ import { evaluate } from './evaluate.js';
 import { RecordedHit } from './recorded-hit.js';
 import type { KeyState, States } from './states.js';
 
-/** The check of one rule: its state and its verdict. A rule with cost 0 only reports. */
+/** The check of one rule: its state and its verdict. A rule with cost 0 only reports. One that only tests records nothing. */
 export class RuleCheck {
   readonly verdict = createVerdict();
   readonly passed: boolean;
+  /** The units to record. */
+  readonly cost: number;
   state: KeyState | undefined;
 
   /** Tests the rule, and changes nothing. */
@@ -15,12 +17,13 @@ export class RuleCheck {
     states: States,
     readonly rule: Rule,
     readonly key: string,
-    readonly cost: number,
+    cost: number,
   ) {
     const { verdict } = this;
     this.state = states.find(rule, key);
     evaluate(rule.limit, this.state, states.nowMicros, cost === 0 ? 1 : cost, verdict);
     if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
+    this.cost = rule.limit.testsOnly ? 0 : cost;
     this.passed = verdict.waitMicros === 0;
   }
 }

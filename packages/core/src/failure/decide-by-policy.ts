@@ -25,7 +25,7 @@ export class FallbackReceipt {
 /**
  * Decides without the store, by the policy.
  *
- * @throws StoreError if the policy is `'throw'`.
+ * @throws StoreError if the policy is `'throw'`, or if it decides without recording and the call closes keys.
  */
 export function decideByPolicy(
   policy: OnStoreError,
@@ -33,13 +33,18 @@ export function decideByPolicy(
   memory: () => MemoryStore,
   { operation, plan, keys, costs }: DecidingCall,
 ): Decision {
-  if (policy === 'throw') throw error;
+  if (policy === 'throw' || (policy !== 'fallback' && operation === 'charge' && closesKeys(plan))) throw error;
   if (policy !== 'fallback') return decideUniformly(policy, plan);
   return degrade(
     memory()[operation](plan.fallback ?? plan, keys, costs),
     'fallback',
     (receipt) => new FallbackReceipt(receipt),
   );
+}
+
+/** Whether a charge by this plan closes keys. No caller may believe that of a key that stays open. */
+function closesKeys({ rules }: Plan): boolean {
+  return rules.every(({ limit }) => limit.testsOnly === false);
 }
 
 /** Decides the same for all keys: as if all of the quota were free, or none of it. */

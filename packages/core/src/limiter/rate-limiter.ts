@@ -1,4 +1,5 @@
 import type { Awaitable } from '../base/awaitable.js';
+import type { BlockingLimit, BlockNameOf } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
@@ -6,7 +7,7 @@ import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Key, Limits, MissingNameOf, NameOf, SomeKeys } from '../plan/create-plan.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
-import type { Plan } from '../plan/plan.js';
+import type { Costs, Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
 import type { LeaseLoss } from '../slots/report-lease-loss.js';
@@ -14,7 +15,9 @@ import type { SlotKeeper, SlotLimit } from '../slots/slot-keeper.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import { parseDuration } from '../validation/duration.js';
+import { type Duration, parseDuration } from '../validation/duration.js';
+import { withCode } from '../validation/error-codes.js';
+import { NO_BLOCK } from '../validation/error-texts.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
 import { WaitingCallers } from '../waiting/waiting-callers.js';
@@ -28,6 +31,7 @@ export type DecisionEvent = DecisionEventOf<RateLimiter>;
 // TypeScript infers the names from the limits alone, not from the key or the expected decision.
 type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
 type SomeKeysOn<Own extends Limits> = NoInfer<SomeKeys<NameOf<Own>>>;
+type BlockKeysOn<Own extends Limits> = [BlockNameOf<Own>] extends [never] ? never : NoInfer<SomeKeys<BlockNameOf<Own>>>;
 type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>, MissingNameOf<Own>>>;
 
 /** Published on the channel `rollgate:lease:lost` when slots of a `concurrency` limit may belong to another process. */
@@ -171,9 +175,29 @@ export class RateLimiter<Given extends Limits = Limits> {
     options?: CheckOptions<Own>,
   ): Promise<DecisionOn<Own>> {
     const plan = selectLimits(this.#planFor(options), key);
-    const costs = resolveCosts(plan, options?.cost);
-    if (this.#store.charge === undefined) throw unsupported('charge');
-    return this.#store.charge(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionOn<Own>>;
+    return this.#charge(plan, key, resolveCosts(plan, options?.cost)) as Awaitable<DecisionOn<Own>>;
+  }
+
+  /**
+   * Closes a key for a time, so that limits of {@link block} reject it with the reason `'blocked'`. If the key is closed for
+   * longer already, that block stays. Only {@link reset} opens the key earlier. Takes `limits` as {@link check} does.
+   *
+   * Resolves to the decision of these limits right after, whose `retryAfterMs` is the time for which the key is closed.
+   *
+   * @param key One key for all limits of `block()`, or one for each of some of them.
+   * @param duration Milliseconds, or text such as `'1h'`, at most 100 years. `Infinity` closes the key until a reset.
+   * @throws TypeError, RangeError for an invalid key or duration. A {@link StoreError} if the store fails, unless the policy
+   * is `'fallback'`. The promise rejects with it.
+   */
+  async block<Own extends Limits = Given>(
+    key: BlockKeysOn<Own>,
+    duration: Duration,
+    options?: Pick<CheckOptions<Own>, 'limits'>,
+  ): Promise<NoInfer<Decision<BlockNameOf<Own>>>> {
+    const plan = this.#planFor(options);
+    const limit = plan.rules.map((rule) => rule.limit as BlockingLimit).find((one) => one.toBlockingPlan);
+    if (!limit) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NO_BLOCK));
+    return this.#charge(limit.toBlockingPlan(plan, key, duration), key, 1) as Awaitable<Decision<BlockNameOf<Own>>>;
   }
 
   /**
@@ -231,6 +255,11 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#waiting.close();
     this.#slots?.close();
     if (this.#ownsStore) await this.#store.close?.();
+  }
+
+  #charge(plan: Plan, key: unknown, costs: Costs): Awaitable<Decision> {
+    if (this.#store.charge === undefined) throw unsupported('charge');
+    return this.#store.charge(plan, resolveKeys(plan, key), costs);
   }
 
   /** What keeps the slots of these limits, if there are any. The limit that has slots brings it. */

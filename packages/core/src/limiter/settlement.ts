@@ -7,6 +7,7 @@ import { wakeWaiters } from '../store/quota-waiters.js';
 import { SlotReceipt } from '../store/slot-receipt.js';
 import type { Store } from '../store/store.js';
 import { isMisuse, withCode } from '../validation/error-codes.js';
+import { NO_SLOTS } from '../validation/error-texts.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
 
@@ -36,9 +37,7 @@ export function releaseSlots(store: Store, decision: Decision): Awaitable<void> 
   if (receipt === undefined || !decision.allowed) return undefined;
   takeReceipt(decision, receipt);
   if (receipt instanceof SlotReceipt) return receipt.release(store);
-  const message =
-    'Expected `decision` to be of a check with a `concurrency` limit, got one without. Use `refund` instead';
-  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NO_SLOTS));
 }
 
 /**

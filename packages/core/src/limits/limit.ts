@@ -1,5 +1,5 @@
-/** The rule of a limit that rejects an action: its quota, or the least time between two actions. */
-export type RejectionReason = 'limit' | 'minDifference';
+/** The rule of a limit that rejects an action: its quota, the least time between two actions, or a block. */
+export type RejectionReason = 'limit' | 'minDifference' | 'blocked';
 
 /**
  * The state of one key: a section of an array of numbers. Each algorithm describes its numbers at the top of its file.
@@ -99,7 +99,7 @@ export interface StateLifecycle {
  * so that a clock step back admits nothing extra. Waits still count from `nowMicros`.
  */
 export interface Limit extends StateLifecycle {
-  /** The quota in units. */
+  /** The quota in units. `Infinity` for a limit without one, such as `block`. */
   readonly limit: number;
   /** The time in which a used-up quota becomes free. Headers report it as the window. */
   readonly windowMicros: number;
@@ -110,6 +110,9 @@ export interface Limit extends StateLifecycle {
    * and charges record no overdraft.
    */
   readonly holdsSlots?: boolean;
+
+  /** Whether checks and charges leave the state alone, as with `block`. A store then does not call `record`. */
+  readonly testsOnly?: boolean;
 
   /** Whether an allowed action may start with a delay. A waiting caller then peeks before each check. */
   readonly canDelay?: boolean;
@@ -145,6 +148,11 @@ export interface LeasingLimit extends Limit {
 export interface PeriodicLimit extends Limit {
   /** Returns the start and the end of the period that contains the time, and the end of the next period. */
   boundariesAt(micros: number): readonly [startMicros: number, endMicros: number, nextEndMicros: number];
+}
+
+/** Whether the limit has a quota, unlike `block`. */
+export function hasQuota({ limit }: Pick<Limit, 'limit'>): boolean {
+  return limit !== Infinity;
 }
 
 /** Whether a check of the limit takes slots, which are leases. */

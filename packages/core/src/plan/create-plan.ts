@@ -1,6 +1,7 @@
 import { holdsSlots, type Limit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
-import { formatValue, hasMethods, invalidOption } from '../validation/validate.js';
+import { describeLimitName, NAMED_LIMITS } from '../validation/error-texts.js';
+import { hasMethods, invalidOption } from '../validation/validate.js';
 import { isLimitName, unknownLimitMessage } from './limit-names.js';
 import type { Keys, Plan, Rule } from './plan.js';
 
@@ -45,7 +46,7 @@ export const isLimit = (value: unknown): value is Limit => hasMethods(value, ['c
 export function createPlan(prefix: string, limits: unknown): Plan {
   if (isLimit(limits)) return toPlan(prefix, [createRule(prefix, 'default', limits)]);
   if (Array.isArray(limits) && limits.length > 0) {
-    throw invalidOption('limits', 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`', limits);
+    throw invalidOption('limits', NAMED_LIMITS, limits);
   }
   if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
     throw invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
@@ -62,12 +63,7 @@ function toPlan(prefix: string, rules: readonly Rule[]): Plan {
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {
   if (!isLimitName(name)) {
-    throw withCode(
-      'ERR_ROLLGATE_INVALID_OPTION',
-      new TypeError(
-        `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`,
-      ),
-    );
+    throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(describeLimitName(name)));
   }
   if (!isLimit(limit)) throw invalidOption(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
   return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };

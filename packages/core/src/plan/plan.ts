@@ -22,7 +22,7 @@ export interface Plan {
   /** The rules, in the order of the limits. */
   readonly rules: readonly Rule[];
   /** Decides in this process's memory while the store fails. It differs in the settings of the limits. */
-  readonly fallback?: Plan;
+  readonly fallback?: Plan | undefined;
 }
 
 /** One key for all rules of a plan, or one key per rule, in the order of the rules. */

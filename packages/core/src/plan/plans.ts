@@ -1,5 +1,6 @@
 import { getOrInsert } from '../base/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
+import { MISSING_LIMITS } from '../validation/error-texts.js';
 import { createPlan, type Limits } from './create-plan.js';
 import type { Plan } from './plan.js';
 
@@ -26,9 +27,7 @@ export class Plans {
    */
   get own(): Plan {
     if (this.#own !== undefined) return this.#own;
-    const message =
-      'Expected `limits` with this call, got none. The limits of this limiter are `null` or a function. Pass those of the client, such as `peek(key, { limits })`';
-    throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(message));
+    throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(MISSING_LIMITS));
   }
 
   /** Returns the plan of these limits, or the limiter's own one without any. */

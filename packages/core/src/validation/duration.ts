@@ -1,4 +1,5 @@
 import { parse } from '@lukeed/ms';
+import { CLEAR_UNIT } from './error-texts.js';
 import { invalidNumber } from './validate.js';
 import { warnOnce } from './warn-once.js';
 import { describeShortInterval } from './warning-texts.js';
@@ -17,12 +18,13 @@ const EXPECTED = "a duration such as '1m' or positive whole milliseconds, at mos
 /**
  * Returns the duration in whole milliseconds.
  *
+ * @param orElse What else the option may be, for the message of the error.
  * @throws TypeError, RangeError naming `option` if the value is not a positive duration of at most 100 years.
  */
-export function parseDuration(option: string, value: unknown): number {
+export function parseDuration(option: string, value: unknown, orElse = ''): number {
   const ms = typeof value === 'string' ? parseText(value) : value;
   if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= MAX_DURATION_MS) return ms as number;
-  throw invalidNumber(option, clarifyUnit(value) ?? EXPECTED, value);
+  throw invalidNumber(option, clarifyUnit(value) ?? EXPECTED + orElse, value);
 }
 
 /** The parser's time grows with the square of the length. */
@@ -34,7 +36,7 @@ const MINUTE_OR_MONTH = /\d *M$/;
 /** Returns what to write instead of text such as `1M`, or `undefined` for other values. */
 export function clarifyUnit(value: unknown): string | undefined {
   const isAmbiguous = typeof value === 'string' && MINUTE_OR_MONTH.test(value.slice(-MAX_TEXT_LENGTH));
-  return isAmbiguous ? "a clear unit, such as '1m' for a minute or '30d' for a month" : undefined;
+  return isAmbiguous ? CLEAR_UNIT : undefined;
 }
 
 /** Rejects text without a unit, because a number that was not converted may have been meant in any unit. */

@@ -1,6 +1,6 @@
 // The counterpart of `warning-texts.ts` in the build for bundles. The page about warnings explains more.
 
-const PAGE = '. See https://github.com/rollgate-js/rollgate/blob/main/docs/warnings.md#rollgate_';
+const PAGE = '. See https://rollgate-js.github.io/rollgate/warnings#rollgate_';
 
 export const describeFullStore = (maxKeys: number): string =>
   `A MemoryStore is full: it holds ${maxKeys} keys (\`maxKeys\`)${PAGE}keys_evicted`;

@@ -5,6 +5,7 @@ import { refundInBackground } from '../store/background-refund.js';
 import { namesOf, watchQuota } from '../store/quota-waiters.js';
 import { timersOf } from '../time/clock-timers.js';
 import { withCode } from '../validation/error-codes.js';
+import { LIMITER_CLOSED, NEVER_ALLOWED } from '../validation/error-texts.js';
 import { Cancellation } from './cancellation.js';
 import { attempt } from './wait-attempt.js';
 import type { WaitCall } from './wait-call.js';
@@ -72,8 +73,7 @@ async function waitUntilAllowed(call: WaitCall, queue: WaitQueue, cancellation: 
         continue;
       }
       if (retryAfterMs === Infinity) {
-        const message = 'This call can never succeed: its `cost` exceeds a limit';
-        throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
+        throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(NEVER_ALLOWED));
       }
       // A slot may be released at any time, so the wait may be shorter.
       const isEstimate = violated.some((limit) => limits[limit]?.retryIsEstimate);
@@ -87,6 +87,5 @@ async function waitUntilAllowed(call: WaitCall, queue: WaitQueue, cancellation: 
 
 /** Creates the error of a `wait` whose limiter is closed. */
 function limiterClosed(): Error {
-  const message = 'Expected the limiter to stay open until the call is allowed, but `close` was called';
-  return withCode('ERR_ROLLGATE_LIMITER_CLOSED', new Error(message));
+  return withCode('ERR_ROLLGATE_LIMITER_CLOSED', new Error(LIMITER_CLOSED));
 }

@@ -18,12 +18,12 @@ function loadAgain() {
   return { MemoryStore: require('@rollgate/core').MemoryStore, rateLimit: require('@rollgate/fastify').default };
 }
 
-async function serve({ proxies, byKey, isShared, isLate, isTwice, isPerRequest, routes = 1, options, ...scenario }) {
+async function serve({ proxies, hasKey, isShared, isLate, isTwice, isPerRequest, routes = 1, options, ...scenario }) {
   const { headers = { 'x-forwarded-for': '198.51.100.7' } } = scenario;
   const { MemoryStore, rateLimit } = loadAgain();
   const trustProxy = proxies === undefined ? scenario.trustProxy : (address) => proxies.includes(address);
   const app = fastify({ ...(trustProxy === undefined ? {} : { trustProxy }), forceCloseConnections: true });
-  const key = byKey ? () => 'all' : undefined;
+  const key = hasKey ? () => 'all' : undefined;
   const store = isShared ? new MemoryStore() : undefined;
   const given = { limit: 1000, window: '1m', key, store, ...options };
   const registered = app.register(rateLimit, given);

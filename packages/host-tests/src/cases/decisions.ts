@@ -36,6 +36,28 @@ export const decisions: Readonly<Record<string, Case>> = {
     expect(headers).toHaveProperty('ratelimit-policy');
     expect(headers).toHaveProperty('x-ratelimit-limit');
   },
+  async 'a blocked client waits until its block ends'(host) {
+    const control = (command: string) =>
+      host.client.open(`/control/${command}/blocks/${encodeURIComponent(host.id)}`).reply;
+    const open = await send(host, 'blocks');
+    expect(open.headers).toMatchObject({ 'x-ratelimit-limit': '2', 'ratelimit-policy': '"attempts";q=2;w=3600' });
+    expect(open.headers.ratelimit).toMatch(/^"attempts";r=1;t=\d+$/);
+    expect(JSON.parse((await control('block')).body)).toMatchObject({ reason: 'blocked', retryAfterMs: 3_600_000 });
+    const blocked = await send(host, 'blocks');
+    expect(blocked.status).toBe(429);
+    expect(blocked.headers).toMatchObject({
+      'x-ratelimit-limit': '0',
+      'x-ratelimit-remaining': '0',
+      'ratelimit-policy': '"attempts";q=2;w=3600, "blocked";q=0',
+    });
+    expect(blocked.headers['retry-after']).toMatch(/^3600|3599$/);
+    expect(blocked.headers.ratelimit).toMatch(/^"blocked";r=0;t=(3600|3599)$/);
+    await control('ban');
+    const banned = await send(host, 'blocks');
+    expect([banned.status, banned.body]).toEqual([429, expect.stringContaining('Access is blocked')]);
+    expect(banned.headers).toMatchObject({ 'x-ratelimit-remaining': '0', ratelimit: '"blocked";r=0' });
+    for (const name of ['retry-after', 'x-ratelimit-reset']) expect(banned.headers).not.toHaveProperty(name);
+  },
   async 'a HEAD request counts, and its rejection has no body'(host) {
     expect(await statuses(host, 'window', 2, { method: 'HEAD' })).toEqual([200, 200]);
     const rejected = await send(host, 'window', { method: 'HEAD' });

@@ -20,9 +20,9 @@ const warnings: unknown[] = [];
 process.on('warning', (warning) => warnings.push((warning as { code?: string }).code ?? warning.message));
 
 class ChatGateway {
-  say(client: { rateLimit?: Decision }): object {
+  chat(client: { rateLimit?: Decision }): object {
     const kept = Object.getOwnPropertySymbols(client).filter(({ description }) => description?.includes('Rollgate'));
-    return { event: 'said', data: { remaining: client.rateLimit?.remaining, kept: kept.map(String) } };
+    return { event: 'accepted', data: { remaining: client.rateLimit?.remaining, kept: kept.map(String) } };
   }
   queued(): object {
     return { event: 'sent', data: { at: performance.now() } };
@@ -34,8 +34,8 @@ class ChatGateway {
     return { event: 'warnings', data: warnings };
   }
 }
-decorate(ChatGateway, 'say', [SubscribeMessage('say')]);
-ConnectedSocket()(ChatGateway.prototype, 'say', 0);
+decorate(ChatGateway, 'chat', [SubscribeMessage('chat')]);
+ConnectedSocket()(ChatGateway.prototype, 'chat', 0);
 decorate(ChatGateway, 'queued', [
   SubscribeMessage('queued'),
   RateLimit({ limits: leakyBucket({ capacity: 1, interval: '300ms' }) }),

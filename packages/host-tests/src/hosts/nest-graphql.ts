@@ -62,7 +62,7 @@ const key = (context: ExecutionContext) => {
   const { req, request = req } = context.getArgByIndex<GraphqlRequest & { readonly request?: GraphqlRequest['req'] }>(
     2,
   );
-  return request.headers['x-client'] ?? 'nobody';
+  return request.headers['x-client'] ?? 'anonymous';
 };
 decorate(BookResolver, 'book', [Query(() => String)]);
 decorate(BookResolver, 'decided', [Query(() => String)]);

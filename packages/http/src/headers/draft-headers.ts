@@ -1,4 +1,5 @@
 import type { Decision, Limits } from '@rollgate/core';
+import { hasQuota } from '@rollgate/core/store';
 import { limitsByName } from '../base/limits-by-name.js';
 import { ceilSeconds } from '../base/seconds.js';
 import type { DraftNames } from './draft-names.js';
@@ -14,12 +15,13 @@ const policyValues = new WeakMap<object, string>();
 /**
  * Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, section 3): each limit's name, its
  * quota, and its window in seconds. A limit on work in flight has the unit of its quota instead of a window. A limit's name
- * contains no character that a structured field would have to escape.
+ * contains no character that a structured field would have to escape. A limit without a quota has no policy.
  */
-export function toPolicyValue(limits: Limits): string {
+function toPolicies(limits: Limits): string {
   let value = policyValues.get(limits);
   if (value === undefined) {
     value = Object.entries(limitsByName(limits))
+      .filter(([, limit]) => hasQuota(limit))
       .map(([name, { limit, windowMicros, holdsSlots }]) => {
         const period = holdsSlots ? 'qu="concurrent-requests"' : `w=${ceilSeconds(windowMicros / 1000)}`;
         return `"${name}";q=${clampInteger(limit)};${period}`;
@@ -27,6 +29,13 @@ export function toPolicyValue(limits: Limits): string {
       .join(', ');
     policyValues.set(limits, value);
   }
+  return value;
+}
+
+/** Returns the value of `RateLimit-Policy` for this decision. A block that rejects is a quota of 0. */
+export function toPolicyValue(limits: Limits, { violated, limits: results }: Decision): string {
+  let value = toPolicies(limits);
+  for (const name of violated) if (!hasQuota(results[name]!)) value += `${value && ', '}"${name}";q=0`;
   return value;
 }
 
@@ -40,8 +49,9 @@ export function toRateLimitValue(decision: Decision, names: DraftNames): string 
   let value = '';
   for (const name of allowed ? Object.keys(limits) : violated) {
     const { remaining, nextUnitMs = 0, retryAfterMs } = limits[name]!;
+    if (remaining === Infinity) continue; // It has no quota.
     value += `${value === '' ? '' : ', '}"${name}";${names.available}=${clampInteger(remaining)}`;
-    if (nextUnitMs > 0)
+    if (nextUnitMs > 0 && nextUnitMs !== Infinity)
       value += `;${names.window}=${ceilSeconds(allowed ? nextUnitMs : Math.min(nextUnitMs, retryAfterMs))}`;
     if (names.cost) value += `;${names.cost}=${clampInteger(costOf(decision, name))}`;
   }

@@ -1,4 +1,5 @@
 import type { Decision, Limits } from '@rollgate/core';
+import { hasQuota } from '@rollgate/core/store';
 import type { HeaderWriter, ResetUnit } from '../base/host.js';
 import { isLimit } from '../base/limits-by-name.js';
 import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
@@ -96,10 +97,9 @@ export class RateLimitHeaders<Target> {
     const hasFigures = decision.degraded !== 'allow' && decision.degraded !== 'deny';
     if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(target, outcome);
     if (this.#draft !== undefined && hasFigures && !isRedirect) {
-      this.#append(target, this.#names.policy, toPolicyValue(limits));
+      this.#append(target, this.#names.policy, toPolicyValue(limits, decision));
       this.#append(target, this.#names.rateLimit, toRateLimitValue(decision, this.#draft));
-      const partition = this.#toPartitionValue?.(limits);
-      if (partition) this.#append(target, this.#names.partition, partition);
+      this.#append(target, this.#names.partition, this.#toPartitionValue?.(limits));
     }
     if (!decision.allowed) this.#writeRejection(target, decision);
     if (this.#exposedNames.length > 0 && !isEarly) this.expose(target);
@@ -126,24 +126,26 @@ export class RateLimitHeaders<Target> {
     if (decision.allowed) {
       // The decision on one limit has that limit's figures.
       if (!isLimit(limits)) figures = findScarcestLimit(decision, limits);
+      if (!hasQuota(figures)) return;
       const isOfSlots = holdsSlots === true && figures === decision;
       const before = getHeader(target, names.remaining);
       if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, before, figures))) return;
       if (isOfSlots) responsesWithSlots.add(target as object);
     }
-    const limit = String(figures.limit);
+    const limit = String(hasQuota(figures) ? figures.limit : 0);
     const remaining = String(figures.remaining);
     const sinceMs = this.#resetUnit === 'epoch' ? Date.now() : 0;
-    const reset = String(ceilSeconds(sinceMs + figures.resetMs));
+    // A block without an end has no reset.
+    const reset = figures.resetMs === Infinity ? undefined : String(ceilSeconds(sinceMs + figures.resetMs));
     const headers = getHeadersObject?.(target);
     if (headers === undefined) {
       setHeader(target, names.limit, limit);
       setHeader(target, names.remaining, remaining);
-      setHeader(target, names.reset, reset);
+      if (reset !== undefined) setHeader(target, names.reset, reset);
     } else {
       headers[names.limit] = limit;
       headers[names.remaining] = remaining;
-      headers[names.reset] = reset;
+      if (reset !== undefined) headers[names.reset] = reset;
     }
   }
 
@@ -167,8 +169,9 @@ export class RateLimitHeaders<Target> {
     this.#writer.setHeader(target, this.#names.cacheControl, 'no-store');
   }
 
-  /** Appends to the value that another limiter or other code has set. */
-  #append(target: Target, name: string, value: string): void {
+  /** Appends a value, if there is one, to that of another limiter or other code. */
+  #append(target: Target, name: string, value: string | undefined): void {
+    if (!value) return;
     const before = this.#writer.getHeader(target, name);
     this.#writer.setHeader(target, name, before === undefined || before === '' ? value : `${before}, ${value}`);
   }

@@ -53,6 +53,7 @@ let lastText = '';
 /** Returns the default text of a rejection. */
 export function describeRejection(decision: Decision): string {
   const seconds = toRetryAfterSeconds(decision.retryAfterMs);
+  if (seconds === undefined && decision.reason === 'blocked') return 'Access is blocked';
   if (seconds === undefined) return 'Rate limit exceeded: this request alone exceeds the limit';
   if (seconds !== lastSeconds)
     lastText = `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;

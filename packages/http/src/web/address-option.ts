@@ -13,6 +13,6 @@ export function validateAddressOption({ address, key, allowList }: AddressOption
   validateOptionalFunction('address', address);
   if (address !== undefined || (key !== undefined && !allowList)) return;
   throw optionError(
-    "Expected `address` or `key`, got neither. There is no standard for the client's address, so choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too",
+    'Expected `address` or `key`, got neither. Choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too',
   );
 }

@@ -9,27 +9,27 @@ const { default: fastify } = await import(process.argv[2]);
 let now = 0;
 const store = new MemoryStore({ clock: { now: () => now } });
 const limits = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
-const outside = new RateLimiter({ limits, store });
+const limiter = new RateLimiter({ limits, store });
 const app = fastify();
-await app.register(rateLimit, { limits, store, key: () => 'everybody' });
+await app.register(rateLimit, { limits, store, key: () => 'all' });
 const passed = [];
-app.get('/:who', async (request) => {
-  passed.push([request.params.who, performance.now() - startMs]);
+app.get('/:name', async (request) => {
+  passed.push([request.params.name, performance.now() - startMs]);
   return 'hello';
 });
 await app.ready();
 const startMs = performance.now();
-const replies = await Promise.all([0, 1, 2, 3, 4].map((who) => app.inject(`/${who}`)));
+const replies = await Promise.all([0, 1, 2, 3, 4].map((name) => app.inject(`/${name}`)));
 
 now += INTERVAL_MS;
 const controller = new AbortController();
 const aborted = app.inject({ url: '/aborted', signal: controller.signal }).then(
-  () => 'answered',
+  () => 'responded',
   () => 'aborted',
 );
-const before = (await outside.peek('everybody')).remaining;
+const before = (await limiter.peek('all')).remaining;
 controller.abort();
 const ended = await aborted;
-const after = (await outside.peek('everybody')).remaining;
+const after = (await limiter.peek('all')).remaining;
 
 console.log(JSON.stringify({ statuses: replies.map(({ statusCode }) => statusCode), passed, before, ended, after }));

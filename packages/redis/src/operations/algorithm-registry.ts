@@ -1,4 +1,5 @@
 import type {
+  Block,
   BucketedWindow,
   FixedWindow,
   LeakyBucket,
@@ -54,6 +55,11 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     suffix: '/cw',
     dependencies: ['string-state'],
     settings: (by: CalendarWindow, nowMicros) => [by.limit, by.keepMicros, by.scale, ...by.boundariesAt(nowMicros)],
+  },
+  block: {
+    suffix: '/b',
+    dependencies: ['string-state'],
+    settings: (by: Block) => [by.windowMicros],
   },
   concurrency: {
     suffix: '/c',

@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
-import { costAt } from '@rollgate/core/store';
+import { costAt, hasQuota } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation } from '../operations/operations.js';
 import { Receipt, type RecordedHit } from '../operations/receipt.js';
 
@@ -7,8 +7,9 @@ import { Receipt, type RecordedHit } from '../operations/receipt.js';
 export interface Figures {
   /** The delay of an allowed action; {@link REJECTED} or {@link TOO_SOON} if the rule rejects it. */
   readonly delay: number;
-  /** Below 0 if it is infinite. */
+  /** `Infinity` if the action is never allowed. */
   readonly wait: number;
+  /** Of a limit without a quota, 0 if it is closed. */
   readonly remaining: number;
   readonly reset: number;
   /** Until then, nothing but the waits changes. 0 if the full quota is free. Has no meaning for slots. */
@@ -41,7 +42,7 @@ export function toCheckResult(
     limitDecisions.push(toLimitDecision(limit, figures[index]!));
     const hasRecorded = kind === 'check' && cost > 0 && (allowed || limit.countRejected);
     if (!hasRecorded) {
-      const wholeWait = delay < 0 ? orInfinity(wait) : Infinity;
+      const wholeWait = delay < 0 ? wait : Infinity;
       stableMicros = Math.min(stableMicros, wholeWait, nextUnit === 0 ? Infinity : nextUnit);
     }
     if (hasRecorded || (kind === 'check' && allowed)) {
@@ -53,12 +54,14 @@ export function toCheckResult(
 }
 
 function toLimitDecision({ limit, holdsSlots }: Limit, figures: Figures): LimitDecision {
-  const { delay, remaining } = figures;
-  const retryAfterMs = orInfinity(figures.wait) / 1000;
+  const { delay } = figures;
+  const isBlock = !hasQuota({ limit });
+  const remaining = isBlock && figures.remaining > 0 ? Infinity : figures.remaining;
+  const retryAfterMs = figures.wait / 1000;
   const resetMs = figures.reset / 1000;
   const nextUnitMs = holdsSlots ? undefined : figures.nextUnit / 1000;
   if (delay >= 0) return { allowed: true, limit, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs: delay / 1000 };
-  const reason = delay === TOO_SOON ? 'minDifference' : 'limit';
+  const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
   const rejection = {
     allowed: false,
     limit,
@@ -70,8 +73,4 @@ function toLimitDecision({ limit, holdsSlots }: Limit, figures: Figures): LimitD
     reason,
   } as const;
   return holdsSlots && retryAfterMs !== Infinity ? { ...rejection, retryIsEstimate: true } : rejection;
-}
-
-function orInfinity(micros: number): number {
-  return micros < 0 ? Infinity : micros;
 }

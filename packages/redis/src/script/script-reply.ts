@@ -1,7 +1,8 @@
 import type { Limit } from '@rollgate/core';
 import { formatValue } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation, RenewOperation } from '../operations/operations.js';
-import { type Figures, REJECTED, toCheckResult } from './check-result.js';
+import { type Figures, toCheckResult } from './check-result.js';
+import { isPossible, toFigures, toPlainFigures } from './figures.js';
 
 /** The server's time, then a line for each operation. The text of another program thus settles no operation of a batch. */
 const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:[:-y]{6,9})?(?:,[-\d ]*(?:[:-y]{6,9})?)*))+$/;
@@ -102,8 +103,7 @@ export class ScriptReply {
     const figures = this.#startsLetters
       ? toPlainFigures(this.#readLetters(), limit, windowMicros)
       : toFigures(this.#readNumbers(), windowMicros, this.#startsLetters ? this.#readLetters() : undefined);
-    if (figures === undefined || figures.remaining < 0 || figures.nextUnit < 0 || figures.nextUnit > figures.reset)
-      throw this.#unexpectedLine();
+    if (figures === undefined || !isPossible(figures, limit)) throw this.#unexpectedLine();
     return figures;
   }
 
@@ -167,32 +167,6 @@ function countLines(codes: Uint8Array): number {
   let count = 0;
   for (let position = 0; position < codes.length; position++) if (codes[position] === LINE_BREAK) count += 1;
   return count;
-}
-
-/** What the letters of a plain window that recorded an action mean. */
-function toPlainFigures(both: number, limit: number, windowMicros: number): Figures {
-  const remaining = both % (limit + 1);
-  return { delay: 0, wait: 0, remaining, reset: windowMicros, nextUnit: (both - remaining) / (limit + 1), ahead: 0 };
-}
-
-/** What the numbers of a rule, and the one in letters, mean, as `lua/program/main.lua` describes them. */
-function toFigures(numbers: readonly number[], windowMicros: number, letters: number | undefined): Figures | undefined {
-  const [first, second, third, fourth, last] = numbers as [number, number, number, number, number];
-  const plain = { delay: 0, wait: 0, remaining: first, ahead: 0 };
-  switch (numbers.length) {
-    case 1:
-      return letters === undefined ? undefined : { ...plain, reset: windowMicros, nextUnit: letters };
-    case 2:
-      if (first < 0 && letters === undefined)
-        return { ...plain, delay: REJECTED, wait: -first, remaining: 0, reset: second, nextUnit: -first };
-      return { ...plain, reset: second, nextUnit: letters ?? second };
-    case 3:
-      return { ...plain, reset: second, nextUnit: letters ?? second, ahead: third };
-    case 5:
-      return { delay: first, wait: second, remaining: third, reset: fourth, nextUnit: letters ?? last, ahead: last };
-    default:
-      return undefined;
-  }
 }
 
 function unexpectedReply(value: unknown): TypeError {

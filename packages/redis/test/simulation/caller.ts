@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type Decision, StoreError } from '@rollgate/core';
 import type { SettledCosts } from '@rollgate/core/store';
 
+import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { StoreCall } from './call-records.js';
 import type { Cost, Names } from './schedule.js';
 
@@ -173,7 +174,8 @@ export class Caller {
     const { limiter, kind } = call;
     call.error = error;
     assert(error instanceof StoreError, `Expected ${describeCall(call)} to reject with a StoreError, got ${error}`);
-    assert(limiter.spec.onStoreError === 'throw' || kind === 'refund' || kind === 'reset', 'Expected no error');
+    const isRejected = kind === 'refund' || kind === 'reset' || (kind === 'charge' && closesKeys(limiter));
+    assert(limiter.spec.onStoreError === 'throw' || isRejected, 'Expected no error');
     this.#verifyReason(call);
   }
 
@@ -196,6 +198,12 @@ export class Caller {
       );
     }
   }
+}
+
+/** Whether a charge is what `block` of a limiter does. */
+function closesKeys({ specs, spec }: ProcessLimiter): boolean {
+  const isBlock = ({ algorithm, options }: LimitSpec) => algorithm === 'block' && options.length !== 0;
+  return spec.onStoreError !== 'fallback' && Object.values(specs).every(isBlock);
 }
 
 function hasDecision(kind: Call['kind']): boolean {

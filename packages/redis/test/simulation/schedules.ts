@@ -19,6 +19,8 @@ const countRejected = fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.
 const rollingOptions = record({ limit: quota, window: windowMs, minDifference, countRejected });
 // A token takes whole microseconds, because each store decides how a bucket reads the fractions of another one.
 const tokenOptions = record({ capacity: quota, refill: fc.constantFrom(1, 2, 5), every: windowMs, minDifference });
+// The length 0 is that of a limit of `block()`. `block` of a limiter charges another one.
+const blockOptions = record({ length: fc.constantFrom(0, 40, 1000, null) });
 const leakyOptions = record({ capacity: quota, interval: fc.constantFrom(10, 100, 700) });
 
 const limit: fc.Arbitrary<LimitSpec> = fc.oneof(
@@ -28,6 +30,7 @@ const limit: fc.Arbitrary<LimitSpec> = fc.oneof(
   windowOptions.map((options) => ({ algorithm: 'bucketedWindow' as const, options })),
   tokenOptions.map((options) => ({ algorithm: 'tokenBucket' as const, options })),
   leakyOptions.map((options) => ({ algorithm: 'leakyBucket' as const, options })),
+  blockOptions.map((options) => ({ algorithm: 'block' as const, options })),
 );
 
 const plan: fc.Arbitrary<LimitSpecs> = fc.oneof(

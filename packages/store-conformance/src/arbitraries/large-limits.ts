@@ -46,6 +46,7 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
     { limit: MAX, lengths: [5] },
     { limit: MAX, lengths: [DAY] },
   ],
+  block: () => [{ length: DAY }, { length: 365 * DAY }],
   concurrency: (fractions) => [
     { limit: 2, lease: leases[fractions], retryAfter: DAY },
     { limit: 1e6, lease: leases[fractions], retryAfter: 7 },

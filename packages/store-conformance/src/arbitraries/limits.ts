@@ -27,6 +27,8 @@ const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbi
     return fc.record({ limit: quota, window: ms, buckets, minDifference });
   },
   calendarWindow: () => fc.record({ limit: quota, lengths: fc.array(ms, { minLength: 1, maxLength: 3 }) }),
+  // A limiter's own limit has the length 0. The others are those that `block` charges.
+  block: () => fc.record({ length: fc.oneof(fc.constant(0), ms, fc.constant(null)) }),
   concurrency: (fractions) => fc.record({ limit: quota, lease: fc.constant(leases[fractions]), retryAfter: ms }),
 };
 

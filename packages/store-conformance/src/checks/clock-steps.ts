@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Decision, Limit } from '@rollgate/core';
-import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
+import { endsLeases, limitOf, type QuotaName, quotaNames } from '../algorithms.js';
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
 import { minuteLimit } from './minute-limit.js';
@@ -8,7 +8,7 @@ import { minuteLimit } from './minute-limit.js';
 const QUOTA = 3;
 
 /** Creates a caller that repeats a check, without any time passing, until it is rejected. */
-function createCaller(context: CheckContext, algorithm: AlgorithmName) {
+function createCaller(context: CheckContext, algorithm: QuotaName) {
   context.clock.micros = 1e9 * MS;
   const limit: Limit = limitOf(minuteLimit(algorithm, QUOTA));
   const limiter = createLimiter(context, limit);
@@ -22,7 +22,7 @@ function createCaller(context: CheckContext, algorithm: AlgorithmName) {
 }
 
 /** A step back of at most a window admits nothing, and extends the wait by the step. */
-async function expectNoAdmission(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectNoAdmission(context: CheckContext, algorithm: QuotaName): Promise<void> {
   const { clock } = context;
   const { limit, check, admit } = createCaller(context, algorithm);
   assert.ok((await admit()).length >= QUOTA);
@@ -41,7 +41,7 @@ async function expectNoAdmission(context: CheckContext, algorithm: AlgorithmName
  * After a step so large that only a broken clock can have written the state, the quota is admitted exactly once. A refund of
  * what was recorded before the step admits nothing more.
  */
-async function expectOneMoreQuota(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectOneMoreQuota(context: CheckContext, algorithm: QuotaName): Promise<void> {
   const { clock } = context;
   const { limit, limiter, admit } = createCaller(context, algorithm);
   let before = await admit();
@@ -61,7 +61,7 @@ async function expectOneMoreQuota(context: CheckContext, algorithm: AlgorithmNam
   }
 }
 
-export const clockSteps: readonly Requirement[] = algorithmNames.flatMap((algorithm) => [
+export const clockSteps: readonly Requirement[] = quotaNames.flatMap((algorithm) => [
   {
     name: `${algorithm} admits nothing more when the clock steps back by a window or less`,
     among: [algorithm],

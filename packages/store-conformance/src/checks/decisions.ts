@@ -1,6 +1,6 @@
 import { holdsSlots } from '@rollgate/core/store';
 import fc from 'fast-check';
-import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
+import { type AlgorithmName, algorithmNames, endsLeases, limitOf, withQuotas } from '../algorithms.js';
 import { anySteps, forwardSteps, type History, histories, plainHistories } from '../arbitraries/histories.js';
 import { limits, oneLimit, plainWindows } from '../arbitraries/limits.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
@@ -23,7 +23,7 @@ export async function compareWithModel(context: CheckContext, some: fc.Arbitrary
 
 /** The weight of operations on slots in a history of this algorithm. */
 export const slotWeightOf = (algorithm: AlgorithmName): number =>
-  holdsSlots(limitOf(minuteLimit(algorithm, 1))) ? 1 : 0;
+  withQuotas([algorithm]).some((name) => holdsSlots(limitOf(minuteLimit(name, 1)))) ? 1 : 0;
 
 // If time runs back, a decision shows whether the store has already dropped an expired key. That depends on the other
 // keys, even on those of other algorithms. So time only advances in histories of several keys.

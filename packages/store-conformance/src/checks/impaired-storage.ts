@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Decision, type RateLimiter, StoreError } from '@rollgate/core';
-import { type AlgorithmName, limitOf } from '../algorithms.js';
+import { limitOf, type QuotaName, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
@@ -19,7 +19,7 @@ const resultOf = (decided: Promise<Decision>): Promise<Decision | 'failed'> =>
 const expectFailure = (changed: Promise<unknown>) => assert.rejects(changed, StoreError);
 
 /** Checks that arrive together, of which only some must write, while the storage accepts no write. */
-async function expectRejections(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectRejections(context: CheckContext, algorithm: QuotaName): Promise<void> {
   const limit = limitOf(minuteLimit(algorithm, QUOTA));
   const limiter = createLimiter(context, { each: limit, all: limit });
   const open = { each: 'open', all: 'all' };
@@ -44,7 +44,7 @@ async function expectRejections(context: CheckContext, algorithm: AlgorithmName)
 }
 
 /** Changes that leave a smaller state, by the decisions of five earlier checks. */
-async function shrink(limiter: RateLimiter, decisions: readonly Decision[], algorithm: AlgorithmName): Promise<void> {
+async function shrink(limiter: RateLimiter, decisions: readonly Decision[], algorithm: QuotaName): Promise<void> {
   await limiter.settle(decisions[0]!, { cost: 2 });
   await limiter.refund(decisions[2]!);
   await limiter.refund(decisions[2]!);
@@ -54,7 +54,7 @@ async function shrink(limiter: RateLimiter, decisions: readonly Decision[], algo
 }
 
 /** Refunds, lower settlements, releases and resets have the same effect on a full storage. */
-async function expectFreedUnits(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectFreedUnits(context: CheckContext, algorithm: QuotaName): Promise<void> {
   const states = [];
   for (const isFull of [false, true]) {
     const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));
@@ -82,14 +82,14 @@ export const impairedStorage: readonly Requirement[] = [
     name: 'a rejection needs no write, even next to a check that does',
     needs: ['setReadOnly'],
     async verify(context) {
-      for (const algorithm of context.algorithms) await expectRejections(context, algorithm);
+      for (const algorithm of withQuotas(context.algorithms)) await expectRejections(context, algorithm);
     },
   },
   {
     name: 'refunds, lower settlements, releases and resets need no memory',
     needs: ['setFull'],
     async verify(context) {
-      for (const algorithm of context.algorithms) await expectFreedUnits(context, algorithm);
+      for (const algorithm of withQuotas(context.algorithms)) await expectFreedUnits(context, algorithm);
     },
   },
 ];

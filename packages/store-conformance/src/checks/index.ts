@@ -1,4 +1,5 @@
 import { worstBurstRequirements } from './attained-bursts.js';
+import { blocks } from './blocks.js';
 import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
@@ -23,6 +24,7 @@ const requirements = [
   ...parallelChecks,
   ...parallelChanges,
   ...separateKeys,
+  ...blocks,
   ...clockSteps,
   ...sharing,
   ...rollingCounter,

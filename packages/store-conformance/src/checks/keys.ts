@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { limitOf } from '../algorithms.js';
+import { limitOf, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
@@ -24,7 +24,7 @@ const describeKey = (key: string) =>
 
 /** Every key has its own full quota. */
 async function expectSeparateKeys(context: CheckContext): Promise<void> {
-  for (const algorithm of context.algorithms) {
+  for (const algorithm of withQuotas(context.algorithms)) {
     const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, 1)));
     const [first] = KEYS;
     const expected = toPlainDecision(await limiter.check(first!));
@@ -36,7 +36,7 @@ async function expectSeparateKeys(context: CheckContext): Promise<void> {
 }
 
 async function expectSeparateLimits(context: CheckContext): Promise<void> {
-  for (const algorithm of context.algorithms) {
+  for (const algorithm of withQuotas(context.algorithms)) {
     const limit = limitOf(minuteLimit(algorithm, 5));
     const prefix = `run-${randomUUID()}`;
     const limiter = createLimiter(context, { one: limit, One: limit }, `${prefix}-a`);
@@ -50,7 +50,7 @@ async function expectSeparateLimits(context: CheckContext): Promise<void> {
 
 /** `peek`, `charge` and `reset` with the key of one limit leave the other one as it is. */
 async function expectKeysOfSomeLimits(context: CheckContext): Promise<void> {
-  for (const algorithm of context.algorithms) {
+  for (const algorithm of withQuotas(context.algorithms)) {
     const limit = limitOf(minuteLimit(algorithm, 9));
     const limiter = createLimiter(context, { account: limit, address: limit });
     // A Cluster may refuse different keys in one check.

@@ -58,6 +58,7 @@ const longRuns: { [Name in AlgorithmName]: readonly LongRun<Name>[] } = {
   // A bucket of one millisecond must leave the window completely.
   bucketedWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed, window + 1) }],
   calendarWindow: [{ options: { limit, lengths: [window] }, guaranteed: (elapsed) => limit * windows(elapsed) }],
+  block: [{ options: { length: window }, guaranteed: (elapsed) => windows(elapsed) }],
   // The caller releases nothing.
   concurrency: [
     {

@@ -1,9 +1,9 @@
-import type { AlgorithmName, LimitSpec } from '../algorithms.js';
+import type { LimitSpec, QuotaName } from '../algorithms.js';
 
 /** A limit of this algorithm and quota whose units stay used for at least a minute. */
-export function minuteLimit(algorithm: AlgorithmName, quota: number): LimitSpec {
+export function minuteLimit(algorithm: QuotaName, quota: number): LimitSpec {
   const limit = { limit: quota, window: 60_000 };
-  const specs: { [Name in AlgorithmName]: LimitSpec<Name> } = {
+  const specs: { [Name in QuotaName]: LimitSpec<Name> } = {
     rollingWindow: { algorithm: 'rollingWindow', options: limit },
     fixedWindow: { algorithm: 'fixedWindow', options: limit },
     slidingWindowCounter: { algorithm: 'slidingWindowCounter', options: limit },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { type AlgorithmName, limitOf } from '../algorithms.js';
+import { limitOf, type QuotaName, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
@@ -13,7 +13,7 @@ const QUOTA = 1000;
 const KEY = 'ann';
 
 /** Operations that lead to the same state in any order: on 60 checks of two units each, and on the key. */
-function changesOf(limiter: RateLimiter, algorithm: AlgorithmName, decisions: readonly Decision[]) {
+function changesOf(limiter: RateLimiter, algorithm: QuotaName, decisions: readonly Decision[]) {
   return decisions.flatMap((decision, index): (() => Promise<unknown>)[] => [
     () => {
       if (index % 4 === 0) return limiter.refund(decision);
@@ -26,7 +26,7 @@ function changesOf(limiter: RateLimiter, algorithm: AlgorithmName, decisions: re
 }
 
 /** Concurrent operations lead to the same state as the same operations one after the other. */
-async function expectSameStateAtOnce(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectSameStateAtOnce(context: CheckContext, algorithm: QuotaName): Promise<void> {
   const results = [];
   for (const isConcurrent of [false, true]) {
     const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));
@@ -43,7 +43,7 @@ async function expectSameStateAtOnce(context: CheckContext, algorithm: Algorithm
 
 /** Plans name the same limits in another order, so a store must not lock their keys in the order of the plan. */
 async function expectAnyOrder(context: CheckContext): Promise<void> {
-  const limit = limitOf(minuteLimit(context.algorithms[0]!, QUOTA));
+  const limit = limitOf(minuteLimit(withQuotas(context.algorithms)[0]!, QUOTA));
   const prefix = `run-${randomUUID()}`;
   const limiters = [
     createLimiter(context, { one: limit, two: limit, three: limit }, prefix),

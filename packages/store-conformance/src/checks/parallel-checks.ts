@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Decision, Store } from '@rollgate/core';
-import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
+import { limitOf, type QuotaName, quotaNames, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
@@ -11,13 +11,13 @@ const CALLS = 1000;
 const QUOTA = 100;
 
 /** A queue allows one more than its capacity, and the order of the calls determines the starts. */
-export const WITHOUT_QUEUE = algorithmNames.filter((algorithm) => algorithm !== 'leakyBucket');
+export const WITHOUT_QUEUE = quotaNames.filter((algorithm) => algorithm !== 'leakyBucket');
 
 /** Starts all calls in the same iteration of the event loop. */
 const callAtOnce = (call: (index: number) => Promise<Decision>) =>
   Promise.all(Array.from({ length: CALLS }, (_, index) => call(index)));
 
-async function expectExactQuota(stores: readonly Store[], algorithm: AlgorithmName): Promise<void> {
+async function expectExactQuota(stores: readonly Store[], algorithm: QuotaName): Promise<void> {
   const prefix = randomUUID();
   const limiters = stores.map((store) => createLimiter({ store }, limitOf(minuteLimit(algorithm, QUOTA)), prefix));
   const decisions = await callAtOnce((index) => limiters[index % limiters.length]!.check('ann'));
@@ -54,7 +54,7 @@ async function expectAllOrNone(context: CheckContext): Promise<void> {
 }
 
 /** One limit is full, so the other one, which allows the action, stays unchanged. */
-async function expectNoTrace(context: CheckContext, full: AlgorithmName, open: AlgorithmName): Promise<void> {
+async function expectNoTrace(context: CheckContext, full: QuotaName, open: QuotaName): Promise<void> {
   const limits = { full: limitOf(minuteLimit(full, 1)), open: limitOf(minuteLimit(open, 5)) };
   const limiter = createLimiter(context, limits);
   const key = { full: 'ann', open: 'ann' };
@@ -66,7 +66,7 @@ async function expectNoTrace(context: CheckContext, full: AlgorithmName, open: A
 }
 
 export const parallelChecks: readonly Requirement[] = [
-  ...algorithmNames.map((algorithm) => ({
+  ...quotaNames.map((algorithm) => ({
     name: `${algorithm} allows exactly its quota of ${CALLS} concurrent checks`,
     among: [algorithm],
     verify: ({ store }: CheckContext) => expectExactQuota([store], algorithm),
@@ -81,13 +81,13 @@ export const parallelChecks: readonly Requirement[] = [
     needs: ['shared'],
     async verify({ store, openStore, algorithms }) {
       const stores = [store, await openStore()];
-      for (const algorithm of algorithms) await expectExactQuota(stores, algorithm);
+      for (const algorithm of withQuotas(algorithms)) await expectExactQuota(stores, algorithm);
     },
   },
   {
     name: 'a check that one limit rejects leaves no trace in a limit that allowed it',
     async verify(context) {
-      const { algorithms } = context;
+      const algorithms = withQuotas(context.algorithms);
       for (const full of algorithms) for (const open of algorithms) await expectNoTrace(context, full, open);
     },
   },

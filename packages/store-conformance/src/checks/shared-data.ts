@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Decision, RateLimiter } from '@rollgate/core';
 import fc from 'fast-check';
-import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
+import { type AlgorithmName, endsLeases, limitOf, type QuotaName, quotaNames } from '../algorithms.js';
 import { type Command, forwardSteps } from '../arbitraries/histories.js';
 import { oneLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
@@ -65,7 +65,7 @@ const CHANGES: readonly ((limiter: RateLimiter, pastDecisions: Decision[], hasSl
 ];
 
 /** After each operation at one store, the other one has what a single store has. */
-async function expectSharedChanges(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectSharedChanges(context: CheckContext, algorithm: QuotaName): Promise<void> {
   const limit = limitOf(minuteLimit(algorithm, 100));
   const prefix = `run-${randomUUID()}`;
   const one = createLimiter(context, limit, prefix);
@@ -98,7 +98,7 @@ async function expectSharedCounts(context: CheckContext): Promise<void> {
 
 export const sharing: readonly Requirement[] = [
   { name: 'two stores on the same data decide like one', needs: ['shared'], verify: compareStoresWithModel },
-  ...algorithmNames.map((algorithm) => ({
+  ...quotaNames.map((algorithm) => ({
     name: `${algorithm} at one store counts what another one on the same data settles, charges, refunds and resets`,
     needs: ['shared'] as const,
     among: [algorithm],

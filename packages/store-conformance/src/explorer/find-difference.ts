@@ -111,7 +111,7 @@ function findReason(
   cost: number,
   retryAfterMs: number,
 ): RejectionReason {
-  if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
+  if (cost > oracle.quota || oracle.allowsUnits === undefined) return oracle.reason ?? 'limit';
   const allowedMs = findWait(now, retryAfterMs, (at) => oracle.allows(state, at, cost));
   return oracle.allowsUnits(state, now + Math.round(allowedMs * MS) - 1, cost) ? 'minDifference' : 'limit';
 }

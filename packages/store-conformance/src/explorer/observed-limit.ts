@@ -39,6 +39,7 @@ export class ObservedLimit implements Limit {
   readonly countRejected: boolean;
   readonly stateSize: number;
   readonly holdsSlots?: boolean;
+  readonly testsOnly: boolean;
   /** Only limits whose slots are leases have these. */
   readonly renew?: LeasingLimit['renew'];
   readonly unusedId?: LeasingLimit['unusedId'];
@@ -55,6 +56,7 @@ export class ObservedLimit implements Limit {
     this.keepMicros = inner.keepMicros;
     this.countRejected = inner.countRejected;
     this.stateSize = inner.stateSize;
+    this.testsOnly = inner.testsOnly === true;
     this.#inner = inner;
     this.#observer = observer;
     this.#index = index;

@@ -145,7 +145,7 @@ export class OracleState {
       const [scenarioLimit, stateIndex] = [scenarioLimits[index]!, stateIndexes[index]!];
       const delay = allowed ? scenarioLimit.oracle.delay(this.read(scenarioLimit, stateIndex, now), now) : 0;
       delays.push(delay);
-      if (!shouldRecord || !(allowed || scenarioLimit.oracle.countRejected)) continue;
+      if (!shouldRecord || !(allowed || scenarioLimit.oracle.countRejected) || scenarioLimit.oracle.testsOnly) continue;
       const admission = allowed && scenarioLimit.isAlone ? { at: now, cost, delay } : undefined;
       if (admission !== undefined) this.#admit(stateIndex, admission, now - scenarioLimit.limit.keepMicros);
       parts.push(this.#record(scenarioLimit, stateIndex, cost, admission));
@@ -172,7 +172,7 @@ export class OracleState {
   }
 
   #recordOverdraft(scenarioLimit: ScenarioLimit, stateIndex: number, cost: number): void {
-    if (hasSlots({ scenarioLimit })) return;
+    if (hasSlots({ scenarioLimit }) || scenarioLimit.oracle.testsOnly) return;
     this.#dropImplausible(scenarioLimit, stateIndex);
     this.#record(scenarioLimit, stateIndex, cost, undefined);
   }

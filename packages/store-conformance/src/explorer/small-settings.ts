@@ -35,6 +35,7 @@ export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[
     { limit: 3, lengths: [2] },
     { limit: 2, lengths: [3, 1, 2] },
   ],
+  block: [{ length: 0 }, { length: 2 }, { length: 3 }, { length: null }],
   concurrency: [
     { limit: 1, lease: 3, retryAfter: 1 },
     { limit: 2, lease: 3, retryAfter: 2 },

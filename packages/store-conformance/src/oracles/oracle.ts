@@ -14,6 +14,10 @@ export interface Oracle<State = unknown, Receipt = unknown> {
    * Only for slots, which stay taken until they are released: the wait that a rejection suggests. Overdrafts take no slots.
    */
   readonly retryAfterMicros?: number;
+  /** The reason of its rejections. Without it, `'limit'` or `'minDifference'`. */
+  readonly reason?: 'blocked';
+  /** Whether a check records nothing, so there is nothing to refund. */
+  readonly testsOnly?: boolean;
   /** Whether rejected attempts are recorded. */
   readonly countRejected?: boolean;
   /** The state of a new key. */

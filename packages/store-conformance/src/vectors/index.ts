@@ -1,4 +1,5 @@
 import type { AlgorithmName } from '../algorithms.js';
+import { blockVectors } from './block.js';
 import { bucketedWindowVectors } from './bucketed-window.js';
 import { calendarWindowVectors } from './calendar-window.js';
 import { concurrencyVectors } from './concurrency.js';
@@ -18,5 +19,6 @@ export const vectors: { readonly [Name in AlgorithmName]: readonly Vector<Name>[
   leakyBucket: leakyBucketVectors,
   bucketedWindow: bucketedWindowVectors,
   calendarWindow: calendarWindowVectors,
+  block: blockVectors,
   concurrency: concurrencyVectors,
 };

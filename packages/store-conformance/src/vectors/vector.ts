@@ -15,7 +15,7 @@ export interface VectorVerdict {
   /** Milliseconds until the start of an allowed action. Absent if it starts at once. */
   readonly delayMs?: number;
   /** The reason of a rejection. Absent if it is `'limit'`. */
-  readonly reason?: 'minDifference';
+  readonly reason?: 'minDifference' | 'blocked';
   /** Present if the wait is an estimate. */
   readonly retryIsEstimate?: true;
 }
@@ -33,11 +33,13 @@ export interface VectorAction<Name extends AlgorithmName = AlgorithmName> extend
 }
 
 /** A charge of this many units. The verdict is that of a peek with cost 1 right after. */
-export interface VectorCharge extends VectorVerdict {
+export interface VectorCharge<Name extends AlgorithmName = AlgorithmName> extends VectorVerdict {
   /** The time of the charge in milliseconds. */
   readonly at: number;
   /** The units to record. */
   readonly charge: number;
+  /** The settings of the limit for this step. Without them, those of the vector apply. */
+  readonly options?: OptionsOf<Name>;
 }
 
 /**
@@ -46,7 +48,7 @@ export interface VectorCharge extends VectorVerdict {
  */
 export type VectorStep<Name extends AlgorithmName = AlgorithmName> =
   | VectorAction<Name>
-  | VectorCharge
+  | VectorCharge<Name>
   | {
       /** The time of the refund. */
       readonly at: number;

@@ -1,8 +1,8 @@
 import { copyString } from '@rollgate/core/store';
 import { toPlainText } from '../../report/format.js';
 import { isAddressList } from '../forwarded.js';
-import { bracketedTime } from '../parse-time.js';
-import { keyOf, type Parse, type Request, valueOrUndefined, type Wanted } from '../request.js';
+import { parseBracketedTime } from '../parse-time.js';
+import { keyOf, type Parse, type Request, type Selectors, valueOrUndefined } from '../request.js';
 import { type AccessLine, endOfQuoted, locateAfterPrefix } from './access-line.js';
 import type { LogFormat } from './format.js';
 
@@ -23,8 +23,8 @@ export const accessLog: LogFormat = {
   name: 'combined',
   hasFields: false,
   isLike: (line) => /\[\d[^\]]{0,64}\] ?"/.test(line),
-  createParser(wanted, sample) {
-    const parse = createParse(wanted);
+  createParser(selectors, sample) {
+    const parse = createParse(selectors);
     const prefix = sample.map(prefixOf).find((text) => text !== '');
     // A line may consist almost entirely of its prefix, so the note shows only the start.
     const note = prefix === undefined ? undefined : `skipped the prefix ${toPlainText(JSON.stringify(prefix))}`;
@@ -32,9 +32,9 @@ export const accessLog: LogFormat = {
   },
 };
 
-function createParse(wanted: Wanted): Parse {
+function createParse(selectors: Selectors): Parse {
   const readTime = createTimeParser();
-  const isByIp = wanted.by.kind === 'ip';
+  const isByIp = selectors.keySource.kind === 'ip';
   return (line) => {
     const at = locate(line);
     if (at === undefined || !isPrintable(line, at.addressEnd)) return NOT_ACCESS_LOG;
@@ -44,18 +44,18 @@ function createParse(wanted: Wanted): Parse {
     if (typeof micros === 'string') return micros;
     const address = line.slice(at.address, at.addressEnd);
     if (isByIp && !at.isList) return { micros, key: address, cost: 1 } satisfies Request;
-    return { micros, key: otherKeyOf(wanted, line, at, request), cost: 1 } satisfies Request;
+    return { micros, key: otherKeyOf(selectors, line, at, request), cost: 1 } satisfies Request;
   };
 }
 
-function otherKeyOf(wanted: Wanted, line: string, at: AccessLine, request: number): string | undefined {
-  const { selectClient, by } = wanted;
+function otherKeyOf(selectors: Selectors, line: string, at: AccessLine, request: number): string | undefined {
+  const { selectClient, keySource } = selectors;
   const first = line.slice(at.address, at.addressEnd);
   // Some servers write the list of forwarded addresses instead of the address.
   const address = at.isList ? selectClient(first, undefined) : first;
-  return keyOf(wanted, {
+  return keyOf(selectors, {
     address,
-    forwarded: by.kind === 'forwarded' && !at.isList ? forwardedOf(line, at, request) : undefined,
+    forwarded: keySource.kind === 'forwarded' && !at.isList ? forwardedOf(line, at, request) : undefined,
     user: line.slice(at.user, at.userEnd),
     request: line.slice(at.request, request),
   });
@@ -112,7 +112,7 @@ function createTimeParser(): (line: string, start: number, end: number) => numbe
       end - start === ZONE + zone.length && line.startsWith(minute, start) && line.startsWith(zone, start + ZONE);
     if (isKnown && tens >= 0 && tens < 6 && ones >= 0 && ones < 10) return micros + (tens * 10 + ones) * 1e6;
     const text = line.slice(start, end);
-    const parsed = bracketedTime(text);
+    const parsed = parseBracketedTime(text);
     const isCommon = text.charCodeAt(ZONE) === SPACE && text.charCodeAt(2) === SLASH;
     if (typeof parsed === 'number' && isCommon && tens < 6) {
       [minute, zone] = [copyString(text.slice(0, SECONDS)), copyString(text.slice(ZONE))];

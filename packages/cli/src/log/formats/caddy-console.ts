@@ -10,9 +10,9 @@ export const caddyConsole: LogFormat = {
   name: 'caddy',
   hasFields: true,
   isLike: (line) => HEAD.test(line),
-  createParser(wanted, sample) {
+  createParser(selectors, sample) {
     const parse = createRecordParser(
-      wanted,
+      selectors,
       sample.map(toRecord).filter((record) => record !== undefined),
     );
     return {

@@ -1,4 +1,4 @@
-import type { Parse, Wanted } from '../request.js';
+import type { Parse, Selectors } from '../request.js';
 
 /** A format of log lines. */
 export interface LogFormat {
@@ -11,7 +11,7 @@ export interface LogFormat {
   /** Whether the line could be of this format. This is a cheap test of its shape. */
   isLike(line: string): boolean;
   /** Creates a parser of one log, given lines of its start. */
-  createParser(wanted: Wanted, sample: readonly string[]): FormatParser;
+  createParser(selectors: Selectors, sample: readonly string[]): FormatParser;
 }
 
 export interface FormatParser {

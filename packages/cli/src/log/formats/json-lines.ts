@@ -7,9 +7,9 @@ export const jsonLines: LogFormat = {
   name: 'json',
   hasFields: true,
   isLike: (line) => line.startsWith('{'),
-  createParser(wanted, sample) {
+  createParser(selectors, sample) {
     const parse = createRecordParser(
-      wanted,
+      selectors,
       sample.map(parseObject).filter((record) => record !== undefined),
     );
     return {

@@ -10,9 +10,9 @@ export const logfmt: LogFormat = {
   name: 'logfmt',
   hasFields: true,
   isLike: (line) => /(?:^|\s)[^\s=",:]+=(?:"|[^\s"]*\s+[^\s=",:]+=)/.test(line),
-  createParser(wanted, sample) {
+  createParser(selectors, sample) {
     const parse = createRecordParser(
-      wanted,
+      selectors,
       sample.map(parsePairs).filter((record) => record !== undefined),
     );
     return {

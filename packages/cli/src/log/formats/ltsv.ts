@@ -7,8 +7,8 @@ export const ltsv: LogFormat = {
   name: 'ltsv',
   hasFields: true,
   isLike: (line) => /^[\w.-]+:[^\t]*\t[\w.-]+:/.test(line),
-  createParser(wanted, sample) {
-    const parse = createRecordParser(wanted, sample.map(parseLabels));
+  createParser(selectors, sample) {
+    const parse = createRecordParser(selectors, sample.map(parseLabels));
     return { parse: (line) => (line.includes('\t') ? parse(parseLabels(line)) : 'it is not in LTSV') };
   },
 };

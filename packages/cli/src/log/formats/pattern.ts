@@ -2,20 +2,20 @@ import type { LogFormat } from './format.js';
 import { createRecordParser } from './record-parser.js';
 
 /** The format that `--pattern` describes. Its groups are the fields of each line. */
-export function patternFormat(pattern: RegExp): LogFormat {
+export function createPatternFormat(pattern: RegExp): LogFormat {
   const hasCosts = pattern.source.includes('(?<cost>');
   return {
     name: 'pattern',
     hasFields: true,
     hasCosts,
     isLike: (line) => pattern.test(line),
-    createParser(wanted) {
-      const { by, cost } = wanted;
-      const isField = by.kind === 'field' && by.field !== undefined;
+    createParser(selectors) {
+      const { keySource, cost } = selectors;
+      const isField = keySource.kind === 'field' && keySource.field !== undefined;
       const parse = createRecordParser(
         {
-          ...wanted,
-          by: { kind: by.kind, field: isField ? by.field : 'key' },
+          ...selectors,
+          keySource: { kind: keySource.kind, field: isField ? keySource.field : 'key' },
           cost: cost ?? (hasCosts ? 'cost' : undefined),
         },
         [],

@@ -1,7 +1,7 @@
 import { isAddress } from '../address.js';
 import { isAddressList } from '../forwarded.js';
-import { anyTime } from '../parse-time.js';
-import { type Request, type Wanted, withoutQuery } from '../request.js';
+import { parseTime } from '../parse-time.js';
+import { type Request, type Selectors, withoutQuery } from '../request.js';
 import { FIELD_NAMES } from './field-names.js';
 import { type Field, findText, findValidText, findValue, type LogRecord, toFields } from './fields.js';
 import { chooseTimeFields } from './time-field.js';
@@ -17,15 +17,15 @@ export type ParseRecord = (record: LogRecord) => Request | string;
  *
  * @param sample Records of the start of the log, which decide about the field with the finest time.
  */
-export function createRecordParser(wanted: Wanted, sample: readonly LogRecord[]): ParseRecord {
-  const { time, cost } = wanted;
+export function createRecordParser(selectors: Selectors, sample: readonly LogRecord[]): ParseRecord {
+  const { time, cost } = selectors;
   const timeFields = time === undefined ? chooseTimeFields(toFields(FIELD_NAMES.time), sample) : toFields([time]);
   const costFields = cost === undefined ? undefined : toFields([cost]);
-  const toKey = createToKey(wanted);
+  const toKey = createToKey(selectors);
   return (record) => {
     const value = findValue(record, timeFields);
     if (value === undefined && time !== undefined) return `it has no field ${JSON.stringify(time)}`;
-    const micros = value === undefined ? Number.NaN : anyTime(value);
+    const micros = value === undefined ? Number.NaN : parseTime(value);
     if (typeof micros === 'string') return micros;
     const units = costFields === undefined ? 1 : toUnits(findValue(record, costFields));
     if (units === undefined) {
@@ -43,7 +43,10 @@ function toUnits(value: unknown): number | undefined {
     : undefined;
 }
 
-function createToKey({ by: { kind, field }, selectClient }: Wanted): (record: LogRecord) => string | undefined {
+function createToKey({
+  keySource: { kind, field },
+  selectClient,
+}: Selectors): (record: LogRecord) => string | undefined {
   const fields = field === undefined ? (kind === 'field' ? [] : toFields(FIELD_NAMES[kind])) : toFields([field]);
   const ipFields = toFields(FIELD_NAMES.ip);
   if (kind === 'ip') return (record) => addressOf(record, fields);

@@ -1,4 +1,4 @@
-import { anyTime } from '../parse-time.js';
+import { parseTime } from '../parse-time.js';
 import { keyOf, type RequestParts } from '../request.js';
 import type { LogFormat } from './format.js';
 
@@ -12,18 +12,18 @@ interface RegexFormat {
 }
 
 /** Creates a format from its pattern. */
-export function regexFormat({ name, pattern, description, note }: RegexFormat): LogFormat {
+export function createRegexFormat({ name, pattern, description, note }: RegexFormat): LogFormat {
   return {
     name,
     hasFields: false,
     isLike: (line) => pattern.test(line),
-    createParser: (wanted) => ({
+    createParser: (selectors) => ({
       note,
       parse: (line) => {
         const groups = pattern.exec(line)?.groups as (RequestParts & { readonly time: string }) | undefined;
         if (groups === undefined) return `it is not ${description}`;
-        const micros = anyTime(groups.time);
-        return typeof micros === 'string' ? micros : { micros, key: keyOf(wanted, groups), cost: 1 };
+        const micros = parseTime(groups.time);
+        return typeof micros === 'string' ? micros : { micros, key: keyOf(selectors, groups), cost: 1 };
       },
     }),
   };

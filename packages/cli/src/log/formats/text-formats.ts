@@ -1,7 +1,7 @@
-import { regexFormat } from './regex-format.js';
+import { createRegexFormat } from './regex-format.js';
 
 /** HAProxy's `httplog` and `tcplog`, whose times have no zone and count as UTC. */
-export const haproxy = regexFormat({
+export const haproxy = createRegexFormat({
   name: 'haproxy',
   description: "in HAProxy's format",
   pattern:
@@ -9,7 +9,7 @@ export const haproxy = regexFormat({
 });
 
 /** Envoy's default format. */
-export const envoy = regexFormat({
+export const envoy = createRegexFormat({
   name: 'envoy',
   description: "in Envoy's default format",
   pattern:
@@ -18,7 +18,7 @@ export const envoy = regexFormat({
 });
 
 /** Istio's default format, which is Envoy's with more fields. */
-export const istio = regexFormat({
+export const istio = createRegexFormat({
   name: 'istio',
   description: "in Istio's default format",
   pattern:
@@ -26,7 +26,7 @@ export const istio = regexFormat({
 });
 
 /** The Application Load Balancer of AWS, with microseconds. */
-export const alb = regexFormat({
+export const alb = createRegexFormat({
   name: 'alb',
   description: 'in the format of an Application Load Balancer',
   pattern:
@@ -34,7 +34,7 @@ export const alb = regexFormat({
 });
 
 /** The Classic Load Balancer of AWS. */
-export const elb = regexFormat({
+export const elb = createRegexFormat({
   name: 'elb',
   description: 'in the format of a Classic Load Balancer',
   pattern:
@@ -42,7 +42,7 @@ export const elb = regexFormat({
 });
 
 /** Server access logs of Amazon S3. */
-export const s3 = regexFormat({
+export const s3 = createRegexFormat({
   name: 's3',
   description: "in the format of S3's access logs",
   pattern:
@@ -50,7 +50,7 @@ export const s3 = regexFormat({
 });
 
 /** Squid's native format. */
-export const squid = regexFormat({
+export const squid = createRegexFormat({
   name: 'squid',
   description: "in Squid's native format",
   pattern: /^(?<time>\d{9,10}\.\d{3}) +\d+ (?<address>\S+) [A-Z_]+\/\d{3} \d+ (?<request>[A-Z]+ \S+) (?<user>\S+) /,

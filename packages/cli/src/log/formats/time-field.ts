@@ -1,4 +1,4 @@
-import { anyTime, decimalPlaces } from '../parse-time.js';
+import { decimalPlaces, parseTime } from '../parse-time.js';
 import { type Field, fieldOf, type LogRecord } from './fields.js';
 
 /** Fields whose times differ by more are times of different events. */
@@ -22,12 +22,12 @@ export function chooseTimeFields(fields: readonly Field[], sample: readonly LogR
 /** -1 without a time. */
 function placesOf(record: LogRecord, field: Field): number {
   const value = fieldOf(record, field);
-  return typeof anyTime(value) === 'number' ? decimalPlaces(value) : -1;
+  return typeof parseTime(value) === 'number' ? decimalPlaces(value) : -1;
 }
 
 function isSameEvent(sample: readonly LogRecord[], one: Field, other: Field): boolean {
   return sample.every((record) => {
-    const [micros, otherMicros] = [one, other].map((field) => anyTime(fieldOf(record, field)));
+    const [micros, otherMicros] = [one, other].map((field) => parseTime(fieldOf(record, field)));
     const areBoth = typeof micros === 'number' && typeof otherMicros === 'number';
     return !areBoth || Math.abs(micros - otherMicros) <= SAME_EVENT_MICROS;
   });

@@ -10,10 +10,10 @@ export const w3cExtended: LogFormat = {
   name: 'w3c',
   hasFields: true,
   isLike: (line) => line.startsWith('#'),
-  createParser(wanted, sample) {
+  createParser(selectors, sample) {
     let names = namesOf(sample.find((line) => line.startsWith(FIELDS)) ?? '');
     const records = sample.map((line) => toRecord(line, names)).filter((record) => record !== undefined);
-    const parse: ParseRecord = createRecordParser(wanted, records);
+    const parse: ParseRecord = createRecordParser(selectors, records);
     return {
       parse: (line) => {
         if (line.startsWith('#')) {

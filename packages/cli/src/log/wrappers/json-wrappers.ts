@@ -4,7 +4,7 @@ import { parseObject } from '../formats/json-lines.js';
 import type { Wrapper } from './wrapper.js';
 
 /** Creates a wrapper for lines of JSON with the program's line in a field. */
-function jsonWrapper(
+function createJsonWrapper(
   name: string,
   textFields: readonly string[],
   timeFields: readonly string[],
@@ -32,12 +32,12 @@ const TEXT_FIELDS = ['message', 'log', 'msg', 'textPayload', '@message', 'line']
 
 /** Records of JSON around each line. */
 export const JSON_WRAPPERS: readonly Wrapper[] = [
-  jsonWrapper('Docker (json-file)', ['log'], ['time'], '"stream"'),
-  jsonWrapper(
+  createJsonWrapper('Docker (json-file)', ['log'], ['time'], '"stream"'),
+  createJsonWrapper(
     'journald',
     ['MESSAGE'],
     ['_SOURCE_REALTIME_TIMESTAMP', '__REALTIME_TIMESTAMP'],
     '"__REALTIME_TIMESTAMP"',
   ),
-  { ...jsonWrapper('a text field of JSON lines', TEXT_FIELDS, FIELD_NAMES.time, ''), isGuess: true },
+  { ...createJsonWrapper('a text field of JSON lines', TEXT_FIELDS, FIELD_NAMES.time, ''), isGuess: true },
 ];

@@ -5,7 +5,7 @@ const ISO_TIME = String.raw`(?<time>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d
 const TAG = String.raw`[^\s:[\]]+(?:\[[^\]]*\])?:`;
 
 /** Creates a wrapper from the pattern of its prefix. The group `time` is the time. */
-function prefixWrapper(name: string, source: string): Wrapper {
+function createPrefixWrapper(name: string, source: string): Wrapper {
   const prefix = new RegExp(`^${source}`);
   return {
     name,
@@ -18,18 +18,18 @@ function prefixWrapper(name: string, source: string): Wrapper {
 
 /** Prefixes of lines of text. A more specific prefix comes first. */
 export const TEXT_WRAPPERS: readonly Wrapper[] = [
-  prefixWrapper('Kubernetes (CRI)', String.raw`${ISO_TIME} std(?:out|err) F(?::\S+)? `),
-  prefixWrapper('kubectl --prefix', String.raw`\[pod\/[^\]\s]+\] `),
-  prefixWrapper('docker compose', String.raw`(?:\u001b\[[\d;]*m)*[\w.|-]+ *\|(?:\u001b\[[\d;]*m)* `),
-  prefixWrapper(
+  createPrefixWrapper('Kubernetes (CRI)', String.raw`${ISO_TIME} std(?:out|err) F(?::\S+)? `),
+  createPrefixWrapper('kubectl --prefix', String.raw`\[pod\/[^\]\s]+\] `),
+  createPrefixWrapper('docker compose', String.raw`(?:\u001b\[[\d;]*m)*[\w.|-]+ *\|(?:\u001b\[[\d;]*m)* `),
+  createPrefixWrapper(
     'syslog (RFC 5424)',
     String.raw`<\d{1,3}>1 (?:-|${ISO_TIME}) \S+ \S+ \S+ \S+ (?:-|(?:\[[^\]]*\])+) (?:\ufeff)?`,
   ),
-  prefixWrapper(
+  createPrefixWrapper(
     'syslog',
     String.raw`(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2}(?:\.\d+)? (?:[^\s:]+ )?${TAG} `,
   ),
-  prefixWrapper('syslog', String.raw`(?:<\d{1,3}>)?${ISO_TIME} (?:\S+ )?${TAG} `),
-  prefixWrapper('Fluentd', String.raw`${ISO_TIME}\t\S+\t`),
-  prefixWrapper('a time before each line', `${ISO_TIME} `),
+  createPrefixWrapper('syslog', String.raw`(?:<\d{1,3}>)?${ISO_TIME} (?:\S+ )?${TAG} `),
+  createPrefixWrapper('Fluentd', String.raw`${ISO_TIME}\t\S+\t`),
+  createPrefixWrapper('a time before each line', `${ISO_TIME} `),
 ];

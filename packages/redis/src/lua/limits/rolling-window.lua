@@ -116,11 +116,9 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   end
   local keep = hits.recorder.keep
   local overflows = hits.total + hits.refunded + units > MAX_UNITS
-  -- The units of the window never exceed MAX_UNITS, but with those of older hits they may.
-  local span = overflows and rule.window or keep
   local first, dropped = 0, hits.dropped
-  if hits.size > 0 and hits.oldest <= at - span then
-    first = log.first_after(hits, at - span)
+  if hits.size > 0 and hits.oldest <= at - keep then
+    first = log.first_after(hits, at - keep)
     dropped = log.total_before(hits, first)
   end
   local excess = hits.total - dropped - (most - units)
@@ -157,6 +155,6 @@ function rolling_window.refund(_, key, stamp, _, at, cost, kept)
   if hits.size == 0 or log.created(hits) > stamp then return nil end
   log.refund(hits, at, cost - kept)
   if hits.size == 0 then return nil end
-  -- Returns them even if all hits are still there, because a sorted set loses its TTL when its only member is replaced.
+  -- The newest hit may be gone. Then the key expires earlier.
   return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
 end

@@ -28,7 +28,7 @@ local MAX_AHEAD = 3155760000000000
 -- A verdict has these fields:
 --   wait                   0 if the action is allowed; NEVER if it will never be
 --   by_min_difference      true if the minDifference rejects, and for longer than the limit does
---   remaining, reset       as in a decision
+--   remaining, reset       as in a decision. A reset of -1 is infinite
 --   delay                  how long an allowed action has to wait in the queue
 --   at                     the time by which a refund finds the hit
 --   next_unit              how long until `remaining` is higher, and nothing but the waits changes until then. 0 if the full

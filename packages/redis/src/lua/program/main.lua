@@ -20,7 +20,7 @@
 --          remain, in letters (see letters.lua), unless that is the reset. "-wait reset" means that the limit rejects, has no
 --          units left, and has one after the wait. Any other result has five numbers:
 --            the delay of the action; -1 if the limit rejects it, -2 if the minDifference does
---            the wait; -1 if it is infinite
+--            the wait; -1 if it is infinite, also instead of the times that follow
 --            the remaining units
 --            the reset
 --            how long until more units remain, 0 if the full quota is free. If the action was recorded: how far ahead of now,

@@ -2,10 +2,10 @@ import { createClientKey } from '@rollgate/http';
 import { Callers, type Entry } from './entry.js';
 import type { LogFormat } from './formats/format.js';
 import { LOG_FORMATS } from './formats/index.js';
+import { LineSplitter } from './line-splitter.js';
 import { LogParser } from './log-parser.js';
 import { LogSummarizer } from './log-summary.js';
-import { LineSplitter } from './read-lines.js';
-import type { By, Request, Wanted } from './request.js';
+import type { KeySource, Request, Selectors } from './request.js';
 
 /** Includes a port and a zone. */
 const MAX_ADDRESS_LENGTH = 64;
@@ -17,7 +17,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 export interface ReadOptions {
   /** `undefined` detects the format of each file. */
   readonly format: LogFormat | undefined;
-  readonly wanted: Wanted;
+  readonly selectors: Selectors;
   /** The length of the IPv6 prefix that identifies one client, in bits. */
   readonly ipv6Prefix: number;
 }
@@ -32,7 +32,7 @@ export class ReadState {
 
   constructor(options: ReadOptions) {
     this.options = options;
-    this.toCaller = toCaller(options.wanted.by, options.ipv6Prefix);
+    this.toCaller = toCaller(options.selectors.keySource, options.ipv6Prefix);
   }
 }
 
@@ -46,18 +46,18 @@ export class FileReader {
   #lines = 0;
 
   constructor(file: string, state: ReadState, onEntry: (entry: Entry) => void) {
-    const { format, wanted } = state.options;
+    const { format, selectors } = state.options;
     this.#file = file;
     this.#state = state;
     this.#onEntry = onEntry;
     this.#splitter = new LineSplitter((index, text) => {
-      state.summary.unparsed({ file, line: this.#lines + index + 1, reason: 'it is longer than 1 MB', text });
+      state.summary.countUnparsed({ file, line: this.#lines + index + 1, reason: 'it is longer than 1 MB', text });
     });
     const formats = format === undefined ? LOG_FORMATS : [format];
-    this.#parser = new LogParser(formats, wanted, fieldOption(wanted), (text, line, request) =>
+    this.#parser = new LogParser(formats, selectors, fieldOption(selectors), (text, line, request) =>
       this.#add(text, line, request),
     );
-    state.summary.read(file, this.#parser.parts);
+    state.summary.addFile(file, this.#parser.parts);
   }
 
   push(chunk: Buffer): void {
@@ -85,27 +85,27 @@ export class FileReader {
 
   #add(text: string, line: number, request: Request | string): void {
     const { summary, callers, toCaller } = this.#state;
-    if (typeof request === 'string') summary.unparsed({ file: this.#file, line, reason: request, text });
-    else if (request.key === undefined) summary.withoutKey();
+    if (typeof request === 'string') summary.countUnparsed({ file: this.#file, line, reason: request, text });
+    else if (request.key === undefined) summary.countWithoutKey();
     else {
       const { micros, cost } = request;
-      summary.request(micros);
+      summary.countRequest(micros);
       this.#onEntry({ micros, caller: callers.of(toCaller(request.key)), cost, line });
     }
   }
 }
 
 /** A custom field may contain anything, so text longer than any address stays unchanged. */
-function toCaller({ kind, field }: By, ipv6Prefix: number): (key: string) => string {
+function toCaller({ kind, field }: KeySource, ipv6Prefix: number): (key: string) => string {
   if (kind !== 'ip' && kind !== 'forwarded') return (key) => key;
   const clientKey = createClientKey(ipv6Prefix);
   return field === undefined ? clientKey : (key) => (key.length > MAX_ADDRESS_LENGTH ? key : clientKey(key));
 }
 
 /** The option that requires named fields. */
-function fieldOption({ by, time, cost }: Wanted): string | undefined {
-  if (by.kind === 'field') return `--by ${by.field}`;
-  if (by.field !== undefined) return `--key-field ${by.field}`;
+function fieldOption({ keySource, time, cost }: Selectors): string | undefined {
+  if (keySource.kind === 'field') return `--by ${keySource.field}`;
+  if (keySource.field !== undefined) return `--key-field ${keySource.field}`;
   if (time !== undefined) return `--time-field ${time}`;
   return cost === undefined ? undefined : `--cost ${cost}`;
 }

@@ -1,6 +1,6 @@
 import { LogError } from '../errors.js';
 import type { Callers, Entry } from './entry.js';
-import { FileReader, type ReadOptions, ReadState } from './entry-reader.js';
+import { FileReader, type ReadOptions, ReadState } from './file-reader.js';
 import type { LogSummary } from './log-summary.js';
 import { mergeLogs } from './merge-logs.js';
 import { nameOfLog, type OnRead, readBytes } from './open-log.js';
@@ -48,7 +48,7 @@ export class LogReader {
   async *#entriesOf(path: string): AsyncGenerator<Entry[]> {
     const { toleranceMs, onRead } = this.#options;
     const file = nameOfLog(path);
-    const order = new TimeOrder(toleranceMs * 1000, (entry) => this.#state.summary.leftOut(file, entry));
+    const order = new TimeOrder(toleranceMs * 1000, (entry) => this.#state.summary.countLeftOut(file, entry));
     const reader = new FileReader(file, this.#state, (entry) => order.push(entry));
     for await (const chunk of readBytes(path, onRead)) {
       reader.push(chunk);

@@ -10,7 +10,7 @@ import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
  * @param html The file that the page will be written to.
  * @throws UsageError when a log would be read twice or overwritten.
  */
-export async function checkInputs(paths: readonly string[], html: string | undefined): Promise<void> {
+export async function checkPaths(paths: readonly string[], html: string | undefined): Promise<void> {
   const names = new Map<string, string>();
   for (const path of paths) {
     const identity = await identityOf(path);
@@ -32,7 +32,7 @@ export async function checkInputs(paths: readonly string[], html: string | undef
 }
 
 /** @throws UsageError when a log would be read from a terminal. */
-export function checkTerminal(paths: readonly string[]): void {
+export function checkNotTerminal(paths: readonly string[]): void {
   if (!paths.includes(STANDARD_INPUT) || !process.stdin.isTTY) return;
   throw new UsageError('Expected a log, got a terminal. Name a file or pipe one in');
 }

@@ -1,19 +1,19 @@
 import type { Algorithm, NamedQuota } from '../algorithms.js';
-import { callerWarnings } from '../caller-warnings.js';
-import type { ReadState } from '../log/entry-reader.js';
+import { createCallerWarnings } from '../caller-warnings.js';
+import type { ReadState } from '../log/file-reader.js';
 import type { LogFormat } from '../log/formats/format.js';
 import type { ForwardedCounts } from '../log/forwarded.js';
 import type { LogSummary } from '../log/log-summary.js';
-import type { By } from '../log/request.js';
+import type { KeySource } from '../log/request.js';
 import { describeSimulation } from '../report/describe-simulation.js';
 import { escapeInvisible, escapeInvisibleJson } from '../report/escape-invisible.js';
 import { formatQuota, formatTime } from '../report/format.js';
-import { logJson, simulationJson } from '../report/json-report.js';
-import { verdictFact } from '../report/report-parts.js';
+import { toLogJson, toSimulationJson } from '../report/json-report.js';
+import { describeVerdict } from '../report/report-parts.js';
 import { detectTerminal } from '../report/terminal.js';
 import { toText } from '../report/text-report.js';
 import type { Simulation, Simulator } from '../simulator.js';
-import { warningsOf } from '../warnings.js';
+import { createLineWarnings } from '../warnings.js';
 
 /** The callers that a terminal shows. */
 const TOP = 5;
@@ -23,7 +23,7 @@ const UPDATE_MS = 1000;
 interface PrinterOptions {
   readonly json: boolean;
   readonly hasCosts: boolean;
-  readonly by: By;
+  readonly keySource: KeySource;
   readonly forwarded: ForwardedCounts;
   readonly format: LogFormat | undefined;
 }
@@ -48,10 +48,10 @@ export function createVerdictPrinter(algorithm: Algorithm, quotas: readonly Name
       process.stdout.write(toLine(algorithm, quotas, found));
       return;
     }
-    const warnings = [...warningsOf(summary, 0), ...callerWarnings(options, callers)];
+    const warnings = [...createLineWarnings(summary, 0), ...createCallerWarnings(options, callers)];
     if (!isTerminal) {
-      const common = logJson(summary, options.by, warnings);
-      const { timeline, ...json } = simulationJson(algorithm, quotas, found);
+      const common = toLogJson(summary, options.keySource, warnings);
+      const { timeline, ...json } = toSimulationJson(algorithm, quotas, found);
       process.stdout.write(`${escapeInvisibleJson(JSON.stringify({ command: 'watch', ...common, ...json }))}\n`);
       return;
     }
@@ -68,7 +68,7 @@ export function createVerdictPrinter(algorithm: Algorithm, quotas: readonly Name
 function createWarningPrinter(): (summary: LogSummary) => void {
   const printed = new Set<string>();
   return (summary) => {
-    for (const { reason, text } of warningsOf(summary, 0)) {
+    for (const { reason, text } of createLineWarnings(summary, 0)) {
       if (printed.has(reason)) continue;
       printed.add(reason);
       process.stderr.write(`${escapeInvisible(text)}\n`);
@@ -78,5 +78,5 @@ function createWarningPrinter(): (summary: LogSummary) => void {
 
 function toLine(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation): string {
   const limits = `${quotas.map(formatQuota).join(' and ')}${algorithm === 'rolling' ? '' : ` (${algorithm})`}`;
-  return `${escapeInvisible(`${formatTime(found.lastMicros)} UTC: ${verdictFact(limits, found, found)}`)}\n`;
+  return `${escapeInvisible(`${formatTime(found.lastMicros)} UTC: ${describeVerdict(limits, found, found)}`)}\n`;
 }

@@ -1,7 +1,7 @@
 import type { FormatOfLog } from '../log/log-summary.js';
 
 /** Describes how each log was read, unless it is plain. */
-export function formatFacts(formats: readonly FormatOfLog[]): string[] {
+export function describeFormats(formats: readonly FormatOfLog[]): string[] {
   return formats
     .filter(({ wrappers, note }) => wrappers.length > 0 || note !== undefined)
     .map(({ file, format, wrappers, note }) => {

@@ -1,0 +1,18 @@
+// The counterpart of `error-texts.ts` in the build for bundles, which must be small. The codes of the errors are the same.
+import { formatValue } from './validate.js';
+
+export const MISSING_LIMITS = 'Expected `limits` with this call, got none';
+
+export const NAMED_LIMITS = 'a record that names each limit';
+
+export const CLEAR_UNIT = "a unit such as '1m' or '30d'";
+
+export const describeLimitName = (name: string): string => `Expected a name in \`limits\`, got ${formatValue(name)}`;
+
+export const NEVER_ALLOWED = 'The call can never succeed';
+
+export const LIMITER_CLOSED = 'The limiter is closed';
+
+export const NO_SLOTS = 'Expected a `concurrency` limit, got none';
+
+export const NO_BLOCK = 'Expected a `block()` limit, got none';

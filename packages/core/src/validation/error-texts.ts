@@ -1,0 +1,30 @@
+import { formatValue } from './validate.js';
+
+/** The message for a call without limits to a limiter that has none. */
+export const MISSING_LIMITS =
+  'Expected `limits` with this call, got none. The limits of this limiter are `null` or a function. Pass those of the client, such as `peek(key, { limits })`';
+
+/** What a list of limits should be. */
+export const NAMED_LIMITS = 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`';
+
+/** What a duration with an ambiguous unit should have. */
+export const CLEAR_UNIT = "a clear unit, such as '1m' for a minute or '30d' for a month";
+
+/** The message for an invalid name of a limit. */
+export const describeLimitName = (name: string): string =>
+  `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`;
+
+/** The message for a `wait` that never ends. */
+export const NEVER_ALLOWED =
+  'This call can never succeed: its `cost` exceeds a limit, or its key is blocked until a reset';
+
+/** The message for a `wait` whose limiter is closed. */
+export const LIMITER_CLOSED = 'Expected the limiter to stay open until the call is allowed, but `close` was called';
+
+/** The message for a `release` of a decision without slots. */
+export const NO_SLOTS =
+  'Expected `decision` to be of a check with a `concurrency` limit, got one without. Use `refund` instead';
+
+/** The message for a `block` of a limiter that has no limit for it. */
+export const NO_BLOCK =
+  'Expected at least one limit of `block()` in `limits`, got none. Add one, such as `blocked: block()`';
