@@ -29,5 +29,5 @@ function previewUrl() {
   return base === undefined ? 'preview.png' : new URL('preview.png', base).href;
 }
 
-await buildPage('dist/page', 'with-server');
-await buildPage('dist/static', 'static');
+await buildPage('dist/page', 'main-with-server');
+await buildPage('dist/static', 'main-static');

@@ -1,7 +1,7 @@
 import * as express from '@rollgate/express';
 import { toLimits } from '../src/engine/limits.js';
 import { toSnippet } from '../src/page/snippet.js';
-import { fromSearch, toSearch } from '../src/page/url-state.js';
+import { parseSearch, toSearch } from '../src/page/url-state.js';
 import { describeFailure } from '../src/server/redis-failure.js';
 import { ALGORITHM_NAMES, DEFAULT_SETTINGS, type Settings } from '../src/shared/settings.js';
 
@@ -11,7 +11,7 @@ test('a link contains what differs from the defaults, and leads to the same stat
   expect(toSearch('', DEFAULT_SETTINGS, false, 'boundary')).toBe('');
   const search = toSearch('?autoplay=off', CHANGED, true, 'burst');
   expect(search).toBe('?autoplay=off&algorithm=token&limit=5&window=4s&distance=0.5s&rows=all&scenario=burst');
-  expect(fromSearch(search)).toEqual({
+  expect(parseSearch(search)).toEqual({
     ...{ settings: CHANGED, hasSettings: true, scenario: 'burst', showsAll: true, isAutoplayOn: false },
   });
   expect(toSearch(search, DEFAULT_SETTINGS, false, 'boundary')).toBe('?autoplay=off');
@@ -21,7 +21,7 @@ test.each([
   ...['?algorithm=magic', '?limit=0', '?limit=51', '?limit=ten', '?limit=', '?limit=1.5', '?window=1s', '?window=4000'],
   ...['?distance=6s', '?distance=-1s', '?scenario=constructor', '?rows=none', ''],
 ])('the link %j has nothing valid, so the defaults stay', (search) => {
-  expect(fromSearch(search)).toEqual({
+  expect(parseSearch(search)).toEqual({
     ...{ settings: DEFAULT_SETTINGS, hasSettings: false, scenario: 'boundary', showsAll: false, isAutoplayOn: true },
   });
 });

@@ -20,7 +20,7 @@ async function send(method: string, path: string, headers: Record<string, string
 const port = () => new URL(server.url).port;
 const named = (template: string) => template.replace('PORT', port());
 
-describe('a page of another site, or one whose name leads here', () => {
+describe('a page of another site, or one whose name points to this machine', () => {
   test.each([
     [{ Origin: 'https://evil.example' }],
     [{ Origin: 'http://localhost:1' }], // Another program on this machine.
@@ -66,7 +66,7 @@ test.each([
   expect(response.resume().statusCode).toBe(204);
 });
 
-test.each(['demo.example/path', 'a b'])('HOST=%s is rejected with a word', async (HOST) => {
+test.each(['demo.example/path', 'a b'])('HOST=%s is rejected with a message', async (HOST) => {
   const { code, output } = await runToEnd({ PORT: '0', HOST });
   expect(code).toBe(1);
   expect(output).toBe(

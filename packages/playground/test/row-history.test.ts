@@ -2,8 +2,8 @@ import type { Decision } from '@rollgate/core';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { MemoryBackend } from '../src/engine/backend.js';
 import { Playground } from '../src/engine/playground.js';
+import { describeResult } from '../src/page/describe-run.js';
 import { explain } from '../src/page/explain.js';
-import { describeResult } from '../src/page/result.js';
 import { RowHistory } from '../src/page/row-history.js';
 import type { Attempt, Delays, RunState } from '../src/shared/protocol.js';
 import { DEFAULT_SETTINGS, ROW_NAMES, type RowName, type Settings } from '../src/shared/settings.js';
@@ -52,7 +52,7 @@ class Engine {
   }
 
   get attempts(): readonly Attempt[] {
-    return this.playground.book.records.attempts;
+    return this.playground.log.records.attempts;
   }
 
   #now(): number {

@@ -41,7 +41,7 @@ describe('the program', () => {
   });
 });
 
-test('requests go through the real middleware, and each is on the record', async () => {
+test('requests go through the real middleware, and each is recorded', async () => {
   await server.begin({ limit: 2, windowMs: 60_000 });
   const first = await server.hit();
   expect(first.status).toBe(200);
@@ -83,7 +83,7 @@ test.each([
   expect(await server.records()).toEqual(before);
 });
 
-test('what is no JSON is rejected, and what is not there is not found', async () => {
+test('a body that is not JSON is rejected, and an unknown path is not found', async () => {
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch(`${server.url}/settings`, { method: 'PUT', headers, body: '{' });
   expect(response.status).toBe(400);
@@ -104,7 +104,7 @@ test('a HEAD request for the events gets a response without a stream', async () 
   socket.destroy();
 });
 
-test('a new limit is in force at once, and what was counted counts on', async () => {
+test('a new limit applies at once, and earlier requests still count', async () => {
   await server.begin({ limit: 2 });
   for (let hit = 0; hit < 3; hit++) await server.hit();
   await server.put({ algorithm: 'rolling', limit: 3, windowMs: 10_000, minDifferenceMs: 0 });

@@ -1,7 +1,7 @@
 import { type Decision, MemoryStore, monotonicClock, type Store } from '@rollgate/core';
 import type { Costs, Keys, Plan } from '@rollgate/core/store';
+import type { SharedEvent } from './attempt-log.js';
 import { DecisionClock } from './decision-clock.js';
-import type { SharedEvent } from './records.js';
 
 /** Keeps the limiters' state, and passes events between the engines that share it. */
 export interface Backend {

@@ -5,31 +5,31 @@ import { mapAwaitable } from '@rollgate/core/store';
 export class DecisionClock implements Clock {
   readonly #source: Clock;
   readonly #times = new WeakMap<Decision, number>();
-  #stillMs: number | undefined;
+  #fixedMs: number | undefined;
 
   constructor(source: Clock) {
     this.#source = source;
   }
 
   now(): number {
-    return this.#stillMs ?? this.#source.now();
+    return this.#fixedMs ?? this.#source.now();
   }
 
   /** Calls `decide` while the clock stands still at this time. */
-  standAt<Result>(atMs: number, decide: () => Result): Result {
-    const before = this.#stillMs;
-    this.#stillMs = atMs;
+  runAt<Result>(atMs: number, decide: () => Result): Result {
+    const before = this.#fixedMs;
+    this.#fixedMs = atMs;
     try {
       return decide();
     } finally {
-      this.#stillMs = before;
+      this.#fixedMs = before;
     }
   }
 
   /** Makes a check of the store, and remembers the time by which it is decided. */
   check(check: () => Awaitable<Decision>): Awaitable<Decision> {
     const atMs = this.now();
-    return mapAwaitable(this.standAt(atMs, check), (decision) => {
+    return mapAwaitable(this.runAt(atMs, check), (decision) => {
       this.#times.set(decision, atMs);
       return decision;
     });

@@ -14,16 +14,16 @@ import { ALGORITHM_NAMES, type Algorithm, BOUNDS, leakyIntervalMs, type Settings
 const BUCKETS = 10;
 
 /** @throws TypeError, RangeError with the name of the invalid or missing setting. */
-export function toSettings(given: unknown): Settings {
-  validateOptionNames('settings', given, ['algorithm', ...Object.keys(BOUNDS)]);
-  const options = given as Record<keyof Settings, unknown>;
-  const within = (name: keyof typeof BOUNDS) =>
-    validateIntegerBetween(name, options[name], BOUNDS[name].least, BOUNDS[name].most);
+export function toSettings(value: unknown): Settings {
+  validateOptionNames('settings', value, ['algorithm', ...Object.keys(BOUNDS)]);
+  const options = value as Record<keyof Settings, unknown>;
+  const toInteger = (name: keyof typeof BOUNDS) =>
+    validateIntegerBetween(name, options[name], BOUNDS[name].min, BOUNDS[name].max);
   return {
     algorithm: validateOneOf('algorithm', options.algorithm, ALGORITHM_NAMES),
-    limit: within('limit'),
-    windowMs: within('windowMs'),
-    minDifferenceMs: within('minDifferenceMs'),
+    limit: toInteger('limit'),
+    windowMs: toInteger('windowMs'),
+    minDifferenceMs: toInteger('minDifferenceMs'),
   };
 }
 

@@ -14,10 +14,10 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason);
     };
-    const look = () => {
+    const finishWhenDue = () => {
       const leftMs = endMs - performance.now();
       if (leftMs > 0) {
-        timer = setTimeout(look, leftMs + COARSE_MS);
+        timer = setTimeout(finishWhenDue, leftMs + COARSE_MS);
         return;
       }
       signal.removeEventListener('abort', abort);
@@ -26,7 +26,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) reject(signal.reason);
     else {
       signal.addEventListener('abort', abort, { once: true });
-      timer = setTimeout(look, Math.max(0, ms) + COARSE_MS);
+      timer = setTimeout(finishWhenDue, Math.max(0, ms) + COARSE_MS);
     }
   });
 }

@@ -1,9 +1,9 @@
 import { type Decision, type Limit, RateLimiter } from '@rollgate/core';
 import type { Attempt, Delays, Next } from '../shared/protocol.js';
 import { ALGORITHM_NAMES, type Algorithm, DEFAULT_SETTINGS, type RowName, type Settings } from '../shared/settings.js';
+import { AttemptLog } from './attempt-log.js';
 import type { Backend } from './backend.js';
 import { toLimits } from './limits.js';
-import { RecordBook } from './records.js';
 
 /** All clients share one window. */
 export const SHARED_KEY = 'everyone';
@@ -28,7 +28,7 @@ class ResetError extends Error {
 
 /** The limits of all algorithms on one store, and the record of their decisions. It runs in Node and in browsers. */
 export class Playground {
-  readonly book = new RecordBook({ settings: DEFAULT_SETTINGS, countedFromMs: 0, changedMs: 0 });
+  readonly log = new AttemptLog({ settings: DEFAULT_SETTINGS, countedFromMs: 0, changedMs: 0 });
   readonly #backend: Backend;
   readonly #limiter: RateLimiter;
   /** Created again only when the settings change. */
@@ -41,14 +41,14 @@ export class Playground {
     this.#backend = backend;
     const { store } = backend;
     this.#limiter = new RateLimiter({ limits: null, store, prefix: PREFIX, onStoreError: 'fallback' });
-    this.book.subscribe((event) => {
+    this.log.subscribe((event) => {
       if (event.kind === 'state') this.#limits = toLimits(event.state.settings);
     });
   }
 
   /** @throws Error if the backend cannot be read. */
   open(): Promise<void> {
-    return this.#backend.open((event) => this.book.record(event));
+    return this.#backend.open((event) => this.log.record(event));
   }
 
   close(): Promise<void> {
@@ -61,7 +61,7 @@ export class Playground {
   }
 
   get settings(): Settings {
-    return this.book.state.settings;
+    return this.log.state.settings;
   }
 
   now(): number {
@@ -72,11 +72,11 @@ export class Playground {
    * Moves the clock forward, so that the next fixed window starts in `leadMs`. That is possible only while nothing is on
    * record and no other process shares the clock.
    */
-  bringBoundaryNear(leadMs: number): void {
+  skipToBoundary(leadMs: number): void {
     const { windowMs } = this.settings;
     const leftMs = windowMs - (this.now() % windowMs);
     // A boundary that is nearer may be too near for an attack.
-    if (this.book.isEmpty) this.#backend.skip?.((leftMs - leadMs + windowMs) % windowMs);
+    if (this.log.isEmpty) this.#backend.skip?.((leftMs - leadMs + windowMs) % windowMs);
   }
 
   /** Decides about a request by the limit. */
@@ -92,7 +92,7 @@ export class Playground {
       allowedAtMs: nowMs + retryAfterMs,
       startsAtMs: nowMs + retryAfterMs + delayMs,
     });
-    return { ...mapValues(decisions, toNext), ...(await this.book.next(nowMs)) };
+    return { ...mapValues(decisions, toNext), ...(await this.log.next(nowMs)) };
   }
 
   /**
@@ -121,7 +121,7 @@ export class Playground {
    * @throws ResetError if Redis does not confirm the reset. Then the settings stay.
    */
   async change(settings: Settings): Promise<void> {
-    const { settings: before, countedFromMs, changedMs } = this.book.state;
+    const { settings: before, countedFromMs, changedMs } = this.log.state;
     const startsOver = settings.windowMs !== before.windowMs;
     if (startsOver) await this.#reset(toLimits(settings));
     const nowMs = this.now();
@@ -160,11 +160,11 @@ export class Playground {
   }
 
   async #record(id: string, decision: Decision, run: string | undefined): Promise<Decisions> {
-    const { settings, countedFromMs } = this.book.state;
+    const { settings, countedFromMs } = this.log.state;
     const { algorithm, limit, windowMs, minDifferenceMs } = settings;
     const { clock } = this.#backend;
     const atMs = clock.timeOf(decision);
-    const decisions = await clock.standAt(atMs, () =>
+    const decisions = await clock.runAt(atMs, () =>
       this.#forAll((limits, name) =>
         name === algorithm ? Promise.resolve(decision) : this.#limiter.check(SHARED_KEY, { limits }),
       ),

@@ -10,7 +10,7 @@ export type Send = (run: string | undefined, signal: AbortSignal) => Promise<Las
 export interface RunContext {
   readonly settings: () => Settings;
   readonly now: () => number;
-  readonly hit: (run: string, signal: AbortSignal) => Promise<keyof Outcomes>;
+  readonly send: (run: string, signal: AbortSignal) => Promise<keyof Outcomes>;
   /** Called after each change of {@link ScenarioRun.state}. */
   readonly onChange: () => void;
 }
@@ -20,7 +20,7 @@ const NONE: Outcomes = { allowed: 0, rejected: 0, failed: 0, canceled: 0, lost: 
 /** One run of a scenario, and the outcomes of its requests. */
 export class ScenarioRun {
   readonly #context: RunContext;
-  readonly #stopping = new AbortController();
+  readonly #stopper = new AbortController();
   readonly #pending = new Set<Promise<void>>();
   #state: RunState;
 
@@ -37,12 +37,12 @@ export class ScenarioRun {
 
   /** Resolves when the run has ended and all of its requests have. */
   async start(earliestMs: number): Promise<void> {
-    const { signal } = this.#stopping;
+    const { signal } = this.#stopper;
     const { settings, scenario } = this.#state;
     const { now } = this.#context;
     try {
-      const sender = {
-        ...{ settings, now, hit: () => this.#hit() },
+      const scenarioContext = {
+        ...{ settings, now, send: () => this.#sendTracked() },
         haveChanged: () => JSON.stringify(this.#context.settings()) !== JSON.stringify(settings),
         pause: (ms: number) => pause(ms, signal),
         plan: (planned: readonly Planned[]) => this.#update({ planned }),
@@ -51,7 +51,7 @@ export class ScenarioRun {
           this.stop();
         },
       };
-      await STEPS[scenario](sender, earliestMs);
+      await STEPS[scenario](scenarioContext, earliestMs);
     } catch (error) {
       if (error !== signal.reason) throw error;
     }
@@ -61,18 +61,18 @@ export class ScenarioRun {
 
   /** Stops the run and cancels its requests. */
   stop(): void {
-    this.#stopping.abort();
+    this.#stopper.abort();
   }
 
-  #hit(): Promise<void> {
-    const hit = this.#send();
-    this.#pending.add(hit);
-    return hit.finally(() => this.#pending.delete(hit));
+  #sendTracked(): Promise<void> {
+    const sent = this.#send();
+    this.#pending.add(sent);
+    return sent.finally(() => this.#pending.delete(sent));
   }
 
   async #send(): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
-    const outcome = await this.#context.hit(this.#state.id, this.#stopping.signal);
+    if (this.#stopper.signal.aborted) return;
+    const outcome = await this.#context.send(this.#state.id, this.#stopper.signal);
     const { outcomes } = this.#state;
     this.#update({ outcomes: { ...outcomes, [outcome]: outcomes[outcome] + 1 } });
   }

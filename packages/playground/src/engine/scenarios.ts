@@ -1,8 +1,8 @@
 import type { Planned } from '../shared/protocol.js';
-import { fixedStart, type Scenario, type Settings } from '../shared/settings.js';
+import { fixedWindowStart, type Scenario, type Settings } from '../shared/settings.js';
 
 /** What a scenario needs. */
-export interface Sender {
+export interface ScenarioContext {
   /** The settings at the start of the scenario. */
   readonly settings: Settings;
   /** Whether the settings have changed since. */
@@ -10,7 +10,7 @@ export interface Sender {
   /** The engine's time in milliseconds. */
   readonly now: () => number;
   /** Sends one request. Resolves after the response. */
-  readonly hit: () => Promise<void>;
+  readonly send: () => Promise<void>;
   /** Resolves after that time, never earlier, or rejects when the scenario is stopped. */
   readonly pause: (ms: number) => Promise<void>;
   /** Shows the requests that the scenario is about to send. */
@@ -19,16 +19,16 @@ export interface Sender {
   readonly stop: () => void;
 }
 
-type Steps = (sender: Sender, earliestMs: number) => Promise<void>;
+type Steps = (context: ScenarioContext, earliestMs: number) => Promise<void>;
 
-const HAMMER_EACH_MS = 50;
+const HAMMER_INTERVAL_MS = 50;
 export const HAMMER_MS = 5000;
 /** How many requests of a burst exceed the limit. */
-export const EXTRA = 5;
+export const BURST_EXCESS = 5;
 /** The first request of an attack is at least this far ahead, so that it is not late. */
 const LEAD_MS = 100;
 
-const times = (count: number, hit: () => Promise<void>) => Promise.all(Array.from({ length: count }, hit));
+const sendTimes = (count: number, send: () => Promise<void>) => Promise.all(Array.from({ length: count }, send));
 
 /** The distance of an attack's halves from the boundary. The first half must be decided before the boundary. */
 export function boundaryMargin(windowMs: number): number {
@@ -39,20 +39,20 @@ export function boundaryMargin(windowMs: number): number {
  * The limit just before a fixed window ends, and again just after: at 0:59 and 1:01 for a window of a minute. Short windows
  * have a larger margin, so that the chart separates the two halves.
  */
-const boundary: Steps = async ({ settings, now, hit, pause, plan }, earliestMs) => {
+const boundary: Steps = async ({ settings, now, send, pause, plan }, earliestMs) => {
   const { limit, windowMs } = settings;
   const marginMs = boundaryMargin(windowMs);
-  const boundaryMs = fixedStart(earliestMs + LEAD_MS + marginMs, windowMs) + windowMs;
+  const boundaryMs = fixedWindowStart(earliestMs + LEAD_MS + marginMs, windowMs) + windowMs;
   const halves = [boundaryMs - marginMs, boundaryMs + marginMs];
   plan(halves.map((atMs) => ({ atMs, count: limit })));
-  await Promise.all(halves.map((atMs) => pause(atMs - now()).then(() => times(limit, hit))));
+  await Promise.all(halves.map((atMs) => pause(atMs - now()).then(() => sendTimes(limit, send))));
 };
 
 /**
  * One request, which starts a window, then the rest of the limit just before that window ends, and the limit again just
  * after. The window of express-rate-limit starts like that, and its worst burst is `2 * limit - 1`.
  */
-const first: Steps = async ({ settings, now, hit, pause, plan }, earliestMs) => {
+const first: Steps = async ({ settings, now, send, pause, plan }, earliestMs) => {
   const { limit, windowMs } = settings;
   const marginMs = boundaryMargin(windowMs);
   const startMs = Math.max(earliestMs, now() + LEAD_MS);
@@ -62,44 +62,44 @@ const first: Steps = async ({ settings, now, hit, pause, plan }, earliestMs) => 
     { atMs: startMs + windowMs + marginMs, count: limit },
   ];
   plan(steps);
-  await Promise.all(steps.map(({ atMs, count }) => pause(atMs - now()).then(() => times(count, hit))));
+  await Promise.all(steps.map(({ atMs, count }) => pause(atMs - now()).then(() => sendTimes(count, send))));
 };
 
-const burst: Steps = async ({ settings, hit }) => {
-  await times(settings.limit + EXTRA, hit);
+const burst: Steps = async ({ settings, send }) => {
+  await sendTimes(settings.limit + BURST_EXCESS, send);
 };
 
 /**
  * As many requests as are allowed, evenly, for two windows. Each waits until the request `limit` positions before it has
  * left the window, counted from its response. So even a late timer never sends two too close together.
  */
-const steady: Steps = async ({ settings, haveChanged, now, hit, pause, plan, stop }) => {
+const steady: Steps = async ({ settings, haveChanged, now, send, pause, plan, stop }) => {
   const { limit, windowMs, minDifferenceMs } = settings;
-  const eachMs = Math.max(windowMs / limit, minDifferenceMs);
-  const count = Math.ceil((2 * windowMs) / eachMs);
+  const intervalMs = Math.max(windowMs / limit, minDifferenceMs);
+  const count = Math.ceil((2 * windowMs) / intervalMs);
   const [startMs, plannedMs] = [performance.now(), now()];
-  plan(Array.from({ length: count }, (_, index) => ({ atMs: plannedMs + index * eachMs, count: 1 })));
+  plan(Array.from({ length: count }, (_, index) => ({ atMs: plannedMs + index * intervalMs, count: 1 })));
   const respondedMs: number[] = [];
   for (let index = 0; index < count; index++) {
     const fromMs = (respondedMs[index - limit] ?? -Infinity) + windowMs;
     const apartMs = (respondedMs[index - 1] ?? -Infinity) + minDifferenceMs;
-    await pause(Math.max(startMs + index * eachMs, fromMs, apartMs) - performance.now());
+    await pause(Math.max(startMs + index * intervalMs, fromMs, apartMs) - performance.now());
     if (haveChanged()) return stop();
-    await hit();
+    await send();
     respondedMs.push(performance.now());
   }
 };
 
-const hammer: Steps = async ({ now, hit, pause, plan }) => {
-  const count = HAMMER_MS / HAMMER_EACH_MS;
+const hammer: Steps = async ({ now, send, pause, plan }) => {
+  const count = HAMMER_MS / HAMMER_INTERVAL_MS;
   const [startMs, plannedMs] = [performance.now(), now()];
-  plan(Array.from({ length: count }, (_, index) => ({ atMs: plannedMs + index * HAMMER_EACH_MS, count: 1 })));
-  const hits: Promise<void>[] = [];
+  plan(Array.from({ length: count }, (_, index) => ({ atMs: plannedMs + index * HAMMER_INTERVAL_MS, count: 1 })));
+  const responses: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {
-    await pause(startMs + index * HAMMER_EACH_MS - performance.now());
-    hits.push(hit());
+    await pause(startMs + index * HAMMER_INTERVAL_MS - performance.now());
+    responses.push(send());
   }
-  await Promise.all(hits);
+  await Promise.all(responses);
 };
 
 /** The steps of each scenario. `earliestMs` is when the first request may leave. */

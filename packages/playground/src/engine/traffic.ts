@@ -5,7 +5,7 @@ import { ScenarioRun, type Send } from './scenario-run.js';
 import { isAttack } from './scenarios.js';
 
 /** The time until an automatic attack on an empty record reaches its boundary. A visitor understands it within 5 s. */
-const SOON_MS = 2200;
+const AUTOPLAY_LEAD_MS = 2200;
 
 /** Sends requests: scenarios, of which one runs at a time, and single requests. */
 export class Traffic {
@@ -15,10 +15,10 @@ export class Traffic {
   #current: ScenarioRun | undefined;
   #running: Promise<void> | undefined;
   #runs = 0;
-  #isTaken = false;
+  #hasUserActed = false;
   #response: LastResponse | undefined;
   /** Cancels the single requests. */
-  #singles = new AbortController();
+  #singlesStopper = new AbortController();
   readonly #pending = new Set<Promise<unknown>>();
 
   constructor(playground: Playground, send: Send) {
@@ -37,8 +37,8 @@ export class Traffic {
   }
 
   /** Whether a user has acted, so that no scenario starts by itself. */
-  get isTaken(): boolean {
-    return this.#isTaken;
+  get hasUserActed(): boolean {
+    return this.#hasUserActed;
   }
 
   /** Calls `subscriber` after each change. */
@@ -47,30 +47,30 @@ export class Traffic {
   }
 
   /** Ends automatic scenarios, because a user acts. */
-  take(): void {
-    if (this.#isTaken) return;
-    this.#isTaken = true;
+  endAutoplay(): void {
+    if (this.#hasUserActed) return;
+    this.#hasUserActed = true;
     if (this.#current?.state.isAuto === true) this.#current.stop();
     this.#publish();
   }
 
   /** Lets scenarios start by themselves again. */
-  release(): void {
-    this.#isTaken = false;
+  allowAutoplay(): void {
+    this.#hasUserActed = false;
   }
 
   /** Starts a scenario, which ends the current one. An automatic one never displaces another, nor a user's requests. */
   async start(scenario: Scenario, isAuto: boolean): Promise<void> {
-    if (isAuto && (this.#isTaken || this.#running !== undefined)) return;
-    if (!isAuto) this.take();
+    if (isAuto && (this.#hasUserActed || this.#running !== undefined)) return;
+    if (!isAuto) this.endAutoplay();
     this.#current?.stop();
     const playground = this.#playground;
     const { windowMs } = playground.settings;
-    if (isAuto) playground.bringBoundaryNear(SOON_MS);
+    if (isAuto) playground.skipToBoundary(AUTOPLAY_LEAD_MS);
     let earliestMs = playground.now();
     if (isAttack(scenario)) {
       // An attack is clear only while no earlier request counts. An automatic one waits for that.
-      const freeMs = playground.book.lastMs + windowMs;
+      const freeMs = playground.log.lastMs + windowMs;
       if (isAuto) earliestMs = Math.max(earliestMs, freeMs);
       else if (freeMs > earliestMs) await playground.startOver(false);
     }
@@ -82,7 +82,7 @@ export class Traffic {
     const run = new ScenarioRun(`${scenario}-${this.#playground.name}-${this.#runs}`, scenario, isAuto, {
       settings: () => this.#playground.settings,
       now: () => this.#playground.now(),
-      hit: (id, signal) => this.#hit(id, signal),
+      send: (id, signal) => this.#sendRequest(id, signal),
       onChange: () => this.#publish(),
     });
     this.#current = run;
@@ -96,15 +96,15 @@ export class Traffic {
 
   /** Sends single requests, without waiting for their responses. */
   sendSingles(count: number): void {
-    this.take();
-    for (let index = 0; index < count; index++) void this.#hit(undefined, this.#singles.signal);
+    this.endAutoplay();
+    for (let index = 0; index < count; index++) void this.#sendRequest(undefined, this.#singlesStopper.signal);
   }
 
   stop(): void {
-    this.take();
+    this.endAutoplay();
     this.#current?.stop();
-    this.#singles.abort();
-    this.#singles = new AbortController();
+    this.#singlesStopper.abort();
+    this.#singlesStopper = new AbortController();
   }
 
   /**
@@ -121,7 +121,7 @@ export class Traffic {
     await this.#playground.startOver(true);
   }
 
-  async #hit(run: string | undefined, signal: AbortSignal): Promise<keyof Outcomes> {
+  async #sendRequest(run: string | undefined, signal: AbortSignal): Promise<keyof Outcomes> {
     const current = this.#current;
     const sent = this.#send(run, signal);
     this.#pending.add(sent);

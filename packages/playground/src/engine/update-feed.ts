@@ -5,11 +5,11 @@ import type { Playground } from './playground.js';
 import type { Traffic } from './traffic.js';
 
 /** The least time between two updates. */
-const LEAST_MS = 50;
+const MIN_INTERVAL_MS = 50;
 /** The time between updates without news. They contain the engine's time, and show that it is alive. */
 const HEARTBEAT_MS = 1000;
 
-type Page = (update: Update) => void;
+type SendToPage = (update: Update) => void;
 
 /**
  * Sends updates to all pages. A new page first gets the whole state. Without a page, the feed neither calls the limiters
@@ -18,7 +18,7 @@ type Page = (update: Update) => void;
 export class UpdateFeed {
   readonly #playground: Playground;
   readonly #traffic: Traffic;
-  readonly #pages = new Set<Page>();
+  readonly #pages = new Set<SendToPage>();
   readonly #heartbeat: ReturnType<typeof setInterval>;
   #unsent: Attempt[] = [];
   /** Whether the next update replaces everything that the pages have. */
@@ -31,7 +31,7 @@ export class UpdateFeed {
     this.#playground = playground;
     this.#traffic = traffic;
     traffic.subscribe(() => this.#sendSoon());
-    playground.book.subscribe((event) => {
+    playground.log.subscribe((event) => {
       if (this.#pages.size === 0) return;
       if (event.kind === 'attempt') this.#unsent.push(event.attempt);
       else if (event.kind === 'aborted' || (event.kind === 'state' && event.clears)) this.#isWhole = true;
@@ -41,10 +41,10 @@ export class UpdateFeed {
   }
 
   /** Sends everything to this page, and all updates from now on. Returns a function that ends this. */
-  add(page: Page): () => void {
+  add(page: SendToPage): () => void {
     if (this.#pages.size === 0) {
       this.#next = undefined; // It is outdated, because there was no page.
-      this.#traffic.release(); // A new visitor has done nothing yet.
+      this.#traffic.allowAutoplay(); // A new visitor has done nothing yet.
     }
     this.#send(); // The new page gets everything, so the others must get the rest before.
     page(this.#toUpdate(true, this.#allShown()));
@@ -61,7 +61,7 @@ export class UpdateFeed {
 
   #sendSoon(): void {
     if (this.#timer !== undefined || this.#pages.size === 0) return;
-    const waitMs = Math.max(1, LEAST_MS - (performance.now() - this.#sentMs));
+    const waitMs = Math.max(1, MIN_INTERVAL_MS - (performance.now() - this.#sentMs));
     this.#timer = setTimeout(() => {
       this.#timer = undefined; // Events during the call of the limiters cause another update.
       this.#playground
@@ -86,15 +86,15 @@ export class UpdateFeed {
 
   #allShown(): Attempt[] {
     const sinceMs = this.#playground.now() - LONGEST_SHOWN_MS;
-    return this.#playground.book.records.attempts.filter(({ atMs }) => atMs > sinceMs);
+    return this.#playground.log.records.attempts.filter(({ atMs }) => atMs > sinceMs);
   }
 
   #toUpdate(isWhole: boolean, attempts: readonly Attempt[]): Update {
-    const { state, totals } = this.#playground.book;
-    const { run, response, isTaken } = this.#traffic;
+    const { state, totals } = this.#playground.log;
+    const { run, response, hasUserActed } = this.#traffic;
     return {
       ...{ nowMs: this.#playground.now(), state, ...totals },
-      ...{ next: this.#next, run, response, isTaken, isWhole, attempts },
+      ...{ next: this.#next, run, response, hasUserActed, isWhole, attempts },
     };
   }
 }

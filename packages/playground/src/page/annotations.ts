@@ -1,13 +1,13 @@
-import { BRACKET, type RowBox, type Scene, TITLE, xOf } from './scene.js';
-import { seconds, secondsUp } from './words.js';
+import { formatSeconds, formatSecondsRoundedUp } from './format.js';
+import { BRACKET_HEIGHT, type RowBox, type Scene, TITLE_HEIGHT, xOf } from './scene.js';
 
 /** Half the height of an arrow's head. */
-const HEAD = 4;
+const HALF_HEAD = 4;
 
 /** A bracket over each excess of a row, such as "20 within 0.8 s". None is of an earlier scenario. */
 export function paintExcesses(scene: Scene, row: RowBox): void {
   const { context, theme, view, model, width } = scene;
-  const y = row.topPx + TITLE + BRACKET - 5;
+  const y = row.topPx + TITLE_HEIGHT + BRACKET_HEIGHT - 5;
   context.font = `700 13px ${theme.font}`;
   context.textBaseline = 'bottom';
   const present = Math.min(xOf(scene, view.nowMs), width) - 2; // To the right is the text of the wait.
@@ -25,7 +25,7 @@ export function paintExcesses(scene: Scene, row: RowBox): void {
     context.lineTo(right, y);
     context.lineTo(right, y + 5);
     context.stroke();
-    const text = `${count} within ${seconds(toMs - fromMs)}`;
+    const text = `${count} within ${formatSeconds(toMs - fromMs)}`;
     const half = context.measureText(text).width / 2 + 4;
     const x = Math.max(Math.min((left + right) / 2, present - half), half);
     if (x + half > freePx) continue;
@@ -44,7 +44,7 @@ export function paintWait(scene: Scene, row: RowBox): void {
   const left = xOf(scene, view.nowMs);
   const end = xOf(scene, next.allowedAtMs);
   const right = Math.min(end, width - 2);
-  const y = row.topPx + TITLE + BRACKET - 5;
+  const y = row.topPx + TITLE_HEIGHT + BRACKET_HEIGHT - 5;
   context.strokeStyle = theme.text;
   context.fillStyle = theme.text;
   context.lineWidth = 1.5;
@@ -52,19 +52,19 @@ export function paintWait(scene: Scene, row: RowBox): void {
   context.moveTo(left, y);
   context.lineTo(right, y);
   if (end === right) {
-    context.moveTo(right, y - HEAD - 1);
-    context.lineTo(right, y + HEAD + 1);
+    context.moveTo(right, y - HALF_HEAD - 1);
+    context.lineTo(right, y + HALF_HEAD + 1);
   }
   context.stroke();
   context.beginPath();
   context.moveTo(right, y);
-  context.lineTo(right - 7, y - HEAD);
-  context.lineTo(right - 7, y + HEAD);
+  context.lineTo(right - 7, y - HALF_HEAD);
+  context.lineTo(right - 7, y + HALF_HEAD);
   context.fill();
   context.font = `12px ${theme.font}`;
   context.textAlign = 'left';
   context.textBaseline = 'bottom';
-  const wait = secondsUp(next.allowedAtMs - view.nowMs);
+  const wait = formatSecondsRoundedUp(next.allowedAtMs - view.nowMs);
   const long = `next allowed in ${wait}`;
   const room = width - left - 8;
   context.fillText(context.measureText(long).width < room ? long : wait, left + 6, y - 3);

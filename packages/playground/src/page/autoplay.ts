@@ -2,12 +2,12 @@ import type { Scenario } from '../shared/settings.js';
 import type { Host } from './host.js';
 import type { Model } from './model.js';
 
-/** The time after which the page asks again. The engine decides when the next scenario can begin. */
-const EVERY_MS = 500;
+/** The interval at which the page tries to start a scenario. The engine decides when the next scenario can begin. */
+const TRY_INTERVAL_MS = 500;
 /** Without a running scenario for this long, the next one is planned. So its result stays visible for a while. */
-const REST_MS = 4000;
+const IDLE_MS = 4000;
 
-const CALM = matchMedia('(prefers-reduced-motion: reduce)');
+const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
 /** Starts a scenario again and again until the user takes over. With reduced motion, nothing starts by itself. */
 export class Autoplay {
@@ -15,14 +15,14 @@ export class Autoplay {
   readonly #model: Model;
   readonly #scenario: Scenario;
   #isOver: boolean;
-  #restingMs: number | undefined;
+  #lastActiveMs: number | undefined;
 
   constructor(host: Host, model: Model, scenario: Scenario, isOn: boolean) {
     this.#host = host;
     this.#model = model;
     this.#scenario = scenario;
     this.#isOver = !isOn;
-    setInterval(() => this.#play(), EVERY_MS);
+    setInterval(() => this.#tryToStart(), TRY_INTERVAL_MS);
   }
 
   /** Ends it, because the user acts. */
@@ -32,18 +32,18 @@ export class Autoplay {
 
   /** Starts the first scenario at once. */
   begin(): void {
-    this.#restingMs = -Infinity;
-    this.#play();
+    this.#lastActiveMs = -Infinity;
+    this.#tryToStart();
   }
 
-  #play(): void {
-    const { run, isTaken } = this.#model;
-    if (isTaken) this.#isOver = true;
-    if (this.#isOver || CALM.matches || document.hidden || this.#restingMs === undefined) return;
+  #tryToStart(): void {
+    const { run, hasUserActed } = this.#model;
+    if (hasUserActed) this.#isOver = true;
+    if (this.#isOver || REDUCED_MOTION.matches || document.hidden || this.#lastActiveMs === undefined) return;
     const nowMs = performance.now();
-    if (run?.status === 'running') this.#restingMs = nowMs;
-    if (nowMs - this.#restingMs < REST_MS) return;
-    this.#restingMs = nowMs;
+    if (run?.status === 'running') this.#lastActiveMs = nowMs;
+    if (nowMs - this.#lastActiveMs < IDLE_MS) return;
+    this.#lastActiveMs = nowMs;
     void this.#host.run(this.#scenario, true);
   }
 }

@@ -1,10 +1,10 @@
-import { fixedStart } from '../shared/settings.js';
-import { AXIS, type Scene, writeInside, xOf } from './scene.js';
-import { seconds, secondsUp } from './words.js';
+import { fixedWindowStart } from '../shared/settings.js';
+import { formatSeconds, formatSecondsRoundedUp } from './format.js';
+import { AXIS_HEIGHT, type Scene, writeInside, xOf } from './scene.js';
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60].map((length) => length * 1000);
 /** The least distance of two times at the axis. */
-const LEAST_STEP = 64;
+const MIN_STEP_PX = 64;
 
 /** Paints what is behind the marks: the future, the last window, and the times. */
 export function paintBackdrop(scene: Scene): void {
@@ -12,7 +12,7 @@ export function paintBackdrop(scene: Scene): void {
   const nowX = xOf(scene, view.nowMs);
   context.clearRect(0, 0, width, height);
   context.fillStyle = theme.future;
-  context.fillRect(nowX, 0, width - nowX, height - AXIS);
+  context.fillRect(nowX, 0, width - nowX, height - AXIS_HEIGHT);
   paintBand(scene);
   paintTimes(scene);
   paintBoundaries(scene);
@@ -28,7 +28,7 @@ function paintBand(scene: Scene): void {
   const sinceMs = view.cursorMs - settings.windowMs;
   const fromMs = model.hasOld ? Math.max(sinceMs, Math.min(model.state.countedFromMs, view.cursorMs)) : sinceMs;
   const [left, right] = [xOf(scene, fromMs), xOf(scene, view.cursorMs)];
-  const bottom = height - AXIS;
+  const bottom = height - AXIS_HEIGHT;
   context.fillStyle = theme.band;
   context.fillRect(left, 0, right - left, bottom);
   context.fillStyle = theme.accent;
@@ -41,30 +41,31 @@ function paintBand(scene: Scene): void {
 function paintTimes(scene: Scene): void {
   const { context, theme, view, width, height, settings } = scene;
   const perMs = width / (view.toMs - view.fromMs);
-  const step = STEPS.find((length) => length * perMs >= LEAST_STEP) ?? STEPS.at(-1)!;
+  const step = STEPS.find((length) => length * perMs >= MIN_STEP_PX) ?? STEPS.at(-1)!;
   const y = height - 8;
   context.font = `12px ${theme.font}`;
   context.textBaseline = 'alphabetic';
   for (let at = Math.ceil((view.fromMs - view.nowMs) / step); at * step < view.toMs - view.nowMs; at++) {
     const x = xOf(scene, view.nowMs + at * step);
     context.fillStyle = theme.grid;
-    context.fillRect(Math.round(x), 0, 1, height - AXIS);
+    context.fillRect(Math.round(x), 0, 1, height - AXIS_HEIGHT);
     context.fillStyle = at === 0 ? theme.text : theme.quiet;
     if (x > 20 && x < width - 20) writeInside(scene, toTime(at * step), x, y);
   }
   context.font = `600 12px ${theme.font}`;
   context.fillStyle = theme.text;
   const middleMs = view.cursorMs - settings.windowMs / 2;
-  const name = view.cursorMs === view.nowMs ? `the last ${seconds(settings.windowMs)}` : seconds(settings.windowMs);
+  const name =
+    view.cursorMs === view.nowMs ? `the last ${formatSeconds(settings.windowMs)}` : formatSeconds(settings.windowMs);
   const half = context.measureText(name).width / 2 + 4;
   const x = xOf(scene, middleMs);
-  context.clearRect(x - half, height - AXIS + 1, 2 * half, 11);
-  writeInside(scene, name, x, height - AXIS + 11);
+  context.clearRect(x - half, height - AXIS_HEIGHT + 1, 2 * half, 11);
+  writeInside(scene, name, x, height - AXIS_HEIGHT + 11);
 }
 
 function toTime(ms: number): string {
   if (ms === 0) return 'now';
-  return `${ms < 0 ? '−' : '+'}${seconds(Math.abs(ms))}`;
+  return `${ms < 0 ? '−' : '+'}${formatSeconds(Math.abs(ms))}`;
 }
 
 /** The moments at which the fixed window's counter restarts, in its row. */
@@ -78,7 +79,7 @@ function paintBoundaries(scene: Scene): void {
   context.strokeStyle = theme.text;
   context.lineWidth = 1.5;
   context.setLineDash([5, 4]);
-  const firstMs = fixedStart(view.fromMs, windowMs) + windowMs;
+  const firstMs = fixedWindowStart(view.fromMs, windowMs) + windowMs;
   for (let startMs = firstMs; startMs < view.toMs; startMs += windowMs) {
     const x = xOf(scene, startMs);
     context.beginPath();
@@ -90,7 +91,7 @@ function paintBoundaries(scene: Scene): void {
     context.fillStyle = theme.text;
     writeInside(
       scene,
-      isNext ? `counter restarts in ${secondsUp(startMs - view.nowMs)}` : 'counter restarts',
+      isNext ? `counter restarts in ${formatSecondsRoundedUp(startMs - view.nowMs)}` : 'counter restarts',
       x,
       row.bottomPx,
     );

@@ -40,7 +40,7 @@ export class BrowserHost implements Host {
   }
 
   async change(settings: Settings, isAuto: boolean): Promise<Problem> {
-    if (!isAuto) this.#traffic.take();
+    if (!isAuto) this.#traffic.endAutoplay();
     await this.#playground.change(settings);
     return undefined;
   }

@@ -6,19 +6,19 @@ import { paintMarks, paintPlanned } from './marks.js';
 import type { Model } from './model.js';
 import type { RowHistory } from './row-history.js';
 import { RowTitles } from './row-titles.js';
-import { AXIS, layOut, type RowBox, type Scene, type View } from './scene.js';
+import { AXIS_HEIGHT, layOutRows, type RowBox, type Scene, type View } from './scene.js';
 import { Sprites } from './sprites.js';
-import { cellLength, type Shown, type Stack, toStacks } from './stacks.js';
+import { cellLength, type ShownCounts, type Stack, toStacks } from './stacks.js';
 import { followTheme, type Theme } from './theme.js';
 import type { Viewport } from './viewport.js';
 
 /** Rows of less than this height have smaller marks. */
-const LOW_ROW = 176;
+const LOW_ROW_HEIGHT = 176;
 /** The least height of a row if all are shown. */
-const LEAST_ROW = 96;
+const MIN_ROW_HEIGHT = 96;
 
 /** What a frame showed, by row. */
-export type Drawn = Readonly<Partial<Record<RowName, Shown>>>;
+export type Drawn = Readonly<Partial<Record<RowName, ShownCounts>>>;
 
 /** The chart. Time runs from right to left, and each algorithm has a row. */
 export class Chart {
@@ -63,7 +63,7 @@ export class Chart {
   /** Shows all rows, or the rolling and the fixed window, the real limit, and the one that a scenario attacks. */
   showAll(showsAll: boolean): void {
     this.#showsAll = showsAll;
-    this.#root.style.minHeight = showsAll ? `${ROW_NAMES.length * LEAST_ROW + AXIS}px` : '';
+    this.#root.style.minHeight = showsAll ? `${ROW_NAMES.length * MIN_ROW_HEIGHT + AXIS_HEIGHT}px` : '';
   }
 
   /** Draws the state at this moment. */
@@ -78,21 +78,21 @@ export class Chart {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#cellMs = cellLength(settings.windowMs, (sprites.size * (view.toMs - view.fromMs)) / this.#size.width);
     paintBackdrop(scene);
-    const drawn: Partial<Record<RowName, Shown>> = {};
+    const drawn: Partial<Record<RowName, ShownCounts>> = {};
     for (const row of scene.rows) {
       drawn[row.name] = paintMarks(scene, sprites, row, this.#stacksOf(row.name), this.#cellMs);
       paintExcesses(scene, row);
       paintWait(scene, row);
     }
     paintPlanned(scene, sprites, this.#cellMs);
-    paintNow(scene, this.#size.height - AXIS + 4);
+    paintNow(scene, this.#size.height - AXIS_HEIGHT + 4);
     this.#titles.show(scene);
     return drawn;
   }
 
   #toScene(view: View, settings: Settings): Scene {
     const { width, height } = this.#size;
-    const rows = layOut(this.#rowNames(settings.algorithm), height);
+    const rows = layOutRows(this.#rowNames(settings.algorithm), height);
     const context = this.canvas.getContext('2d')!;
     return { context, theme: this.#theme, model: this.#model, settings, view, width, height, rows };
   }
@@ -116,7 +116,7 @@ export class Chart {
 
   /** A user may zoom the page or move it to another screen. */
   #spritesFor({ topPx, bottomPx }: RowBox): Sprites {
-    const size = bottomPx - topPx < LOW_ROW ? 8 : 10;
+    const size = bottomPx - topPx < LOW_ROW_HEIGHT ? 8 : 10;
     if (this.#sprites?.size !== size || this.#sprites.ratio !== devicePixelRatio) {
       if (this.#sprites?.ratio !== devicePixelRatio) this.#measure();
       this.#sprites = new Sprites(this.#theme, size, devicePixelRatio);

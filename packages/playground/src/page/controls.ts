@@ -1,12 +1,12 @@
 import { ALGORITHM_NAMES, type Algorithm, BOUNDS, ROWS, type Settings } from '../shared/settings.js';
 import { element, setText } from './elements.js';
+import { formatSeconds } from './format.js';
 import type { Host } from './host.js';
 import { toSnippet } from './snippet.js';
-import { seconds } from './words.js';
 
 const NAMES = Object.keys(BOUNDS) as (keyof typeof BOUNDS)[];
 /** The least time between two values that a dragged slider sends. */
-const LEAST_MS = 100;
+const MIN_SEND_INTERVAL_MS = 100;
 
 /** A short description of each algorithm. */
 const NOTES: Readonly<Record<Algorithm, string>> = {
@@ -36,8 +36,8 @@ export class Controls {
     this.#host = host;
     algorithm.append(...ALGORITHM_NAMES.map((name) => new Option(ROWS[name], name)));
     for (const name of NAMES) {
-      slider(name).min = String(BOUNDS[name].least);
-      slider(name).max = String(BOUNDS[name].most);
+      slider(name).min = String(BOUNDS[name].min);
+      slider(name).max = String(BOUNDS[name].max);
     }
     element('#settings').addEventListener('input', () => {
       onUse();
@@ -59,12 +59,12 @@ export class Controls {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       void this.#send();
-    }, LEAST_MS);
+    }, MIN_SEND_INTERVAL_MS);
   }
 
   async #send(): Promise<void> {
-    const wrong = await this.#host.change(currentSettings(), false);
-    setText(problem, wrong === undefined ? '' : `Not changed. ${wrong}`);
+    const failure = await this.#host.change(currentSettings(), false);
+    setText(problem, failure === undefined ? '' : `Not changed. ${failure}`);
     if (this.#timer === undefined) this.#isUnsent = false;
   }
 }
@@ -82,7 +82,7 @@ function showValues(): void {
   for (const name of NAMES) {
     const value = slider(name).valueAsNumber;
     const isNone = value === 0 || (isQueue && name === 'minDifferenceMs');
-    const text = name === 'limit' ? String(value) : isNone ? 'none' : seconds(value);
+    const text = name === 'limit' ? String(value) : isNone ? 'none' : formatSeconds(value);
     setText(element(`output[for="${name}"]`), text);
     slider(name).setAttribute('aria-valuetext', text);
   }

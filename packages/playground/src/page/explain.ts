@@ -1,18 +1,18 @@
 import type { Attempt } from '../shared/protocol.js';
-import { fixedStart, leakyIntervalMs, type RowName } from '../shared/settings.js';
+import { fixedWindowStart, leakyIntervalMs, type RowName } from '../shared/settings.js';
+import { formatSeconds, formatTimesTheLimit } from './format.js';
 import type { RowHistory } from './row-history.js';
 import type { Mark } from './row-marks.js';
-import { seconds, timesTheLimit } from './words.js';
 
 /** Explains why a request was allowed or rejected in a row. */
 export function explain(row: RowHistory, mark: Mark): string {
   const { state, attempt, count } = mark;
   if (state === 'rejected') return `Rejected: ${whyRejected(row, mark)}.`;
   const delay = attempt.delays[row.name] ?? 0;
-  if (delay > 0) return `Allowed: it waited ${seconds(delay)} in the queue for its start.`;
-  if (state === 'allowed') return `Allowed: number ${count} of ${attempt.limit} in ${seconds(attempt.windowMs)}.`;
-  const span = seconds(mark.momentMs - mark.firstMs);
-  const times = timesTheLimit(count, attempt.limit);
+  if (delay > 0) return `Allowed: it waited ${formatSeconds(delay)} in the queue for its start.`;
+  if (state === 'allowed') return `Allowed: number ${count} of ${attempt.limit} in ${formatSeconds(attempt.windowMs)}.`;
+  const span = formatSeconds(mark.momentMs - mark.firstMs);
+  const times = formatTimesTheLimit(count, attempt.limit);
   return `Allowed beyond the limit: number ${count} within ${span}, ${times}. ${whyBeyond(row.name, mark)}`;
 }
 
@@ -28,7 +28,7 @@ const BEYOND: Readonly<Record<RowName, string>> = {
 
 function whyBeyond(name: RowName, { momentMs, attempt }: Mark): string {
   if (name !== 'fixed') return BEYOND[name];
-  return `The counter had restarted ${seconds(momentMs - fixedStart(momentMs, attempt.windowMs))} before.`;
+  return `The counter had restarted ${formatSeconds(momentMs - fixedWindowStart(momentMs, attempt.windowMs))} before.`;
 }
 
 function whyRejected(row: RowHistory, mark: Mark): string {
@@ -36,24 +36,24 @@ function whyRejected(row: RowHistory, mark: Mark): string {
   const { limit, windowMs, minDifferenceMs } = attempt;
   const before = row.name === 'leaky' ? undefined : lastAllowed(row, attempt);
   if (before !== undefined && momentMs - before < minDifferenceMs && count < limit) {
-    return `only ${seconds(momentMs - before)} after the last one, and the minimum distance is ${seconds(minDifferenceMs)}`;
+    return `only ${formatSeconds(momentMs - before)} after the last one, and the minimum distance is ${formatSeconds(minDifferenceMs)}`;
   }
   switch (row.name) {
     case 'rolling':
     case 'bucketed':
-      return `${count} in the ${seconds(windowMs)} before. The oldest expires ${seconds(firstMs + windowMs - momentMs)} later`;
+      return `${count} in the ${formatSeconds(windowMs)} before. The oldest expires ${formatSeconds(firstMs + windowMs - momentMs)} later`;
     case 'fixed': {
-      const leftMs = fixedStart(momentMs, windowMs) + windowMs - momentMs;
-      return `the counter was at ${limit}. It restarts ${seconds(leftMs)} later`;
+      const leftMs = fixedWindowStart(momentMs, windowMs) + windowMs - momentMs;
+      return `the counter was at ${limit}. It restarts ${formatSeconds(leftMs)} later`;
     }
     case 'first':
       return `the counter was at ${limit}. It restarts with the first request after its window`;
     case 'counter':
-      return `its estimate of the last ${seconds(windowMs)}, from two counters, was at ${limit}`;
+      return `its estimate of the last ${formatSeconds(windowMs)}, from two counters, was at ${limit}`;
     case 'token':
-      return `no token was left. One more comes every ${seconds(windowMs / limit)}`;
+      return `no token was left. One more comes every ${formatSeconds(windowMs / limit)}`;
     case 'leaky':
-      return `the queue was full. One request leaves it every ${seconds(leakyIntervalMs(attempt))}`;
+      return `the queue was full. One request leaves it every ${formatSeconds(leakyIntervalMs(attempt))}`;
   }
 }
 

@@ -1,16 +1,16 @@
 import type { RowBox, Scene } from './scene.js';
 import { writeInside, xOf } from './scene.js';
-import { MOST, type Shape, type Sprites } from './sprites.js';
-import { fit, type Shown, type Stack, sum } from './stacks.js';
+import { MAX_STACK, type Shape, type Sprites } from './sprites.js';
+import { fitCounts, type ShownCounts, type Stack, sumCounts } from './stacks.js';
 
 /** The least distance of two labels in CSS pixels. */
-const BETWEEN_LABELS = 36;
+const MIN_LABEL_DISTANCE = 36;
 /** The height of a label above the marks. */
-export const LABEL = 11;
+export const LABEL_HEIGHT = 11;
 
 /** How many marks a stack has room for. */
 export const capacityOf = ({ floorPx, marksPx }: RowBox, size: number): number =>
-  Math.min(MOST, Math.max(3, Math.floor((floorPx - marksPx - LABEL) / size)));
+  Math.min(MAX_STACK, Math.max(3, Math.floor((floorPx - marksPx - LABEL_HEIGHT) / size)));
 
 /**
  * Paints the stacks of a row. Allowed requests stack from the bottom, and those beyond the limit are above them. Rejected
@@ -23,11 +23,11 @@ export function paintMarks(
   row: RowBox,
   stacks: readonly Stack[],
   cellMs: number,
-): Shown {
+): ShownCounts {
   const { view } = scene;
-  const shown: Shown = { allowed: 0, beyond: 0, rejected: 0, waiting: 0 };
+  const shown: ShownCounts = { allowed: 0, beyond: 0, rejected: 0, waiting: 0 };
   const cellPx = xOf(scene, view.fromMs + cellMs);
-  const perLabel = Math.max(1, Math.ceil(BETWEEN_LABELS / cellPx));
+  const perLabel = Math.max(1, Math.ceil(MIN_LABEL_DISTANCE / cellPx));
   const capacity = capacityOf(row, sprites.size);
   const hidden = new Map<number, number>();
   for (let index = firstFrom(stacks, Math.floor(view.fromMs / cellMs)); index < stacks.length; index++) {
@@ -35,10 +35,10 @@ export function paintMarks(
     if (stack.momentMs > view.toMs) break;
     const isWaiting = stack.momentMs > view.nowMs;
     const visible = paintStack(scene, sprites, row, stack, capacity, isWaiting);
-    count(shown, stack, isWaiting);
-    const rest = sum(stack) - visible;
+    addStack(shown, stack, isWaiting);
+    const hiddenCount = sumCounts(stack) - visible;
     const label = Math.floor(stack.cell / perLabel);
-    if (rest > 0) hidden.set(label, (hidden.get(label) ?? 0) + rest);
+    if (hiddenCount > 0) hidden.set(label, (hidden.get(label) ?? 0) + hiddenCount);
   }
   paintLabels(scene, row, hidden, perLabel * cellMs);
   return shown;
@@ -85,19 +85,19 @@ function paintStack(
 ): number {
   const { context } = scene;
   const { size } = sprites;
-  const visible = fit(stack, capacity);
+  const visible = fitCounts(stack, capacity);
   const x = xOf(scene, stack.momentMs) - size / 2;
-  const column = (shape: Shape, count: number, below: number) =>
+  const paintColumn = (shape: Shape, count: number, below: number) =>
     sprites.paint(context, shape, count, x, row.floorPx - below * size);
   if (stack.isOld) context.globalAlpha = 0.35;
-  column(isWaiting ? 'waiting' : 'allowed', visible.allowed, 0);
-  column('beyond', visible.beyond, visible.allowed);
-  column('rejected', visible.rejected, capacity - visible.rejected);
+  paintColumn(isWaiting ? 'waiting' : 'allowed', visible.allowed, 0);
+  paintColumn('beyond', visible.beyond, visible.allowed);
+  paintColumn('rejected', visible.rejected, capacity - visible.rejected);
   context.globalAlpha = 1;
-  return sum(visible);
+  return sumCounts(visible);
 }
 
-function count(shown: Shown, { allowed, beyond, rejected }: Stack, isWaiting: boolean): void {
+function addStack(shown: ShownCounts, { allowed, beyond, rejected }: Stack, isWaiting: boolean): void {
   if (isWaiting) shown.waiting += allowed + beyond;
   else {
     shown.allowed += allowed;

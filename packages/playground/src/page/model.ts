@@ -9,7 +9,7 @@ export class Model {
   next: Readonly<Record<RowName, Next>> | undefined;
   run: RunState | undefined;
   response: LastResponse | undefined;
-  isTaken = false;
+  hasUserActed = false;
   allowed = 0;
   rejected = 0;
   /** Sorted by time. */

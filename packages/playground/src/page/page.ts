@@ -4,85 +4,85 @@ import { Chart, type Drawn } from './chart.js';
 import { Controls } from './controls.js';
 import { showCountdown } from './countdown.js';
 import { element, setText } from './elements.js';
-import { Figures } from './figures.js';
+import { HighestCounts } from './highest-counts.js';
 import type { Host } from './host.js';
 import { showResponse } from './last-response.js';
 import { Model } from './model.js';
 import { Pointer } from './pointer.js';
-import { followPresses, Press } from './press.js';
-import { Sending } from './sending.js';
+import { RepeatingSend, sendWhilePressed } from './repeating-send.js';
 import { ServerClock } from './server-clock.js';
-import { fromSearch, toSearch } from './url-state.js';
+import { TrafficPanel } from './traffic-panel.js';
+import { parseSearch, toSearch } from './url-state.js';
 import { Viewport } from './viewport.js';
 
 /** The time between two frames with `prefers-reduced-motion`, which has no smooth animation. */
-const CALM_MS = 500;
-const LABEL_MS = 1000;
+const REDUCED_MOTION_FRAME_MS = 500;
+const LABEL_INTERVAL_MS = 1000;
 /** The number of frames for the average frame time. */
-const MEASURED = 20;
+const AVERAGED_FRAMES = 20;
 
 /** The page, with requests that `host` decides. */
 export class Page {
   readonly #host: Host;
-  readonly #link = fromSearch(location.search);
+  readonly #link = parseSearch(location.search);
   readonly #model = new Model();
   readonly #clock = new ServerClock();
   readonly #viewport = new Viewport();
-  readonly #figures = new Figures(this.#model);
+  readonly #highestCounts = new HighestCounts(this.#model);
   readonly #chart = new Chart(this.#model, this.#viewport);
   readonly #autoplay: Autoplay;
   readonly #controls: Controls;
-  readonly #sending: Sending;
+  readonly #trafficPanel: TrafficPanel;
   readonly #pointer: Pointer;
   readonly #banner = element('#banner');
   readonly #rows = element<HTMLInputElement>('#all-rows');
   readonly #root = element('#chart');
-  readonly #calm = matchMedia('(prefers-reduced-motion: reduce)');
-  #isBegun = false;
+  readonly #reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
+  #isLinkApplied = false;
   #labeledMs = -Infinity;
-  readonly #tookMs: number[] = [];
+  readonly #frameTimesMs: number[] = [];
 
   constructor(host: Host) {
     this.#host = host;
     this.#autoplay = new Autoplay(host, this.#model, this.#link.scenario, this.#link.isAutoplayOn);
     const onUse = () => this.#autoplay.end();
     this.#controls = new Controls(host, onUse);
-    this.#sending = new Sending(host, this.#model, onUse);
-    const press = new Press(() => {
+    this.#trafficPanel = new TrafficPanel(host, this.#model, onUse);
+    const send = new RepeatingSend(() => {
       onUse();
-      this.#sending.send();
+      this.#trafficPanel.send();
     });
-    followPresses(element('#send'), press);
-    this.#pointer = new Pointer(this.#chart, this.#model, this.#viewport, press);
+    sendWhilePressed(element('#send'), send);
+    this.#pointer = new Pointer(this.#chart, this.#model, this.#viewport, send);
     this.#rows.checked = this.#link.showsAll;
     this.#rows.addEventListener('change', () => this.#showRows());
     this.#showRows();
     host.follow(
-      (update) => this.#receive(update),
-      (isConnected) => this.#connect(isConnected),
+      (update) => this.#onUpdate(update),
+      (isConnected) => this.#onConnection(isConnected),
     );
     requestAnimationFrame((screenMs) => this.#frame(screenMs));
   }
 
-  #receive(update: Update): void {
+  #onUpdate(update: Update): void {
     if (update.isWhole) this.#clock.reset();
     this.#clock.receive(update.nowMs);
     this.#model.apply(update);
     this.#controls.show(update.state.settings);
     showResponse(update.response);
     this.#showBanner();
-    if (this.#isBegun) this.#showInUrl();
+    if (this.#isLinkApplied) this.#showInUrl();
   }
 
-  #connect(isConnected: boolean): void {
+  #onConnection(isConnected: boolean): void {
     document.body.dataset.connected = String(isConnected);
     this.#showBanner();
-    if (isConnected && !this.#isBegun) void this.#begin();
+    if (isConnected && !this.#isLinkApplied) void this.#applyLink();
   }
 
   /** Applies the link that led here. */
-  async #begin(): Promise<void> {
-    this.#isBegun = true;
+  async #applyLink(): Promise<void> {
+    this.#isLinkApplied = true;
     const { hasSettings, settings } = this.#link;
     if (hasSettings) await this.#host.change(settings, true);
     this.#autoplay.begin();
@@ -90,7 +90,7 @@ export class Page {
 
   #showRows(): void {
     this.#chart.showAll(this.#rows.checked);
-    if (this.#isBegun) this.#showInUrl();
+    if (this.#isLinkApplied) this.#showInUrl();
   }
 
   #showInUrl(): void {
@@ -112,17 +112,17 @@ export class Page {
 
   #frame(screenMs: number): void {
     const next = (ms: number) => this.#frame(ms);
-    if (this.#calm.matches) setTimeout(() => requestAnimationFrame(next), CALM_MS);
+    if (this.#reducedMotion.matches) setTimeout(() => requestAnimationFrame(next), REDUCED_MOTION_FRAME_MS);
     else requestAnimationFrame(next);
     const startedMs = performance.now();
     const nowMs = this.#clock.now();
     showCountdown(this.#model.next?.[this.#model.state.settings.algorithm], nowMs);
-    this.#figures.show(nowMs);
-    this.#figures.announce(nowMs, screenMs);
-    this.#sending.show(nowMs);
-    if (screenMs - this.#labeledMs > LABEL_MS) {
+    this.#highestCounts.show(nowMs);
+    this.#highestCounts.announce(nowMs, screenMs);
+    this.#trafficPanel.show(nowMs);
+    if (screenMs - this.#labeledMs > LABEL_INTERVAL_MS) {
       this.#labeledMs = screenMs;
-      this.#chart.canvas.setAttribute('aria-label', this.#figures.words(nowMs));
+      this.#chart.canvas.setAttribute('aria-label', this.#highestCounts.describe(nowMs));
     }
     this.#record(this.#chart.draw(nowMs), startedMs);
     this.#pointer.show();
@@ -132,10 +132,10 @@ export class Page {
   #record(drawn: Drawn, startedMs: number): void {
     const text = JSON.stringify(drawn);
     if (this.#root.dataset.drawn !== text) this.#root.dataset.drawn = text;
-    this.#tookMs.push(performance.now() - startedMs);
-    if (this.#tookMs.length < MEASURED) return;
-    const sum = this.#tookMs.reduce((all, each) => all + each, 0);
-    this.#root.dataset.frameMs = (sum / this.#tookMs.length).toFixed(3);
-    this.#tookMs.length = 0;
+    this.#frameTimesMs.push(performance.now() - startedMs);
+    if (this.#frameTimesMs.length < AVERAGED_FRAMES) return;
+    const totalMs = this.#frameTimesMs.reduce((total, each) => total + each, 0);
+    this.#root.dataset.frameMs = (totalMs / this.#frameTimesMs.length).toFixed(3);
+    this.#frameTimesMs.length = 0;
   }
 }

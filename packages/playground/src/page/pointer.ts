@@ -1,43 +1,43 @@
 import type { Chart } from './chart.js';
 import { element } from './elements.js';
 import { explain } from './explain.js';
-import { capacityOf, LABEL } from './marks.js';
+import { capacityOf, LABEL_HEIGHT } from './marks.js';
 import type { Model } from './model.js';
 import type { Mark } from './row-marks.js';
 import { momentAt, type RowBox, type Scene, xOf } from './scene.js';
-import { fit, marksOfStack } from './stacks.js';
+import { fitCounts, marksOfStack } from './stacks.js';
 import type { Viewport } from './viewport.js';
 
 /** How far a finger may move while it still presses, in CSS pixels. */
-const STEADY_PX = 8;
+const TAP_TOLERANCE_PX = 8;
 /** A finger that rests this long begins to send. Before, it may begin to scrub. */
-const HOLD_AFTER_MS = 250;
+const HOLD_DELAY_MS = 250;
 
-/** A finger on the chart, and what it has turned out to do. */
+/** A finger on the chart, and the gesture that it has turned into. */
 interface Touch {
   readonly x: number;
   readonly timer: ReturnType<typeof setTimeout>;
-  does: 'nothing' | 'scrub' | 'hold';
+  action: 'nothing' | 'scrub' | 'hold';
 }
 
-/** What the pointer does on the chart: it sends requests, looks back, and asks why. */
+/** What the pointer does on the chart: it sends requests, looks back, and shows why a request was allowed or rejected. */
 export class Pointer {
   readonly #chart: Chart;
   readonly #model: Model;
   readonly #viewport: Viewport;
-  readonly #press: { start(): void; end(): void };
+  readonly #send: { start(): void; end(): void };
   readonly #tip = element('#tip');
   readonly #slider = element<HTMLInputElement>('#look-back');
   #touch: Touch | undefined;
   /** Where a mouse is over the chart, in CSS pixels. */
-  #at: { x: number; y: number } | undefined;
+  #mouse: { x: number; y: number } | undefined;
 
-  /** @param press Starts and ends sending, once and then again and again. */
-  constructor(chart: Chart, model: Model, viewport: Viewport, press: { start(): void; end(): void }) {
+  /** @param send Starts and ends sending, once and then again and again. */
+  constructor(chart: Chart, model: Model, viewport: Viewport, send: { start(): void; end(): void }) {
     this.#chart = chart;
     this.#model = model;
     this.#viewport = viewport;
-    this.#press = press;
+    this.#send = send;
     const { canvas } = chart;
     canvas.addEventListener('pointerdown', (event) => this.#down(event));
     canvas.addEventListener('pointermove', (event) => this.#move(event));
@@ -51,7 +51,9 @@ export class Pointer {
     const { scene } = this.#chart;
     if (!this.#viewport.isStill && document.activeElement !== this.#slider) this.#slider.value = this.#slider.max;
     const found =
-      scene !== undefined && this.#at !== undefined ? this.#markAt(scene, this.#at.x, this.#at.y) : undefined;
+      scene !== undefined && this.#mouse !== undefined
+        ? this.#explainAt(scene, this.#mouse.x, this.#mouse.y)
+        : undefined;
     this.#tip.hidden = found === undefined;
     if (scene === undefined || found === undefined) return;
     const { text, x, y } = found;
@@ -66,31 +68,31 @@ export class Pointer {
     this.#chart.canvas.setPointerCapture(event.pointerId);
     if (event.pointerType !== 'touch') {
       this.#leave();
-      this.#press.start();
+      this.#send.start();
       return;
     }
     const hold = () => {
-      touch.does = 'hold';
-      this.#press.start();
+      touch.action = 'hold';
+      this.#send.start();
     };
-    const touch: Touch = { x: event.offsetX, timer: setTimeout(hold, HOLD_AFTER_MS), does: 'nothing' };
+    const touch: Touch = { x: event.offsetX, timer: setTimeout(hold, HOLD_DELAY_MS), action: 'nothing' };
     this.#touch = touch;
   }
 
   #move({ offsetX, offsetY, pointerType, buttons }: PointerEvent): void {
     if (pointerType === 'touch') this.#scrub(offsetX);
     else if (buttons === 0) {
-      this.#at = { x: offsetX, y: offsetY };
+      this.#mouse = { x: offsetX, y: offsetY };
       this.#lookAt(offsetX);
     }
   }
 
   #scrub(x: number): void {
     const touch = this.#touch;
-    if (touch === undefined || touch.does === 'hold') return;
-    if (touch.does === 'nothing' && Math.abs(x - touch.x) < STEADY_PX) return;
+    if (touch === undefined || touch.action === 'hold') return;
+    if (touch.action === 'nothing' && Math.abs(x - touch.x) < TAP_TOLERANCE_PX) return;
     clearTimeout(touch.timer);
-    touch.does = 'scrub';
+    touch.action = 'scrub';
     this.#lookAt(x);
   }
 
@@ -107,14 +109,14 @@ export class Pointer {
     this.#touch = undefined;
     if (touch !== undefined) {
       clearTimeout(touch.timer);
-      if (touch.does === 'scrub') this.#viewport.follow();
-      else this.#press.start(); // A tap, or the end of a hold, which has started already.
+      if (touch.action === 'scrub') this.#viewport.follow();
+      else this.#send.start(); // A tap, or the end of a hold, which has started already.
     }
-    this.#press.end();
+    this.#send.end();
   }
 
   #leave(): void {
-    this.#at = undefined;
+    this.#mouse = undefined;
     this.#viewport.follow();
   }
 
@@ -128,37 +130,37 @@ export class Pointer {
     else this.#viewport.lookAt(nowMs - part * (nowMs - fromMs), nowMs, true);
   }
 
-  #markAt(scene: Scene, x: number, y: number): { text: string; x: number; y: number } | undefined {
-    const row = scene.rows.find(({ marksPx, floorPx }) => y >= marksPx + LABEL && y <= floorPx);
+  #explainAt(scene: Scene, x: number, y: number): { text: string; x: number; y: number } | undefined {
+    const row = scene.rows.find(({ marksPx, floorPx }) => y >= marksPx + LABEL_HEIGHT && y <= floorPx);
     if (row === undefined) return undefined;
     const cell = Math.floor(momentAt(scene, x) / this.#chart.cellMs);
     // A single mark is at its exact moment, which may be at the edge of its cell.
     for (const near of [cell, cell - 1, cell + 1]) {
       const marks = marksOfStack(this.#model.row(row.name), near, this.#chart.cellMs);
-      const found = this.#pick(scene, row, marks, near, x, y);
+      const found = this.#findMark(scene, row, marks, near, x, y);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  #pick(scene: Scene, row: RowBox, marks: readonly Mark[], cell: number, x: number, y: number) {
+  #findMark(scene: Scene, row: RowBox, marks: readonly Mark[], cell: number, x: number, y: number) {
     if (marks.length === 0) return undefined;
     const { markSize: size, cellMs } = this.#chart;
     const middle = xOf(scene, marks.length === 1 ? marks[0]!.momentMs : (cell + 0.5) * cellMs);
     if (Math.abs(x - middle) > size / 2) return undefined;
     const capacity = capacityOf(row, size);
-    const tally = { allowed: 0, beyond: 0, rejected: 0 };
-    for (const { state } of marks) tally[state] += 1;
-    const visible = fit(tally, capacity);
+    const counts = { allowed: 0, beyond: 0, rejected: 0 };
+    for (const { state } of marks) counts[state] += 1;
+    const visible = fitCounts(counts, capacity);
     const level = Math.floor((row.floorPx - y) / size);
     const rejected = capacity - 1 - level;
     const mark =
       level < visible.allowed
         ? marks[level]
         : level < visible.allowed + visible.beyond
-          ? marks[tally.allowed + level - visible.allowed]
+          ? marks[counts.allowed + level - visible.allowed]
           : rejected < visible.rejected
-            ? marks[tally.allowed + tally.beyond + rejected]
+            ? marks[counts.allowed + counts.beyond + rejected]
             : undefined;
     if (mark === undefined) return undefined;
     const text = explain(this.#model.row(row.name), mark);

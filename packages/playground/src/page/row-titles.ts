@@ -1,7 +1,7 @@
 import { ROWS } from '../shared/settings.js';
 import { setText } from './elements.js';
+import { formatSeconds } from './format.js';
 import type { RowBox, Scene } from './scene.js';
-import { seconds } from './words.js';
 
 /** The names of the rows and their counts, as text over the chart. */
 export class RowTitles {
@@ -36,8 +36,8 @@ export class RowTitles {
     const when = isCut
       ? 'since all limits started over'
       : cursorMs === view.nowMs
-        ? `in the last ${seconds(windowMs)}`
-        : `in the ${seconds(windowMs)} before`;
+        ? `in the last ${formatSeconds(windowMs)}`
+        : `in the ${formatSeconds(windowMs)} before`;
     const ownMicros = toMicros % windowMicros; // The counter includes a request at the restart.
     const own = row.startedBetween(toMicros - ownMicros - 1, toMicros, countedFromMs);
     const more = { fixed: `, its counter is at ${own}`, first: ', counted as by express-rate-limit' };

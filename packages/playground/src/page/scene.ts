@@ -3,13 +3,13 @@ import type { Model } from './model.js';
 import type { Theme } from './theme.js';
 
 /** The height of a row's title above its marks, in CSS pixels. */
-export const TITLE = 24;
+export const TITLE_HEIGHT = 24;
 /** The height of a bracket with its text. */
-export const BRACKET = 20;
+export const BRACKET_HEIGHT = 20;
 /** The height of the texts below the marks of a fixed window. */
-export const STRIP = 15;
+export const STRIP_HEIGHT = 15;
 /** The height of the axis below the rows. */
-export const AXIS = 34;
+export const AXIS_HEIGHT = 34;
 
 /** One row of the chart, in CSS pixels. */
 export interface RowBox {
@@ -51,15 +51,15 @@ export function momentAt({ view, width }: Pick<Scene, 'view' | 'width'>, x: numb
 }
 
 /** Where the rows are, below each other. */
-export function layOut(names: readonly RowName[], height: number): readonly RowBox[] {
-  const each = (height - AXIS) / names.length;
+export function layOutRows(names: readonly RowName[], height: number): readonly RowBox[] {
+  const each = (height - AXIS_HEIGHT) / names.length;
   // A low row has room for marks only.
   const hasStrip = each >= 110;
   return names.map((name, index) => {
     const topPx = index * each;
     const bottomPx = topPx + each - 3;
-    const floorPx = bottomPx - (name === 'fixed' && hasStrip ? STRIP : 0);
-    return { name, topPx, bottomPx, floorPx, marksPx: topPx + TITLE + BRACKET };
+    const floorPx = bottomPx - (name === 'fixed' && hasStrip ? STRIP_HEIGHT : 0);
+    return { name, topPx, bottomPx, floorPx, marksPx: topPx + TITLE_HEIGHT + BRACKET_HEIGHT };
   });
 }
 

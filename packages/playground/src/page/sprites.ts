@@ -4,7 +4,7 @@ import type { Theme } from './theme.js';
 export type Shape = 'allowed' | 'beyond' | 'rejected' | 'waiting' | 'planned';
 
 /** The most marks of a stack. */
-export const MOST = 60;
+export const MAX_STACK = 60;
 
 type Draw = (context: CanvasRenderingContext2D, theme: Theme) => void;
 
@@ -57,7 +57,7 @@ export class Sprites {
     this.size = size;
     this.ratio = ratio;
     this.#pictures = Object.fromEntries(
-      Object.entries(SHAPES).map(([name, draw]) => [name, picture(draw, theme, size * ratio)]),
+      Object.entries(SHAPES).map(([name, draw]) => [name, drawStrip(draw, theme, size * ratio)]),
     ) as Record<Shape, HTMLCanvasElement>;
   }
 
@@ -72,12 +72,12 @@ export class Sprites {
 }
 
 /** A strip of marks above each other, so that a stack is painted at once. */
-function picture(draw: Draw, theme: Theme, pixels: number): HTMLCanvasElement {
+function drawStrip(draw: Draw, theme: Theme, pixels: number): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   canvas.width = Math.ceil(pixels);
-  canvas.height = canvas.width * MOST;
+  canvas.height = canvas.width * MAX_STACK;
   const context = canvas.getContext('2d')!;
-  for (let index = 0; index < MOST; index++) {
+  for (let index = 0; index < MAX_STACK; index++) {
     const scale = canvas.width / 10;
     context.setTransform(scale, 0, 0, scale, 0, index * canvas.width);
     context.beginPath();

@@ -2,22 +2,22 @@ import type { RowHistory } from './row-history.js';
 import type { Mark } from './row-marks.js';
 
 /** How many marks there are of each state. */
-export interface Tally {
+export interface MarkCounts {
   allowed: number;
   beyond: number;
   rejected: number;
 }
 
 /** How many requests a row shows. Those in labels such as "+12" count, too. */
-export interface Shown extends Tally {
+export interface ShownCounts extends MarkCounts {
   /** Allowed requests that wait for their start. */
   waiting: number;
 }
 
-export const sum = ({ allowed, beyond, rejected }: Readonly<Tally>): number => allowed + beyond + rejected;
+export const sumCounts = ({ allowed, beyond, rejected }: Readonly<MarkCounts>): number => allowed + beyond + rejected;
 
 /** The marks of one cell, which are above each other. */
-export interface Stack extends Tally {
+export interface Stack extends MarkCounts {
   /** The number of the cell since the epoch. */
   readonly cell: number;
   /** Where the stack is. A single mark is at its exact moment, others are in the middle of their cell. */
@@ -48,7 +48,7 @@ export function toStacks({ marks }: RowHistory, cellMs: number, countedFromMs: n
 }
 
 /** How many marks of each state there is room for. Those allowed come first, but each state has some room. */
-export function fit({ allowed, beyond, rejected }: Readonly<Tally>, capacity: number): Tally {
+export function fitCounts({ allowed, beyond, rejected }: Readonly<MarkCounts>, capacity: number): MarkCounts {
   const reserved = Math.floor(capacity / 3);
   const shownBeyond = Math.min(beyond, Math.max(reserved, capacity - allowed - Math.min(rejected, reserved)));
   const shownAllowed = Math.min(allowed, capacity - shownBeyond - Math.min(rejected, reserved));

@@ -22,14 +22,14 @@ export interface UrlState {
 const DURATIONS = { window: 'windowMs', distance: 'minDifferenceMs' } as const;
 
 /** Reads the query of the page's URL. Invalid values count as absent. */
-export function fromSearch(search: string): UrlState {
+export function parseSearch(search: string): UrlState {
   const query = new URLSearchParams(search);
-  const given: Partial<Record<keyof Settings, Algorithm | number>> = {};
+  const parsed: Partial<Record<keyof Settings, Algorithm | number>> = {};
   const algorithm = query.get('algorithm') as Algorithm;
-  if (ALGORITHM_NAMES.includes(algorithm)) given.algorithm = algorithm;
+  if (ALGORITHM_NAMES.includes(algorithm)) parsed.algorithm = algorithm;
   const set = (name: keyof typeof BOUNDS, value: number) => {
-    const { least, most } = BOUNDS[name];
-    if (Number.isInteger(value) && value >= least && value <= most) given[name] = value;
+    const { min, max } = BOUNDS[name];
+    if (Number.isInteger(value) && value >= min && value <= max) parsed[name] = value;
   };
   set('limit', Number(query.get('limit') ?? Number.NaN));
   for (const [name, setting] of Object.entries(DURATIONS)) {
@@ -38,8 +38,8 @@ export function fromSearch(search: string): UrlState {
   }
   const scenario = query.get('scenario');
   return {
-    settings: { ...DEFAULT_SETTINGS, ...given } as Settings,
-    hasSettings: Object.keys(given).length > 0,
+    settings: { ...DEFAULT_SETTINGS, ...parsed } as Settings,
+    hasSettings: Object.keys(parsed).length > 0,
     scenario: isScenario(scenario) ? scenario : 'boundary',
     showsAll: query.get('rows') === 'all',
     isAutoplayOn: query.get('autoplay') !== 'off',
@@ -49,16 +49,16 @@ export function fromSearch(search: string): UrlState {
 /** The query of a link to this state. It contains only what differs from the defaults, and keeps unknown parameters. */
 export function toSearch(search: string, settings: Settings, showsAll: boolean, scenario: Scenario): string {
   const query = new URLSearchParams(search);
-  const set = (name: string, value: string, standard: string) => {
-    if (value === standard) query.delete(name);
+  const set = (name: string, value: string, defaultValue: string) => {
+    if (value === defaultValue) query.delete(name);
     else query.set(name, value);
   };
   const { algorithm, limit, windowMs, minDifferenceMs } = settings;
-  const standard = DEFAULT_SETTINGS;
-  set('algorithm', algorithm, standard.algorithm);
-  set('limit', String(limit), String(standard.limit));
-  set('window', `${windowMs / 1000}s`, `${standard.windowMs / 1000}s`);
-  set('distance', `${minDifferenceMs / 1000}s`, `${standard.minDifferenceMs / 1000}s`);
+  const defaults = DEFAULT_SETTINGS;
+  set('algorithm', algorithm, defaults.algorithm);
+  set('limit', String(limit), String(defaults.limit));
+  set('window', `${windowMs / 1000}s`, `${defaults.windowMs / 1000}s`);
+  set('distance', `${minDifferenceMs / 1000}s`, `${defaults.minDifferenceMs / 1000}s`);
   set('rows', showsAll ? 'all' : '', '');
   set('scenario', scenario, 'boundary');
   const text = query.toString();

@@ -2,13 +2,13 @@ import { type Settings, WINDOWS_SHOWN } from '../shared/settings.js';
 import type { View } from './scene.js';
 
 /** Charts narrower than this show less time, so that the marks of an attack stay apart. */
-const NARROW = 600;
+const NARROW_WIDTH = 600;
 /** Without a movement for this long, the chart follows the time again. */
-const STILL_MS = 4000;
+const FOLLOW_AFTER_MS = 4000;
 
 /** How many windows the chart shows of the past and of the future. */
 export function windowsShown(width: number): { readonly past: number; readonly future: number } {
-  return width < NARROW ? { past: 1.2, future: 0.5 } : { past: WINDOWS_SHOWN - 0.8, future: 0.65 };
+  return width < NARROW_WIDTH ? { past: 1.2, future: 0.5 } : { past: WINDOWS_SHOWN - 0.8, future: 0.65 };
 }
 
 /** The part of time that the chart shows. It stands still while the user looks at the past. */
@@ -24,7 +24,7 @@ export class Viewport {
   lookAt(momentMs: number, nowMs: number, isLasting = false): void {
     this.#stillMs ??= nowMs;
     this.#cursorMs = momentMs;
-    this.#untilMs = isLasting ? Infinity : performance.now() + STILL_MS;
+    this.#untilMs = isLasting ? Infinity : performance.now() + FOLLOW_AFTER_MS;
   }
 
   /** Follows the time. */

@@ -17,8 +17,8 @@ export function allowHosts(host: string | undefined): RequestHandler {
     const names = LOCAL_NAMES.map((name) => (port === 80 ? name : `${name}:${port}`));
     if (host !== undefined) names.push(host);
     const isOwn = (name: string) => names.includes(name.toLowerCase());
-    if (!isOwn(hostHeader)) next(foreign('Host', names, hostHeader));
-    else if (origin !== undefined && !isOwn(hostOf(origin))) next(foreign('Origin', names, origin));
+    if (!isOwn(hostHeader)) next(createForeignHostError('Host', names, hostHeader));
+    else if (origin !== undefined && !isOwn(hostOf(origin))) next(createForeignHostError('Origin', names, origin));
     else next();
   };
 }
@@ -37,9 +37,9 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : '';
 }
 
-function foreign(header: string, names: readonly string[], got: string): Error {
+function createForeignHostError(header: string, names: readonly string[], value: string): Error {
   const message =
-    `Expected \`${header}\` to be one of ${names.join(', ')}, got ${JSON.stringify(got)}. ` +
+    `Expected \`${header}\` to be one of ${names.join(', ')}, got ${JSON.stringify(value)}. ` +
     'To use another name, set `HOST` to it';
   return Object.assign(new Error(message), { status: 403 });
 }

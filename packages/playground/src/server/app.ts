@@ -24,7 +24,7 @@ const HEADERS = {
 };
 
 /** What the routes call. */
-export interface Parts {
+export interface AppServices {
   readonly playground: Playground;
   readonly traffic: Traffic;
   readonly stream: EventStream;
@@ -33,7 +33,7 @@ export interface Parts {
 }
 
 /** The server's routes. See {@link allowHosts} for `host`. */
-export function createApp(parts: Parts, host: string | undefined): Express {
+export function createApp(services: AppServices, host: string | undefined): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use((_request, response, next) => {
@@ -41,19 +41,19 @@ export function createApp(parts: Parts, host: string | undefined): Express {
     next();
   });
   app.use(allowHosts(host));
-  app.post('/hit', parts.middleware, (_request, response) => {
+  app.post('/hit', services.middleware, (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ allowed: true });
   });
-  addTraffic(app, parts);
-  addState(app, parts);
+  addTrafficRoutes(app, services);
+  addStateRoutes(app, services);
   app.use(express.static(PAGE, { cacheControl: false }));
-  app.use((_request, response) => problem(response, 404, 'Not found. The page is at /'));
+  app.use((_request, response) => sendProblem(response, 404, 'Not found. The page is at /'));
   app.use(handleError);
   return app;
 }
 
 /** The routes by which a page lets the server send requests. */
-function addTraffic(app: Express, { traffic }: Parts): void {
+function addTrafficRoutes(app: Express, { traffic }: AppServices): void {
   app.post('/send', (_request, response) => {
     traffic.sendSingles(1);
     response.status(202).end();
@@ -61,7 +61,7 @@ function addTraffic(app: Express, { traffic }: Parts): void {
   app.post('/run/:scenario', async (request, response) => {
     const { scenario } = request.params;
     if (!isScenario(scenario)) {
-      problem(response, 404, `Expected a scenario (${Object.keys(SCENARIOS).join(', ')}), got "${scenario}"`);
+      sendProblem(response, 404, `Expected a scenario (${Object.keys(SCENARIOS).join(', ')}), got "${scenario}"`);
       return;
     }
     await traffic.start(scenario, isAuto(request));
@@ -77,18 +77,18 @@ function addTraffic(app: Express, { traffic }: Parts): void {
   });
 }
 
-function addState(app: Express, { playground, traffic, stream }: Parts): void {
+function addStateRoutes(app: Express, { playground, traffic, stream }: AppServices): void {
   app.head('/events', (_request, response) => {
     response.type('text/event-stream').end();
   });
   app.get('/events', (_request, response) => stream.add(response));
   app.get('/records', (_request, response) => {
-    response.set('Cache-Control', 'no-store').json(playground.book.records);
+    response.set('Cache-Control', 'no-store').json(playground.log.records);
   });
   app.put('/settings', express.json({ limit: '1kb' }), async (request, response) => {
-    const settings = settingsOf(request.body, response);
+    const settings = parseSettings(request.body, response);
     if (settings === undefined) return;
-    if (!isAuto(request)) traffic.take();
+    if (!isAuto(request)) traffic.endAutoplay();
     await playground.change(settings);
     response.json(settings);
   });
@@ -97,23 +97,23 @@ function addState(app: Express, { playground, traffic, stream }: Parts): void {
 /** Whether the page sent the request by itself, without a user. */
 const isAuto = ({ query }: Request): boolean => 'auto' in query;
 
-function settingsOf(body: unknown, response: Response) {
+function parseSettings(body: unknown, response: Response) {
   try {
     return toSettings(body);
   } catch (error) {
-    problem(response, 400, (error as Error).message);
+    sendProblem(response, 400, (error as Error).message);
     return undefined;
   }
 }
 
 const handleError: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, next) => {
   if (response.headersSent) return next(error);
-  if (error.status !== undefined) return problem(response, error.status, String(error.message ?? error));
+  if (error.status !== undefined) return sendProblem(response, error.status, String(error.message ?? error));
   console.error(error); // For the operator. Visitors get a text without details.
-  problem(response, 500, 'The server failed. Its terminal shows the error.');
+  sendProblem(response, 500, 'The server failed. Its terminal shows the error.');
 };
 
 /** Responds with problem details (RFC 9457). */
-function problem(response: Response, status: number, detail: string): void {
+function sendProblem(response: Response, status: number, detail: string): void {
   response.status(status).type('application/problem+json').send(JSON.stringify({ status, detail }));
 }

@@ -7,7 +7,7 @@ import type { LastResponse } from '../shared/protocol.js';
 export const RUN_HEADER = 'x-playground-run';
 
 /** The rate limit headers, in their usual spelling. */
-const SHOWN = [
+const RATE_LIMIT_HEADERS = [
   'Retry-After',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -41,7 +41,7 @@ function toLastResponse({ statusCode = 0, statusMessage = '', headers }: Incomin
   return {
     status: `${statusCode} ${statusMessage}`,
     outcome: statusCode === 200 ? 'allowed' : statusCode === 429 ? 'rejected' : 'failed',
-    fields: SHOWN.flatMap((name) => {
+    fields: RATE_LIMIT_HEADERS.flatMap((name) => {
       const value = headers[name.toLowerCase()];
       return value === undefined ? [] : [[name, String(value)] as const];
     }),

@@ -5,18 +5,18 @@ import type { Request } from 'express';
 import { type Playground, PREFIX, SHARED_KEY } from '../engine/playground.js';
 import { RUN_HEADER } from './http-send.js';
 
-const REQUESTS = 'rollgate:request';
+const REQUEST_CHANNEL = 'rollgate:request';
 
 /** The real middleware of @rollgate/express, whose decisions the playground records. */
 export class LimitedRequests {
   readonly middleware: RateLimitMiddleware;
   readonly #playground: Playground;
-  readonly #onOutside: () => void;
+  readonly #onExternalRequest: () => void;
 
-  /** @param onOutside Called for each request that no run of a scenario sent, such as one by curl. */
-  constructor(playground: Playground, store: Store, onOutside: () => void) {
+  /** @param onExternalRequest Called for each request that no run of a scenario sent, such as one by curl. */
+  constructor(playground: Playground, store: Store, onExternalRequest: () => void) {
     this.#playground = playground;
-    this.#onOutside = onOutside;
+    this.#onExternalRequest = onExternalRequest;
     this.middleware = rateLimit({
       limits: () => playground.limit,
       key: () => SHARED_KEY,
@@ -24,18 +24,18 @@ export class LimitedRequests {
       prefix: PREFIX,
       headers: 'all',
     });
-    subscribe(REQUESTS, this.#onRequest);
+    subscribe(REQUEST_CHANNEL, this.#onRequest);
   }
 
   close(): void {
-    unsubscribe(REQUESTS, this.#onRequest);
+    unsubscribe(REQUEST_CHANNEL, this.#onRequest);
   }
 
   readonly #onRequest = (message: unknown): void => {
     const { limiter, request, decision } = message as { limiter: unknown; request: Request; decision: Decision };
     if (limiter !== this.middleware.limiter) return;
     const run = request.get(RUN_HEADER);
-    if (run === undefined) this.#onOutside();
+    if (run === undefined) this.#onExternalRequest();
     const abort = this.#playground.record(decision, run);
     if (decision.delayMs === 0) return;
     request.res?.once('close', () => {

@@ -11,7 +11,7 @@ function toPort(text: string): number {
   throw new RangeError(`Expected \`PORT\` to be a number from 0 to 65535, got ${JSON.stringify(text)} (string)`);
 }
 
-function greeting(url: string, port: number, backend: Backend): string {
+function createGreeting(url: string, port: number, backend: Backend): string {
   const shared = `PORT=${port + 1} REDIS_URL=${REDIS_URL === '' ? 'redis://localhost' : '…'} npm run demo`;
   return `
 Rollgate's playground, on ${url}, ${backend.name}. Open it in a browser, or in two windows.
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
       cause: error,
     });
   });
-  console.log(greeting(`http://127.0.0.1:${listening}`, listening, backend));
+  console.log(createGreeting(`http://127.0.0.1:${listening}`, listening, backend));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close);
 }
 

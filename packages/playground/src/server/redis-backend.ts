@@ -3,20 +3,20 @@ import type { Awaitable, Decision } from '@rollgate/core';
 import type { Costs, Keys, Plan } from '@rollgate/core/store';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { type ChainableCommander, Redis } from 'ioredis';
+import type { SharedEvent } from '../engine/attempt-log.js';
 import type { Backend } from '../engine/backend.js';
 import { DecisionClock } from '../engine/decision-clock.js';
-import type { SharedEvent } from '../engine/records.js';
 import { isRetained, MAX_ATTEMPTS } from '../shared/retention.js';
 import { RedisClock } from './redis-clock.js';
 import { describeFailure } from './redis-failure.js';
 
-const NEWS = 'rollgate-playground:news';
+const EVENTS = 'rollgate-playground:news';
 /** The events that must be kept, which a flood displaces from the stream. */
-const KEPT = 'rollgate-playground:kept';
+const RETAINED_EVENTS = 'rollgate-playground:kept';
 const TOTALS = 'rollgate-playground:totals';
 const STATE = 'rollgate-playground:state';
 /** All keys expire after a day. */
-const KEEP_SECONDS = 24 * 60 * 60;
+const EXPIRY_SECONDS = 24 * 60 * 60;
 
 /** How long Redis may take at the start and for each event. */
 const TIMEOUT_MS = 3000;
@@ -27,8 +27,8 @@ const OPTIONS = {
   retryStrategy: (times: number) => Math.min(50 * times, 500),
 };
 
-type Entries = [id: string, fields: string[]][];
-type Strings = Readonly<Record<string, string>>;
+type StreamEntries = [id: string, fields: string[]][];
+type HashFields = Readonly<Record<string, string>>;
 
 class TimedRedisStore extends RedisStore {
   readonly #clock: DecisionClock;
@@ -57,7 +57,7 @@ export class RedisBackend implements Backend {
   #onEvent: (event: SharedEvent) => void = () => {};
   #lastError: unknown;
   #isOpen = true;
-  #lastId = '0';
+  #lastReadId = '0';
 
   /** @throws TypeError if `url` is not a URL of Redis. */
   constructor(url: string) {
@@ -91,9 +91,9 @@ export class RedisBackend implements Backend {
 
   async publish(event: SharedEvent): Promise<void> {
     const commands = this.#client.multi();
-    commands.xadd(NEWS, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(event));
+    commands.xadd(EVENTS, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(event));
     addRecords(commands, event);
-    for (const key of [NEWS, KEPT, TOTALS, STATE]) commands.expire(key, KEEP_SECONDS);
+    for (const key of [EVENTS, RETAINED_EVENTS, TOTALS, STATE]) commands.expire(key, EXPIRY_SECONDS);
     const replies = await commands.exec().catch(() => null);
     const isPublished = replies?.every(([error]) => error === null);
     if (!isPublished)
@@ -109,7 +109,7 @@ export class RedisBackend implements Backend {
 
   #hasRead(id: string): boolean {
     const [ms = 0, number = 0] = id.split('-').map(Number);
-    const [lastMs = 0, lastNumber = 0] = this.#lastId.split('-').map(Number);
+    const [lastMs = 0, lastNumber = 0] = this.#lastReadId.split('-').map(Number);
     return lastMs > ms || (lastMs === ms && lastNumber >= number);
   }
 
@@ -122,13 +122,18 @@ export class RedisBackend implements Backend {
 
   /** Reads everything in one transaction, so that the totals match the events. A flood takes longer than one event. */
   async #readAll(): Promise<void> {
-    const all = this.#reader.multi().get(STATE).xrange(KEPT, '-', '+').xrange(NEWS, '-', '+').hgetall(TOTALS);
+    const all = this.#reader
+      .multi()
+      .get(STATE)
+      .xrange(RETAINED_EVENTS, '-', '+')
+      .xrange(EVENTS, '-', '+')
+      .hgetall(TOTALS);
     const replies = (await all.exec()) ?? [];
     const [state, kept, recent, totals] = replies.map(([, reply]) => reply) as [
       string | null,
-      Entries,
-      Entries,
-      Strings,
+      StreamEntries,
+      StreamEntries,
+      HashFields,
     ];
     if (state !== null) this.#onEvent(JSON.parse(state) as SharedEvent);
     const recentTexts = new Set(recent.map(([, [, text]]) => text));
@@ -142,7 +147,7 @@ export class RedisBackend implements Backend {
   async #follow(): Promise<void> {
     while (this.#isOpen) {
       try {
-        const found = await this.#reader.xread('BLOCK', 0, 'STREAMS', NEWS, this.#lastId);
+        const found = await this.#reader.xread('BLOCK', 0, 'STREAMS', EVENTS, this.#lastReadId);
         for (const [id, [, text]] of found?.[0]?.[1] ?? []) this.#read(id, text!);
       } catch {
         await delay(100); // Retries until Redis is available.
@@ -151,7 +156,7 @@ export class RedisBackend implements Backend {
   }
 
   #read(id: string, text: string): void {
-    this.#lastId = id;
+    this.#lastReadId = id;
     this.#onEvent(JSON.parse(text) as SharedEvent);
   }
 }
@@ -160,11 +165,11 @@ export class RedisBackend implements Backend {
 function addRecords(commands: ChainableCommander, event: SharedEvent): void {
   if (event.kind === 'state') {
     commands.set(STATE, JSON.stringify({ ...event, clears: false }));
-    if (event.clears) commands.del(KEPT, TOTALS);
+    if (event.clears) commands.del(RETAINED_EVENTS, TOTALS);
   }
   if (event.kind === 'aborted') commands.hincrby(TOTALS, 'allowed', -1);
   if (event.kind === 'attempt') commands.hincrby(TOTALS, event.attempt.allowed ? 'allowed' : 'rejected', 1);
   if (event.kind === 'aborted' || (event.kind === 'attempt' && isRetained(event.attempt))) {
-    commands.xadd(KEPT, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(event));
+    commands.xadd(RETAINED_EVENTS, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(event));
   }
 }

@@ -2,7 +2,7 @@ import { type Clock, monotonicClock } from '@rollgate/core';
 import type { Redis } from 'ioredis';
 
 /** The time between two measurements. */
-const EVERY_MS = 10_000;
+const MEASURE_INTERVAL_MS = 10_000;
 const SAMPLES = 5;
 
 /** The time of Redis, exact to half a round trip, so that several processes share one clock. */
@@ -23,7 +23,7 @@ export class RedisClock implements Clock {
   async start(): Promise<void> {
     await this.#measure();
     // While Redis is unavailable, the last measurement remains.
-    this.#timer = setInterval(() => void this.#measure().catch(() => {}), EVERY_MS);
+    this.#timer = setInterval(() => void this.#measure().catch(() => {}), MEASURE_INTERVAL_MS);
   }
 
   stop(): void {

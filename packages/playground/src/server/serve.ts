@@ -10,7 +10,7 @@ import { createHttpSend } from './http-send.js';
 import { LimitedRequests } from './limited-requests.js';
 
 /** A playground that accepts connections. */
-export interface Served {
+export interface PlaygroundServer {
   readonly port: number;
   /** Closes the server and all connections. */
   close(): void;
@@ -23,13 +23,13 @@ export interface Served {
  * @param host An additional name of the server for browsers.
  * @throws Error if the port is in use, or if the backend cannot be read.
  */
-export async function serve(port: number, host: string | undefined, backend: Backend): Promise<Served> {
+export async function serve(port: number, host: string | undefined, backend: Backend): Promise<PlaygroundServer> {
   const playground = new Playground(backend);
   await playground.open();
   let listeningPort = port;
   const send = createHttpSend(() => `http://127.0.0.1:${listeningPort}/hit`);
   const traffic = new Traffic(playground, send);
-  const limited = new LimitedRequests(playground, backend.store, () => traffic.take());
+  const limited = new LimitedRequests(playground, backend.store, () => traffic.endAutoplay());
   const stream = new EventStream(new UpdateFeed(playground, traffic));
   const app = createApp({ playground, traffic, stream, middleware: limited.middleware }, host);
   const server = app.listen(port, '127.0.0.1');

@@ -98,7 +98,7 @@ export interface Update extends Totals {
   readonly run: RunState | undefined;
   readonly response: LastResponse | undefined;
   /** Whether a user has sent requests or changed something, so that no page starts a scenario by itself. */
-  readonly isTaken: boolean;
+  readonly hasUserActed: boolean;
   /** Whether `attempts` replace those that the page has. */
   readonly isWhole: boolean;
   readonly attempts: readonly Attempt[];

@@ -27,11 +27,11 @@ export interface Settings {
   readonly minDifferenceMs: number;
 }
 
-/** The least and greatest value of each setting. */
+/** The smallest and largest value of each setting. */
 export const BOUNDS = {
-  limit: { least: 1, most: 50 },
-  windowMs: { least: 2_000, most: 60_000 },
-  minDifferenceMs: { least: 0, most: 5_000 },
+  limit: { min: 1, max: 50 },
+  windowMs: { min: 2_000, max: 60_000 },
+  minDifferenceMs: { min: 0, max: 5_000 },
 } as const;
 
 export const DEFAULT_SETTINGS: Settings = { algorithm: 'rolling', limit: 10, windowMs: 10_000, minDifferenceMs: 0 };
@@ -53,7 +53,8 @@ export const isScenario = (name: unknown): name is Scenario =>
 export const WINDOWS_SHOWN = 2.5;
 
 /** When the fixed window at this moment started. Fixed windows follow each other by the clock. */
-export const fixedStart = (momentMs: number, windowMs: number): number => Math.floor(momentMs / windowMs) * windowMs;
+export const fixedWindowStart = (momentMs: number, windowMs: number): number =>
+  Math.floor(momentMs / windowMs) * windowMs;
 
 /**
  * The time between two starts of the leaky bucket, in whole milliseconds. It is rounded up, so that no window has more

@@ -1,6 +1,6 @@
 import { until } from '@rollgate/test-support';
 import { openPage, showPage } from '../support/browser.js';
-import { contrast, difference, EYES } from '../support/colors.js';
+import { COLOR_VISIONS, contrast, difference } from '../support/colors.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -53,12 +53,12 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
     expect(tooWeak(marks, 3)).toEqual([]);
   });
 
-  test.each(Object.entries(EYES))(
-    'eyes with %s can distinguish the marks, which have different shapes, too',
-    (_, eyes) => {
-      expect(difference(color.allowed, color.beyond, eyes)).toBeGreaterThan(30);
+  test.each(Object.entries(COLOR_VISIONS))(
+    'people with %s vision can distinguish the marks, which also differ in shape',
+    (_, vision) => {
+      expect(difference(color.allowed, color.beyond, vision)).toBeGreaterThan(30);
       for (const other of [color.allowed, color.beyond]) {
-        expect(difference(other, color.rejected, eyes)).toBeGreaterThan(15);
+        expect(difference(other, color.rejected, vision)).toBeGreaterThan(15);
       }
     },
   );

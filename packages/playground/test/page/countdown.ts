@@ -40,14 +40,14 @@ test('it reaches zero when the next request is allowed: rejected just before, al
 });
 
 test.each(['rolling', 'bucketed', 'counter', 'fixed', 'token', 'leaky'] as const)(
-  '%s: the moment that pages count down to is when a request is let in, and no microsecond earlier',
+  '%s: a request is allowed at the moment that pages count down to, and no microsecond earlier',
   async (algorithm) => {
     await server.begin({ algorithm, limit: 2, windowMs: WINDOW_MS });
     const now = await server.now();
     await server.standAt(now - (now % WINDOW_MS) + 1.125 * WINDOW_MS);
     const isLetIn = async () => {
       const { length } = await server.attempts();
-      server.hit().catch(() => {}); // A leaky bucket holds it.
+      server.hit().catch(() => {}); // A leaky bucket delays it.
       await until('it is decided', async () => (await server.attempts()).length > length);
       return (await server.attempts()).at(-1)!.allowed;
     };

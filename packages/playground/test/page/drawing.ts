@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@rollgate/test-support';
 import { expected, openPage, showPage } from '../support/browser.js';
-import { blobsOf } from '../support/pixels.js';
+import { findPaintedMarks } from '../support/pixels.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -31,7 +31,7 @@ test('the marks can be counted in the picture: full discs and crosses, each in i
   }
   const attempts = await server.attempts();
   await page.draws(expected(attempts));
-  const { allowed, beyond, rejected } = await blobsOf(page.page);
+  const { allowed, beyond, rejected } = await findPaintedMarks(page.page);
   const rows = (blobs: typeof allowed) => [
     blobs.filter(({ row }) => row === 'upper').length,
     blobs.filter(({ row }) => row === 'lower').length,
@@ -50,7 +50,7 @@ test('marks keep their size when the page is zoomed', async () => {
   await server.hit();
   const areLarge = async () => {
     await delay(250);
-    const marks = (await blobsOf(page.page)).allowed;
+    const marks = (await findPaintedMarks(page.page)).allowed;
     return marks.length === 2 && marks.every(({ width }) => width > 5);
   };
   await until('a disc has come whole into each row', areLarge);
@@ -73,7 +73,7 @@ test('marks move to the left, and disappear with the windows that the chart show
   await page.draws(one);
   const where = async () => {
     await delay(250); // Looking takes the browser as long.
-    return (await blobsOf(page.page)).allowed.find(({ row }) => row === 'upper')?.x;
+    return (await findPaintedMarks(page.page)).allowed.find(({ row }) => row === 'upper')?.x;
   };
   await server.skip(5000); // Away from the line of the present.
   let first = 0;
@@ -101,7 +101,7 @@ test('the last window is a band with its count against the limit, and it rolls',
   await page.shows(COUNT, '2 of 5');
   await page.shows('[data-row="rolling"] .more', 'in the last 60 s');
   // 1.7 windows of the past are shown, and 0.65 of the future.
-  expect((await blobsOf(page.page)).bandLeft).toBeCloseTo(0.7 / 2.35, 1);
+  expect((await findPaintedMarks(page.page)).bandLeft).toBeCloseTo(0.7 / 2.35, 1);
   await server.skip(41_000);
   await page.shows(COUNT, '1 of 5');
   await server.skip(20_000);

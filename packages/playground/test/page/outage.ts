@@ -49,7 +49,7 @@ test('the page reports that its server was killed, and recovers when it starts a
 
   server = await server.restarted();
   await page.showsBanner(false);
-  // It was all in the memory of the one that was killed, which never got the setting.
+  // All of it was in the memory of the killed server, which never received the setting.
   await page.draws({ allowed: 0, rejected: 0, fixedAllowed: 0, fixedRejected: 0 });
   await page.shows('output[for="limit"]', '10');
   expect(await slider.inputValue()).toBe('10');
@@ -60,7 +60,7 @@ test('the page reports that its server was killed, and recovers when it starts a
   expect(page.errors).toEqual([]);
 });
 
-test('a server that is silent without a word is noticed, and nothing is missed or drawn twice when it is back', async () => {
+test('the page detects a server that stops responding, and later draws each request once', async () => {
   const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();

@@ -65,7 +65,7 @@ describe('by itself', () => {
 
   test('with reduced motion, nothing starts', async () => {
     const page = await openPage(own.url);
-    // The page asks twice a second, so it would have asked by then.
+    // The page tries twice a second, so it would have started one by then.
     await page.becomes('a second has passed', 'performance.now() > 1500');
     expect(await isAttackPlanned(page)).toBe(true);
     expect(await runOf()).toBeUndefined();
@@ -85,7 +85,7 @@ describe('by itself', () => {
     expect(await runOf()).toMatchObject({ isAuto: true, status: 'done' });
     await page.press('Send a request');
     await until('it is recorded', async () => (await own.attempts()).length === 21);
-    expect((await own.update()).isTaken).toBe(true);
+    expect((await own.update()).hasUserActed).toBe(true);
     const response = await fetch(`${own.url}/run/boundary?auto=true`, { method: 'POST' });
     expect(response.status).toBe(202);
     expect(await runOf()).toMatchObject({ id: expect.stringMatching(/^boundary-\w+-1$/), status: 'done' });

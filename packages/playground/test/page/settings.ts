@@ -32,7 +32,7 @@ test('sliders and the algorithm set the real limit', async () => {
   expect((await server.hit()).status).toBe(429); // Too soon.
 });
 
-test('a slider that is dragged ends where it was let go', async () => {
+test('a dragged slider keeps the value at which it is released', async () => {
   const page = await showPage(server, {});
   await slider(page, 'Limit').scrollIntoViewIfNeeded();
   const box = (await slider(page, 'Limit').boundingBox())!;
@@ -85,7 +85,7 @@ test('the page does not count what was allowed before the window changed, but st
   expect(await page.drawn()).toMatchObject({ allowed: 3, rejected: 5 });
 });
 
-test('several tabs see the same: requests, settings, and what was before they came', async () => {
+test('several tabs show the same requests and settings, including earlier requests', async () => {
   const one = await showPage(server, { limit: 6, windowMs: 60_000 });
   await one.press('Burst');
   await one.done();

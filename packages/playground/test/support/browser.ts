@@ -1,6 +1,6 @@
 import { chromiumBinary } from '@rollgate/test-support';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import type { Shown } from '../../src/page/stacks.js';
+import type { ShownCounts } from '../../src/page/stacks.js';
 import type { Attempt } from '../../src/shared/protocol.js';
 import type { RowName, Settings } from '../../src/shared/settings.js';
 import type { Server } from './server.js';
@@ -15,7 +15,7 @@ const ARGS = [
 const TIMEOUT_MS = 100_000;
 
 let browser: Browser;
-/** Opening a tab costs as much as all else that a test does: those that need none of their own have one in common. */
+/** Opening a tab costs as much as the rest of a test, so tests share one unless they need their own. */
 let shared: Page | undefined;
 const contexts: BrowserContext[] = [];
 const tabs: Page[] = [];
@@ -30,13 +30,13 @@ afterAll(() => browser.close());
 /** What a page is displayed on. */
 type Media = Pick<BrowserContextOptions, 'reducedMotion' | 'forcedColors'>;
 /** Pages animate smoothly only on request, because sixty frames per second cost more than everything else. */
-const USUAL_MEDIA: Media = { reducedMotion: 'reduce', forcedColors: 'none' };
+const DEFAULT_MEDIA: Media = { reducedMotion: 'reduce', forcedColors: 'none' };
 const VIEWPORT = { width: 1280, height: 900 };
-const USUAL: BrowserContextOptions = { viewport: VIEWPORT, ...USUAL_MEDIA };
+const DEFAULT_OPTIONS: BrowserContextOptions = { viewport: VIEWPORT, ...DEFAULT_MEDIA };
 
-/** A profile of its own, closed after the test. Whatever goes wrong in its pages fails the test that looks at `errors`. */
+/** Opens a separate profile, which is closed after the test. Errors in its pages fail a test that checks `errors`. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  const context = await browser.newContext({ ...USUAL, ...options });
+  const context = await browser.newContext({ ...DEFAULT_OPTIONS, ...options });
   contexts.push(context);
   return context;
 }
@@ -68,12 +68,12 @@ async function tabOf(from: Media | BrowserContext | 'next'): Promise<Page> {
   const tab = await commonTab();
   tab.removeAllListeners('pageerror').removeAllListeners('request');
   await tab.setViewportSize(VIEWPORT);
-  await tab.emulateMedia({ ...USUAL_MEDIA, ...from });
+  await tab.emulateMedia({ ...DEFAULT_MEDIA, ...from });
   return tab;
 }
 
 async function commonTab(): Promise<Page> {
-  shared ??= await (await browser.newContext(USUAL)).newPage();
+  shared ??= await (await browser.newContext(DEFAULT_OPTIONS)).newPage();
   return shared;
 }
 
@@ -120,7 +120,7 @@ const DRAWN = `(() => {
   };
 })()`;
 
-/** One tab, as a person sees it. */
+/** A tab, as a user sees it. */
 export class PlaygroundPage {
   readonly errors: string[] = [];
   /** The addresses that it has requested. */
@@ -133,7 +133,7 @@ export class PlaygroundPage {
     page.on('pageerror', (error) => this.errors.push(String(error)));
   }
 
-  /** Forgets what the last test has left, and waits until the page shows that the server began with these settings. */
+  /** Clears what the last test has left, and waits until the page shows that the server began with these settings. */
   async startOver(settings: Settings): Promise<void> {
     const shown = Object.entries(settings).map(
       ([name, value]) => `document.querySelector('#${name}').value === '${value}'`,
@@ -157,7 +157,7 @@ export class PlaygroundPage {
     return this.becomes('the page is connected', "document.body.dataset.connected === 'true'");
   }
 
-  /** Waits until an expression is true in the page, which looks itself: a question from here costs it as much as a frame. */
+  /** Waits until an expression is true. The page checks it itself, because each call from here costs it as much as a frame. */
   async becomes(what: string, expression: string): Promise<void> {
     const isTrue = await this.page.evaluate<boolean>(`(async () => {
       const endMs = performance.now() + ${TIMEOUT_MS};
@@ -176,7 +176,7 @@ export class PlaygroundPage {
   }
 
   /** What the chart has drawn in each row. */
-  rows(): Promise<Partial<Record<RowName, Shown>>> {
+  rows(): Promise<Partial<Record<RowName, ShownCounts>>> {
     return this.page.evaluate('JSON.parse(document.querySelector("#chart").dataset.drawn)');
   }
 
@@ -220,7 +220,7 @@ export class PlaygroundPage {
     );
   }
 
-  /** Waits until what the last button began is done. */
+  /** Waits until the scenario of the last button is done. */
   done(word = 'Done'): Promise<void> {
     return this.shows('#traffic', new RegExp(`^${word}: `));
   }

@@ -25,7 +25,7 @@ export function contrast(one: string, other: string): number {
 }
 
 /** What the color-blind see of linear colors, by Machado, Oliveira and Fernandes (2009), at full severity. */
-export const EYES: Readonly<Record<string, readonly Color[]>> = {
+export const COLOR_VISIONS: Readonly<Record<string, readonly Color[]>> = {
   usual: [
     [1, 0, 0],
     [0, 1, 0],
@@ -55,10 +55,10 @@ const TO_XYZ: readonly Color[] = [
 ];
 const WHITE: Color = [0.95047, 1, 1.08883];
 
-/** How different two colors look to these eyes: the distance in CIELAB, of which 2 can just be seen. */
-export function difference(one: string, other: string, eyes: readonly Color[]): number {
+/** How different two colors look to a person with this color vision: the distance in CIELAB, of which 2 can just be seen. */
+export function difference(one: string, other: string, vision: readonly Color[]): number {
   const lab = (hex: string): Color => {
-    const xyz = times(TO_XYZ, times(eyes, linear(fromHex(hex))));
+    const xyz = times(TO_XYZ, times(vision, linear(fromHex(hex))));
     const [x, y, z] = xyz.map((value, index) => {
       const part = value / WHITE[index]!;
       return part > 0.008856 ? Math.cbrt(part) : 7.787 * part + 16 / 116;

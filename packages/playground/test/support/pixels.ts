@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /** A connected patch of one color in the picture, in CSS pixels. */
-export interface Blob {
+export interface PaintedMark {
   readonly x: number;
   readonly row: 'upper' | 'lower';
   readonly width: number;
@@ -10,10 +10,10 @@ export interface Blob {
 }
 
 /** What a person sees of the chart. */
-export interface Seen {
-  readonly allowed: readonly Blob[];
-  readonly beyond: readonly Blob[];
-  readonly rejected: readonly Blob[];
+export interface PaintedMarks {
+  readonly allowed: readonly PaintedMark[];
+  readonly beyond: readonly PaintedMark[];
+  readonly rejected: readonly PaintedMark[];
   /** Where the line on the left of the band is, as a part of the picture's width. */
   readonly bandLeft: number;
 }
@@ -37,7 +37,7 @@ const SMALLEST = 4;
 const [ABOVE, BELOW, AXIS] = [44, 20, 34];
 
 /** Finds the marks in the pixels that are on the screen. */
-export async function blobsOf(page: Page): Promise<Seen> {
+export async function findPaintedMarks(page: Page): Promise<PaintedMarks> {
   const pixels = (await page.locator('#chart canvas').evaluate((canvas) => {
     const style = canvas.ownerDocument.defaultView.getComputedStyle(canvas.ownerDocument.documentElement);
     const { width, height } = canvas;
@@ -72,7 +72,7 @@ interface Patch {
   readonly size: number;
 }
 
-function marksOf(patches: readonly Patch[], { height, ratio }: Pixels): Blob[] {
+function marksOf(patches: readonly Patch[], { height, ratio }: Pixels): PaintedMark[] {
   const largest = LARGEST * ratio;
   const each = (height - AXIS * ratio) / 2;
   return patches

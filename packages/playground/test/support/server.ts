@@ -10,13 +10,13 @@ import type { Settings } from '../../src/shared/settings.js';
 const MAIN = join(__dirname, '../../dist/server/main.js');
 const WITH_CLOCK = join(__dirname, 'serve-with-clock.mjs');
 
-/** What a run of the program comes to that is not to go on. */
-export interface Ending {
+/** The result of a program that ends by itself. */
+export interface ProgramResult {
   readonly code: number | null;
   readonly output: string;
 }
 
-/** The real program, in a process of its own. */
+/** The real program in its own process. */
 export class Server {
   readonly url: string;
   readonly greeting: string;
@@ -44,7 +44,7 @@ export class Server {
     return new Server(child, output);
   }
 
-  /** One whose clock the test moves. Its pages follow it. */
+  /** Starts a server whose clock the test moves. Its pages follow that clock. */
   static async startWithClock(): Promise<Server> {
     return Server.#listening(spawnServer(WITH_CLOCK, {}));
   }
@@ -68,13 +68,13 @@ export class Server {
     await this.#move({ attempts: { allowed, rejected } });
   }
 
-  async #move(by: { toMs?: number; stands?: boolean; attempts?: object }): Promise<number> {
+  async #move(change: { toMs?: number; stands?: boolean; attempts?: object }): Promise<number> {
     const reply = once(this.#child, 'message');
-    this.#child.send(by);
+    this.#child.send(change);
     return (await reply)[0] as number;
   }
 
-  /** Another one on the same port. */
+  /** Starts another server on the same port. */
   restarted(env: NodeJS.ProcessEnv = {}): Promise<Server> {
     return Server.start({ PORT: new URL(this.url).port, ...env });
   }
@@ -168,7 +168,7 @@ function endWithTests(child: ChildProcess): void {
   const script = 'read -r hasEnded || kill -9 "$1"';
   const shell = spawn('/bin/sh', ['-c', script, 'watch', String(child.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true, // Signals from a terminal are not for it.
+    detached: true, // Signals from a terminal must not reach it.
   });
   const stdin = shell.stdin as Socket;
   stdin.on('error', () => {}); // The process may have ended.
@@ -177,8 +177,8 @@ function endWithTests(child: ChildProcess): void {
   child.once('exit', () => stdin.end('yes\n'));
 }
 
-/** Runs the program with what it is to reject. */
-export async function runToEnd(env: NodeJS.ProcessEnv): Promise<Ending> {
+/** Runs the program with settings that it rejects. */
+export async function runToEnd(env: NodeJS.ProcessEnv): Promise<ProgramResult> {
   const child = spawnServer(MAIN, env);
   let output = '';
   child.stdout!.on('data', (chunk) => (output += chunk));

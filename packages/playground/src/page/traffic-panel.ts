@@ -1,11 +1,11 @@
 import type { RunState } from '../shared/protocol.js';
 import { isScenario } from '../shared/settings.js';
+import { describeOutcomes, describePlan, describeResult } from './describe-run.js';
 import { element, setText } from './elements.js';
 import { explain } from './explain.js';
+import { formatSecondsRoundedUp } from './format.js';
 import type { Host, Problem } from './host.js';
 import type { Model } from './model.js';
-import { describeOutcomes, describePlan, describeResult } from './result.js';
-import { secondsUp } from './words.js';
 
 const traffic = element('#traffic');
 const begins = element('#begins');
@@ -13,7 +13,7 @@ const result = element('#result');
 const stop = element<HTMLButtonElement>('#stop');
 
 /** The buttons that send requests, and the text about their results. */
-export class Sending {
+export class TrafficPanel {
   readonly #host: Host;
   readonly #model: Model;
   readonly #introduction = result.textContent;
@@ -39,16 +39,16 @@ export class Sending {
       if (!isScenario(scenario)) continue;
       listen(button, () => {
         stop.disabled = false;
-        this.#command(host.run(scenario, false));
+        this.#run(host.run(scenario, false));
       });
     }
-    listen(stop, () => this.#command(host.stop()));
-    listen(element('#reset'), () => this.#command(host.reset(), 'The reset failed. ', 'All requests are deleted.'));
+    listen(stop, () => this.#run(host.stop()));
+    listen(element('#reset'), () => this.#run(host.reset(), 'The reset failed. ', 'All requests are deleted.'));
   }
 
   /** Sends one request. */
   send(): void {
-    this.#command(this.#host.send());
+    this.#run(this.#host.send());
   }
 
   /** Shows what the current scenario does, or what the last one or the last request came to. */
@@ -64,7 +64,10 @@ export class Sending {
     else if (run === undefined && last === undefined) this.#showNothing();
     this.#shown = { run: ofRun, single: single ?? this.#shown.single };
     const firstMs = run?.status === 'running' ? run.planned[0]?.atMs : undefined;
-    setText(begins, firstMs !== undefined && firstMs > nowMs ? `It begins in ${secondsUp(firstMs - nowMs)}.` : '');
+    setText(
+      begins,
+      firstMs !== undefined && firstMs > nowMs ? `It begins in ${formatSecondsRoundedUp(firstMs - nowMs)}.` : '',
+    );
   }
 
   #showRun(run: RunState): void {
@@ -91,9 +94,9 @@ export class Sending {
     this.#success = undefined;
   }
 
-  #command(sent: Promise<Problem>, prefix = '', success?: string): void {
+  #run(command: Promise<Problem>, prefix = '', success?: string): void {
     this.#success = undefined;
-    void sent.then((problem) => {
+    void command.then((problem) => {
       this.#success = problem === undefined ? success : undefined;
       const text = problem === undefined ? success : `${prefix}${problem}`;
       if (text !== undefined) setText(traffic, text);

@@ -1,10 +1,10 @@
 /** The time between two requests while the user holds a button, the chart or the space bar. */
-const EACH_MS = 100;
+const REPEAT_MS = 100;
 /** The time before holding sends a second request. */
-const FIRST_MS = 350;
+const FIRST_REPEAT_MS = 350;
 
 /** Sends one request when it starts, and then more until it ends. */
-export class Press {
+export class RepeatingSend {
   readonly #send: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -14,7 +14,7 @@ export class Press {
 
   start(): void {
     if (this.#timer !== undefined) return;
-    this.#repeat(FIRST_MS);
+    this.#repeat(FIRST_REPEAT_MS);
   }
 
   end(): void {
@@ -24,31 +24,31 @@ export class Press {
 
   #repeat(waitMs: number): void {
     this.#send();
-    this.#timer = setTimeout(() => this.#repeat(EACH_MS), waitMs);
+    this.#timer = setTimeout(() => this.#repeat(REPEAT_MS), waitMs);
   }
 }
 
 /** Lets a button and the space bar send requests as long as they are held. */
-export function followPresses(button: HTMLElement, press: Press): void {
+export function sendWhilePressed(button: HTMLElement, send: RepeatingSend): void {
   button.addEventListener('pointerdown', ({ button: which }) => {
-    if (which === 0) press.start();
+    if (which === 0) send.start();
   });
-  for (const type of ['pointerup', 'pointercancel'] as const) window.addEventListener(type, () => press.end());
+  for (const type of ['pointerup', 'pointercancel'] as const) window.addEventListener(type, () => send.end());
   // A click without a pointer comes from the keyboard or a screen reader.
   button.addEventListener('click', ({ detail }) => {
     if (detail !== 0) return;
-    press.start();
-    press.end();
+    send.start();
+    send.end();
   });
   document.addEventListener('keydown', (event) => {
     if (event.code !== 'Space' || isControl(event.target)) return;
     event.preventDefault(); // Otherwise the page scrolls.
-    if (!event.repeat) press.start();
+    if (!event.repeat) send.start();
   });
   document.addEventListener('keyup', ({ code }) => {
-    if (code === 'Space') press.end();
+    if (code === 'Space') send.end();
   });
-  window.addEventListener('blur', () => press.end());
+  window.addEventListener('blur', () => send.end());
 }
 
 /** On a control, the space bar does what the control does. */

@@ -1,8 +1,8 @@
 import type { RunState } from '../shared/protocol.js';
 import { ROWS, type RowName, SCENARIOS } from '../shared/settings.js';
 import type { Excess } from './excesses.js';
+import { formatCount, formatSeconds, formatTimesTheLimit } from './format.js';
 import type { RowHistory } from './row-history.js';
-import { count, seconds, timesTheLimit } from './words.js';
 
 /** What one row did with the requests of a run. */
 interface RowResult {
@@ -19,17 +19,17 @@ export function describePlan({ scenario, settings, planned }: RunState): string 
   switch (scenario) {
     case 'boundary': {
       const distance = ((planned[1]?.atMs ?? 0) - (planned[0]?.atMs ?? 0)) / 2;
-      const first = `${count(limit, 'request')} ${seconds(distance)} before the fixed window's counter restarts`;
+      const first = `${formatCount(limit, 'request')} ${formatSeconds(distance)} before the fixed window's counter restarts`;
       return `${name}: ${first}, and ${limit} more the same time after.`;
     }
     case 'first': {
-      const [before, after] = planned.slice(1).map(({ atMs }) => seconds(atMs - planned[0]!.atMs));
+      const [before, after] = planned.slice(1).map(({ atMs }) => formatSeconds(atMs - planned[0]!.atMs));
       return `${name}: 1 request, ${limit - 1} more ${before} later, and ${limit} more ${after} after the first one.`;
     }
     case 'burst':
       return `${name}: more requests at once than the limit.`;
     case 'steady':
-      return `${name}: one request each ${seconds(Math.max(windowMs / limit, minDifferenceMs))}, for two windows.`;
+      return `${name}: one request each ${formatSeconds(Math.max(windowMs / limit, minDifferenceMs))}, for two windows.`;
     case 'hammer':
       return `${name}: 20 requests per second, for 5 s.`;
   }
@@ -50,27 +50,27 @@ export function describeResult(run: RunState, row: (name: RowName) => RowHistory
   const attacked = run.scenario === 'first' ? 'first' : 'fixed';
   const rolling = resultOf(run, row('rolling'));
   if (rolling.allowed + rolling.rejected === 0) return '';
-  const sentences = [compare(run, rolling, attacked, resultOf(run, row(attacked)))];
+  const sentences = [compareRows(run, rolling, attacked, resultOf(run, row(attacked)))];
   if (algorithm !== 'rolling' && algorithm !== attacked) {
     const { allowed, excess } = resultOf(run, row(algorithm));
-    sentences.push(`The ${nameOf(algorithm)} allowed ${excess === undefined ? allowed : within(excess)}.`);
+    sentences.push(`The ${nameOf(algorithm)} allowed ${excess === undefined ? allowed : formatExcess(excess)}.`);
   }
   return sentences.join(' ');
 }
 
-function compare(
+function compareRows(
   { settings }: RunState,
   rolling: RowResult,
   attacked: RowName,
   { allowed, excess }: RowResult,
 ): string {
-  const window = seconds(settings.windowMs);
-  const sent = count(rolling.allowed + rolling.rejected, 'request');
+  const window = formatSeconds(settings.windowMs);
+  const sent = formatCount(rolling.allowed + rolling.rejected, 'request');
   const ofRolling = `The rolling window allowed ${rolling.allowed} of ${sent}`;
   if (excess !== undefined) {
     return (
       `${ofRolling}, because it always counts the last ${window}. ` +
-      `The ${nameOf(attacked)} allowed ${within(excess)}, ${timesTheLimit(excess.count, settings.limit)}, ` +
+      `The ${nameOf(attacked)} allowed ${formatExcess(excess)}, ${formatTimesTheLimit(excess.count, settings.limit)}, ` +
       'because its counter restarted between them.'
     );
   }
@@ -84,15 +84,16 @@ function compare(
 }
 
 const nameOf = (name: RowName): string => ROWS[name].toLowerCase();
-const within = ({ count: units, fromMs, toMs }: Excess): string => `${units} within ${seconds(toMs - fromMs)}`;
+const formatExcess = ({ count: units, fromMs, toMs }: Excess): string =>
+  `${units} within ${formatSeconds(toMs - fromMs)}`;
 
 function resultOf({ id }: RunState, { marks, excesses }: RowHistory): RowResult {
-  const own = marks.filter(({ attempt }) => attempt.run === id);
-  const allowed = own.filter(({ state }) => state !== 'rejected').length;
+  const ownMarks = marks.filter(({ attempt }) => attempt.run === id);
+  const allowed = ownMarks.filter(({ state }) => state !== 'rejected').length;
   const ofRun = excesses.filter(({ run }) => run === id);
   const excess = ofRun.reduce<Excess | undefined>(
     (most, one) => (one.count > (most?.count ?? 0) ? one : most),
     undefined,
   );
-  return { allowed, rejected: own.length - allowed, excess };
+  return { allowed, rejected: ownMarks.length - allowed, excess };
 }

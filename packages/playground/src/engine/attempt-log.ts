@@ -15,8 +15,8 @@ export type SharedEvent<Name extends RowName = Algorithm> =
 
 const NONE: Totals = { allowed: 0, rejected: 0 };
 
-/** The engine's record: the state, the latest attempts and the totals. */
-export class RecordBook {
+/** What the engine keeps: the state, the latest attempts and the totals. */
+export class AttemptLog {
   #state: State;
   #totals: Totals = NONE;
   readonly #kept = new Map<string, Attempt>();
@@ -108,9 +108,9 @@ export class RecordBook {
     this.#count(attempt, -1);
   }
 
-  #count(attempt: Attempt, by: number): void {
+  #count(attempt: Attempt, change: number): void {
     const { allowed, rejected } = this.#totals;
-    this.#totals = attempt.allowed ? { allowed: allowed + by, rejected } : { allowed, rejected: rejected + by };
+    this.#totals = attempt.allowed ? { allowed: allowed + change, rejected } : { allowed, rejected: rejected + change };
   }
 
   /** Drops the oldest rejected attempt, because allowed ones still count until no page shows them. */
