@@ -1,4 +1,4 @@
-// A stand-in for a language model's API. It streams as many words as the prompt asks for, such as "Write 20 words".
+// A fake of a language model's API. It streams as many words as the prompt requests, such as "Write 20 words".
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** One token of the text; in the last part of the stream, the tokens that the call has used. */

@@ -111,10 +111,10 @@ function startProcesses(): void {
 Rollgate behind Express, on ${url}, in ${PROCESSES} processes with Redis on ${REDIS_URL}.
 Each user has 20 requests and 400 tokens a minute, and 2 streams at once. The organization has 30, 600 and 3.
 
-  ask() { curl -iN ${url}/complete -H 'Content-Type: application/json' -H "Authorization: Bearer $1" -d "{\\"prompt\\":\\"$2\\"}"; }
-  ask ann-key 'Write 20 words'       reserves 104 tokens, streams the reply, and settles 24
-  ask bob-key 'Write 90 words'       is settled early if you end it with Ctrl-C
-  ask ann-key 'Write 500 words'      takes more than its user has, so later requests are rejected
+  complete() { curl -iN ${url}/complete -H 'Content-Type: application/json' -H "Authorization: Bearer $1" -d "{\\"prompt\\":\\"$2\\"}"; }
+  complete ann-key 'Write 20 words'  reserves 104 tokens, streams the reply, and settles 24
+  complete bob-key 'Write 90 words'  is settled early if you end it with Ctrl-C
+  complete ann-key 'Write 500 words' takes more than its user has, so later requests are rejected
   curl ${url}/usage -H 'Authorization: Bearer ann-key'
                                      shows what is left
   redis-server                       starts Redis

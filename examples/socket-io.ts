@@ -30,8 +30,8 @@ io.on('connection', (socket) => {
     const acknowledge = args.at(-1);
     if (typeof acknowledge === 'function') acknowledge({ error: 'RATE_LIMIT_EXCEEDED', retryAfterMs });
   });
-  socket.on('say', (text: string, acknowledge?: (reply: object) => void) => {
-    socket.broadcast.emit('said', text);
+  socket.on('message', (text: string, acknowledge?: (reply: object) => void) => {
+    socket.broadcast.emit('message', text);
     acknowledge?.({ ok: true });
   });
 });

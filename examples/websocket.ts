@@ -46,7 +46,7 @@ function reject(socket: Duplex, { retryAfterMs, violated }: Decision): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Connections that have answered the last ping. */
+/** Connections that have responded to the last ping. */
 const alive = new WeakSet<WebSocket>();
 
 /** Echoes the messages of a client. All of its connections share one limit of messages. */
@@ -60,7 +60,7 @@ function serve(webSocket: WebSocket, client: string): void {
   });
 }
 
-// A client whose network has gone never closes its connection, and its slot would stay taken.
+// A client whose network has failed never closes its connection, and its slot would stay taken.
 setInterval(() => {
   for (const webSocket of webSockets.clients) {
     if (!alive.delete(webSocket)) webSocket.terminate();

@@ -20,7 +20,7 @@ describe('llm-gateway-redis.ts', () => {
   });
   afterAll(() => redis.stop());
 
-  const ask = (key: string, prompt: string | number, signal: AbortSignal | null = null) =>
+  const requestCompletion = (key: string, prompt: string | number, signal: AbortSignal | null = null) =>
     fetch(`${url}/complete`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
@@ -41,13 +41,13 @@ describe('llm-gateway-redis.ts', () => {
     ({ url } = await start('llm-gateway-redis.ts', { REDIS_URL: redis.url, TOKEN_MS: '1' }));
     await settleStreams();
     await redis.run('FLUSHALL');
-    await leaveStreams();
+    await abortStreams();
   }, 30_000);
 
   async function settleStreams() {
-    expect((await ask('nobody', 'Write 1 words')).status).toBe(401);
-    expect((await ask('ann-key', 7)).status).toBe(400);
-    const events = await (await ask('ann-key', 'Write 3 words')).text();
+    expect((await requestCompletion('unknown-key', 'Write 1 words')).status).toBe(401);
+    expect((await requestCompletion('ann-key', 7)).status).toBe(400);
+    const events = await (await requestCompletion('ann-key', 'Write 3 words')).text();
     expect(events.split('\n\n')).toEqual([
       'data: {"text":"word 1 "}',
       'data: {"text":"word 2 "}',
@@ -63,22 +63,22 @@ describe('llm-gateway-redis.ts', () => {
       organizationTokens: 593,
       ...streams,
     });
-    await (await ask('ann-key', 'Write 400 words')).text();
+    await (await requestCompletion('ann-key', 'Write 400 words')).text();
     await untilUsage({ userTokens: 0, organizationTokens: 189 });
-    const rejected = await ask('ann-key', 'Write 1 words');
+    const rejected = await requestCompletion('ann-key', 'Write 1 words');
     expect(rejected.status).toBe(429);
     expect(rejected.headers.get('Retry-After')).toMatch(/^\d+$/);
     expect(await rejected.json()).toMatchObject({ 'violated-policies': ['userTokens'] });
   }
 
-  async function leaveStreams() {
+  async function abortStreams() {
     const [first, second] = [new AbortController(), new AbortController()];
     const streams = [
-      await ask('ann-key', 'Write 99999 words', first.signal),
-      await ask('ann-key', 'Write 99999 words', second.signal),
+      await requestCompletion('ann-key', 'Write 99999 words', first.signal),
+      await requestCompletion('ann-key', 'Write 99999 words', second.signal),
     ];
     for (const { body } of streams) await readUntil(body!, 'word 101 ');
-    const rejected = await ask('ann-key', 'Write 1 words');
+    const rejected = await requestCompletion('ann-key', 'Write 1 words');
     expect(rejected.headers.get('RateLimit-Policy')).toContain('"userTokens";q=400;w=60');
     expect(await rejected.json()).toMatchObject({ status: 429, 'violated-policies': ['userStreams'] });
     first.abort();
@@ -111,7 +111,7 @@ describe('websocket.ts', () => {
     const replies: string[] = [];
     second.on('message', (data) => replies.push(JSON.parse(String(data))));
     for (let count = 1; count <= 6; count++) second.send(`hello ${count}`);
-    await until('all messages are answered', async () => replies.length === 6);
+    await until('all messages have replies', async () => replies.length === 6);
     expect(replies[0]).toEqual({ echo: 'hello 1', remaining: 4 });
     expect(replies[5]).toEqual({ error: 'Slow down', retryAfterMs: expect.any(Number) });
 

@@ -106,7 +106,7 @@ describe('socket-io.ts', () => {
     let state = '';
     while (state !== 'connected') state = await open(0);
     const replies: object[] = [];
-    for (let turn = 0; turn < 11; turn++) replies.push(await sockets.at(-1)!.emitWithAck('say', 'hello'));
+    for (let turn = 0; turn < 11; turn++) replies.push(await sockets.at(-1)!.emitWithAck('message', 'hello'));
     expect(replies.slice(0, 10)).toEqual(new Array(10).fill({ ok: true }));
     expect(replies[10]).toEqual({ error: 'RATE_LIMIT_EXCEEDED', retryAfterMs: expect.any(Number) });
   });
