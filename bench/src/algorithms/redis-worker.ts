@@ -15,8 +15,8 @@ export interface LoadTask extends CheckTask {
 const [algorithm, url] = process.argv.slice(2) as [Algorithm, string];
 const client = new Redis(url);
 const clock = new ManualClock();
-const byServer = limiterOn(new RedisStore({ client }));
-const byClock = limiterOn(new RedisStore({ client, clock }));
+const limiterOnServerClock = limiterOn(new RedisStore({ client }));
+const limiterOnTestClock = limiterOn(new RedisStore({ client, clock }));
 
 function limiterOn(store: RedisStore): RateLimiter {
   return new RateLimiter({ limits: perMinute(algorithm, LIMIT), store, timeout: '1m' });
@@ -27,9 +27,9 @@ handleTasks(({ isSpread, ...task }: LoadTask) => {
   return runChecks(
     {
       check(key) {
-        if (!isSpread) return byServer.check(key);
+        if (!isSpread) return limiterOnServerClock.check(key);
         if (started++ % task.keyCount === 0) clock.ms += WINDOW_MS / HITS_PER_WINDOW;
-        return byClock.check(key);
+        return limiterOnTestClock.check(key);
       },
       isRejection: (decision) => !(decision as Decision).allowed,
     },

@@ -6,7 +6,7 @@ import { END_SECONDS, LIMIT, TRAFFIC, type Traffic } from './traffic.js';
 export const BIN_SECONDS = 4;
 
 /** What a bar represents. */
-export const SHOWN = ['asked for', 'let through', 'let through beyond 60 in a minute'] as const;
+export const SHOWN = ['requested', 'allowed', 'allowed beyond 60 in a minute'] as const;
 
 /** Requests in one bin of one cell of the picture. */
 export interface Bar {
@@ -34,9 +34,9 @@ export function runAll(): { bars: Bar[]; cells: Cell[] } {
     for (const traffic of TRAFFIC) {
       const startTimes = startTimesOf(limit, traffic.times);
       const inMinute = inWindowOfEach(startTimes, WINDOW_MICROS);
-      const [asked, within, beyond] = SHOWN;
+      const [requested, within, beyond] = SHOWN;
       bars.push(
-        ...toBars(row, traffic, asked, traffic.times),
+        ...toBars(row, traffic, requested, traffic.times),
         ...toBars(
           row,
           traffic,

@@ -14,7 +14,7 @@ export function toSpec(bars: readonly Bar[], cells: readonly Cell[]): TopLevelSp
   const labels = cells.map((cell) => ({ ...cell, shown: LABEL, note: notes.get(cell.row) }));
   return {
     title: {
-      text: `Seven ways to say “${LIMIT} a minute”`,
+      text: `Seven ways to limit requests to “${LIMIT} a minute”`,
       subtitle: [
         `Requests in each ${BIN_SECONDS} seconds. Those of the leaky bucket count when they start, after their delay.`,
         'Above them the most that started in any rolling minute. Real runs of Rollgate.',

@@ -71,8 +71,8 @@ async function measureLog(server: RedisServer, worker: OpenWorker, effort: Effor
   await worker.run({ kind: 'take', slots: SLOTS, leaseMs: LEASE_MS });
   const [key] = (await server.run('KEYS', '*')) as string[];
   const bytes = Number(await server.run('MEMORY', 'USAGE', key!, 'SAMPLES', '0'));
-  const held = await measureTask(server, worker, { kind: 'hold', seconds: HOLD_SECONDS }, { keepsState: true });
-  const percent = (of: keyof Cpu) => ((held[of] - idle[of]) / HOLD_SECONDS / 10_000) * (LEASE_MS / 30_000);
+  const holding = await measureTask(server, worker, { kind: 'hold', seconds: HOLD_SECONDS }, { keepsState: true });
+  const percent = (of: keyof Cpu) => ((holding[of] - idle[of]) / HOLD_SECONDS / 10_000) * (LEASE_MS / 30_000);
   return {
     settlements,
     slot: {

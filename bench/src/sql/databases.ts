@@ -22,7 +22,7 @@ export interface BenchDatabase {
   readonly about: string;
   /** Deletes all rows. */
   clear(): Promise<void>;
-  /** Of a file there are none. */
+  /** `undefined` for a file. */
   read(): Promise<ServerFigures | undefined>;
 }
 
@@ -31,20 +31,20 @@ export async function withPostgres<Result>(use: (database: BenchDatabase) => Pro
   const server = await PostgresServer.start();
   const pool = new Pool({ connectionString: server.url, max: 1 });
   try {
-    const ask = async (text: string) => Object.values((await pool.query(text)).rows[0])[0] as string;
-    const pid = Number((await ask("SELECT pg_read_file('postmaster.pid')")).split('\n')[0]);
+    const queryValue = async (text: string) => Object.values((await pool.query(text)).rows[0])[0] as string;
+    const pid = Number((await queryValue("SELECT pg_read_file('postmaster.pid')")).split('\n')[0]);
     // New connections inherit the core.
     if (canPin) execFileSync('taskset', ['-cp', String(SERVER_CORE), String(pid)], { stdio: 'ignore' });
     await new PostgresStore({ client: pool }).createTable();
     return await use({
       address: server.url,
-      about: `PostgreSQL ${await ask('SHOW server_version')} with its defaults`,
+      about: `PostgreSQL ${await queryValue('SHOW server_version')} with its defaults`,
       async clear() {
         const tables = "SELECT string_agg(tablename, ',') FROM pg_tables WHERE schemaname = 'public'";
-        await pool.query(`TRUNCATE ${await ask(tables)}; CHECKPOINT`);
+        await pool.query(`TRUNCATE ${await queryValue(tables)}; CHECKPOINT`);
       },
       async read() {
-        const walBytes = Number(await ask("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"));
+        const walBytes = Number(await queryValue("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"));
         return { cpuMicros: cpuMicrosOf(pid), walBytes };
       },
     });
