@@ -39,5 +39,5 @@ export const mutants = [
   return { name: `${place} ${number}`, reason: reasons[explained], ...mutant };
 });
 
-/** What the reasons explain that is no mutant. */
+/** Reasons that belong to no mutant. */
 export const staleReasons = [...unused];

@@ -101,7 +101,7 @@ export const core = [
   ...of('memory/plain-window-decision', STORE, [
     ['the decision of a plain window can be refunded twice', '    this.#receipt = left;\n', ''],
     [
-      'the decision of a plain window gives away what was left in it',
+      'the decision of a plain window takes a spent receipt for its rule',
       'if (!(receipt instanceof PlainWindowRule)) return receipt;',
       '',
     ],
@@ -152,7 +152,7 @@ export const core = [
       '      namespace.lifecycle = limit;\n',
     ],
     ['a receipt of an earlier life is refunded', 'if (entry.life !== life) {', 'if (false) {'],
-    ['a key that was only looked at stays', '      entry.close(); // A later operation', '      // A later operation'],
+    ['a key that was only read stays', '      entry.close(); // A later operation', '      // A later operation'],
   ]),
   ...of('memory/reclaimer', STORE, [
     [
@@ -301,7 +301,7 @@ export const core = [
       'startMs < last.earliestMs ? last : undefined',
       'false ? last : undefined',
     ],
-    ['callers that have started hold up the others', 'this.#starts.splice(this.#starts.indexOf(start), 1);', ''],
+    ['callers that have started delay the others', 'this.#starts.splice(this.#starts.indexOf(start), 1);', ''],
   ]),
   ...of('waiting/wait-attempt', WAIT, [
     ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],

@@ -122,12 +122,12 @@ export const http = [
         'resolved',
       ],
       [
-        'a request that other code has answered is published',
+        'a request to which other code has responded is published',
         'known !== undefined && this.#hasResponded(response)',
         'known === null',
       ],
       [
-        'a rejection that other code has answered has a message',
+        'a rejection to which other code has responded has a message',
         'if (this.#hasResponded(response)) return RESPONDED;',
         '',
       ],
@@ -138,11 +138,15 @@ export const http = [
     [...LIMITER, ...names('http', 'abandoned-starts-in-express')],
     [
       ['a dry run waits in the queue', 'if (decision.delayMs > 0 && !isDryRun)', 'if (decision.delayMs > 0)'],
-      ['an answered request keeps its start', 'if (outcome.decision.delayMs > 0)', 'if (outcome.decision.delayMs < 0)'],
+      [
+        'a request with another response keeps its start',
+        'if (outcome.decision.delayMs > 0)',
+        'if (outcome.decision.delayMs < 0)',
+      ],
     ],
   ),
   ...of('http/src/node/http-limiter', names('http', 'failing-functions-in-express'), [
-    ['other code answers, and the request fails', '? toAnswered(outcome) : outcome', '? outcome : outcome'],
+    ['other code responds, and the request fails', '? toResponded(outcome) : outcome', '? outcome : outcome'],
   ]),
   ...of('http/src/node/http-limiter', HEADERS, [
     [

@@ -44,8 +44,8 @@ export const redis = [
   ]),
   ...of('clients/glide-redelivery', GLIDE, [
     ['slots that move wait for each other', 'redirectedSlotOf(error);', 'redirectedSlotOf(error) && "";'],
-    ['commands wait for a moving slot for ever', 'performance.now() - sinceMs > MAX_WAIT_MS', 'false'],
-    ['commands for nobody are sent to a silent node', 'if (this.#broken !== undefined)', 'if (false)'],
+    ['commands wait for a moving slot forever', 'performance.now() - sinceMs > MAX_WAIT_MS', 'false'],
+    ['commands without a caller are sent to a silent node', 'if (this.#broken !== undefined)', 'if (false)'],
     ['one error of a node fails the commands behind it', 'REPLIED.test(error.message)', 'false'],
   ]),
   ...of('clients/glide-topology', GLIDE, [

@@ -100,7 +100,7 @@ export const slots = [
   ]),
   ...of('core/src/slots/held-slots.ts', LEASES, [
     ['a decision is released twice', 'if (this.#isReleased) return undefined;', ''],
-    ['a release wakes nobody', '      wakeWaiters(store, () => this.names);', ''],
+    ['a release wakes no caller', '      wakeWaiters(store, () => this.names);', ''],
     [
       'a failed refund keeps the renewal',
       '    this.renewer?.delete(this);\n    return mapAwaitable',
@@ -125,7 +125,7 @@ export const slots = [
     ],
   ]),
   ...of('core/src/custom/renew-lease.ts', STATES, [
-    ['a renewal takes back slots that were released', 'if (cost === 0) return { life, atMicros };', ''],
+    ['a renewal takes released slots again', 'if (cost === 0) return { life, atMicros };', ''],
   ]),
   ...of('core/src/engine/recorded-hit.ts', STATES, [
     ['a moved lease is not found before its renewal ends', 'found ?? (moved && ', 'found ?? (false && '],

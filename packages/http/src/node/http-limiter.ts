@@ -111,7 +111,7 @@ export class HttpLimiter<Request, Response> {
   #applyLater(later: PromiseLike<Outcome>, request: Request, response: Response, next: Next): void {
     Promise.resolve(later)
       .then((outcome) => {
-        const known = this.#isResponseSent(response) ? toAnswered(outcome) : outcome;
+        const known = this.#isResponseSent(response) ? toResponded(outcome) : outcome;
         this.#apply(known, request, response, next);
       })
       .catch((thrown) => {
@@ -197,7 +197,7 @@ export class HttpLimiter<Request, Response> {
 }
 
 /** Returns the outcome of a request to which other code has responded after the gate had judged it. */
-function toAnswered(outcome: Outcome): Outcome {
+function toResponded(outcome: Outcome): Outcome {
   if (outcome.kind === 'responded') return outcome;
   return { kind: 'responded', allowed: outcome.kind === 'allowed' ? outcome : undefined };
 }
