@@ -2,7 +2,7 @@
 // node scripts/check-commits.mjs
 import { spawnSync } from 'node:child_process';
 
-/** Where `origin/main` does not tell which commits are new, those since this time are. */
+/** Without `origin/main`, and in CI, commits since this time count as new. */
 const FIRST_TIME = '2026-11-24T00:00:00Z';
 const LONGEST_SUBJECT = 72;
 const SUBJECT = /^(feat|fix|perf|refactor|docs|test|build)(\([a-z0-9,-]+\))?: \S.*[^.]$/;

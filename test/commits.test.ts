@@ -20,16 +20,16 @@ function git(...args: string[]): void {
 }
 
 function commit(message: string, time = AFTER): void {
-  const identity = ['GIT_AUTHOR', 'GIT_COMMITTER'].map((who) => [
-    [`${who}_NAME`, 'Ann'],
-    [`${who}_EMAIL`, 'ann@example.com'],
-    [`${who}_DATE`, time],
+  const identity = ['GIT_AUTHOR', 'GIT_COMMITTER'].map((role) => [
+    [`${role}_NAME`, 'Ann'],
+    [`${role}_EMAIL`, 'ann@example.com'],
+    [`${role}_DATE`, time],
   ]);
   const env = { ...process.env, ...Object.fromEntries(identity.flat()) };
   execFileSync('git', ['commit', '--quiet', '--allow-empty', '-m', message], { cwd: folder, env });
 }
 
-/** What the script prints, where `isCi` tells whether it runs in CI. */
+/** Returns what the script prints. `isCi` is whether it runs in CI. */
 function check(cwd = folder, isCi = false): string {
   const env = { ...process.env, CI: isCi ? 'true' : '' };
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM], { cwd, env, encoding: 'utf8' });

@@ -26,7 +26,7 @@ test('all workflows use an action at the same commit', () => {
   expect([...pins].filter(([, commits]) => commits.size > 1)).toEqual([]);
 });
 
-test.each(workflows)('$name can only read, unless a job asks for more', ({ text }) => {
+test.each(workflows)('$name can only read, unless a job requests more', ({ text }) => {
   expect(text).toMatch(/^permissions:\n {2}contents: read\n\n/m);
 });
 

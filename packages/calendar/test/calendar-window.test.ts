@@ -76,7 +76,7 @@ test.each([
   expect(calendarWindow({ limit: 1, period }).windowMicros).toBe(seconds * 1e6);
 });
 
-test.each(['day', 'hour'] as const)('a %s is found whichever time was asked for before', (period) => {
+test.each(['day', 'hour'] as const)('a %s is found after any other time was looked up', (period) => {
   const { calendar } = calendarWindow({ limit: 1, period });
   const { startMicros, endMicros } = calendar.periodAt(at('2026-06-10T12:30:00Z') * 1000);
   expect(calendar.periodAt(startMicros - 1).endMicros).toBe(startMicros);

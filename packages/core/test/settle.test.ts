@@ -119,7 +119,7 @@ test('each check and its settlement add at most two hits', async () => {
   expect(hits).toHaveLength(15);
 });
 
-// Five calls at once whose cost nobody knows, and a limit of 100 tokens per minute. Each call reserves an estimate.
+// Five calls at once with an unknown cost, and a limit of 100 tokens per minute. Each call reserves an estimate.
 test('parallel calls of unknown cost never reserve more than the limit, and all of their tokens count', async () => {
   const limiter = new RateLimiter({ limits: { tokens: limits.tokens }, store: new MemoryStore({ clock }) });
   const call = () => limiter.check('key', { cost: { tokens: 40 } });

@@ -193,7 +193,7 @@ describe('wait', () => {
     expect((await waiting).allowed).toBe(true);
   });
 
-  test('asks again after `retryAfter`, and ends at its timeout', async () => {
+  test('checks again after `retryAfter`, and ends at its timeout', async () => {
     const clock = manualClock();
     const limits = concurrency({ limit: 1, lease: '30s', retryAfter: '5s' });
     const store = new MemoryStore({ clock });

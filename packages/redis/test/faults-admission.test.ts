@@ -50,17 +50,17 @@ function hammer(port: number, options: Options): Load {
   return load;
 }
 
-const byRedis = (load: Load, count: number) =>
-  until(`Redis let ${count} through`, async () => load.admitted.byRedis >= count);
+const untilRedisAllows = (load: Load, count: number) =>
+  until(`Redis allowed ${count}`, async () => load.admitted.byRedis >= count);
 /** Resolves to the number that Redis allowed before its limit was full. On a busy machine, the policy may decide some calls earlier. */
-async function byFullRedis(load: Load): Promise<number> {
+async function untilRedisIsFull(load: Load): Promise<number> {
   await until('Redis rejects a call', async () =>
     load.outcomes.some(({ decision }) => decision?.degraded === false && !decision.allowed),
   );
   return load.admitted.byRedis;
 }
-const byPolicy = (load: Load, count: number) =>
-  until(`the policy let ${count} through`, async () => load.admitted.byPolicy >= count);
+const untilPolicyAllows = (load: Load, count: number) =>
+  until(`the policy allowed ${count}`, async () => load.admitted.byPolicy >= count);
 const failing = async (load: Load) => {
   const { failedCount: failed } = load;
   await until('calls fail', async () => load.failedCount >= failed + 100);
@@ -76,12 +76,12 @@ const served = async (load: Load) => {
 describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much with %s', (kind) => {
   test('when a server is killed: at most the hits that it lost and those of the fallback', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
-    const before = await byFullRedis(load);
+    const before = await untilRedisIsFull(load);
     await server.kill();
-    await byPolicy(load, LIMIT);
+    await untilPolicyAllows(load, LIMIT);
     await lasting(300);
     await server.restart();
-    await byRedis(load, before + 1);
+    await untilRedisAllows(load, before + 1);
     await served(load);
     await load.stop();
     expect(load.admitted.byRedis).toBeLessThanOrEqual(2 * LIMIT);
@@ -90,7 +90,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
 
   test('when a server pauses, which loses nothing', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
-    const before = await byFullRedis(load);
+    const before = await untilRedisIsFull(load);
     for (let outage = 0; outage < 2; outage++) {
       server.pause();
       await failing(load);
@@ -104,7 +104,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
 
   test('when a server is killed repeatedly', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
-    await byFullRedis(load);
+    await untilRedisIsFull(load);
     for (let kill = 1; kill <= 3; kill++) {
       await server.kill();
       await lasting(100 * kill);
@@ -119,7 +119,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
   test('when connections are cut and scripts flushed all the time', async () => {
     const limit = 500;
     const load = hammer(proxy.port, { kind, limit });
-    await byRedis(load, 1);
+    await untilRedisAllows(load, 1);
     while (load.outcomes.at(-1)?.decision?.allowed !== false) {
       await server.run('SCRIPT', 'FLUSH');
       proxy.cut();
@@ -134,7 +134,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
   test('when every reply is late', async () => {
     proxy.delay(150);
     const load = hammer(proxy.port, { kind, onStoreError: 'fallback' });
-    await byPolicy(load, LIMIT);
+    await untilPolicyAllows(load, LIMIT);
     proxy.delay(0);
     await served(load);
     await load.stop();

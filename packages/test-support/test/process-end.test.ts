@@ -31,7 +31,7 @@ test.each([
     .split('\n')
     .map((line) => JSON.parse(line));
   for (const [pid, folder] of servers) {
-    await until('server and folder are gone', async () => !isRunning(pid) && !existsSync(folder));
+    await until('the server has ended and its folder is deleted', async () => !isRunning(pid) && !existsSync(folder));
   }
 });
 

@@ -177,7 +177,7 @@ class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
         (thrown) => this.fail(thrown),
       );
     } catch (thrown) {
-      this.fail(thrown); // Otherwise the deadline would reject a promise that nobody has.
+      this.fail(thrown); // otherwise the deadline would reject a promise that no caller has.
     }
   }
 }

@@ -12,7 +12,7 @@ import {
 } from './hit-ring.js';
 import type { State } from './limit.js';
 
-// What a rolling window asks of the hits of one key and does with them. `hit-ring.ts` describes the numbers.
+// Queries and changes of the hits of one key, for a rolling window. `hit-ring.ts` describes the numbers.
 
 /** The index of the first hit after `micros`, or the number of hits without one. O(log n), and O(1) near the oldest hit. */
 export function firstAfter(log: State, micros: number): number {

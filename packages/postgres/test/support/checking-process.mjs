@@ -1,5 +1,5 @@
-// A process that checks two keys at a time, and refunds some of them: node checking-process.mjs options. It starts when nobody
-// holds the lock `startLock` on the server. Prints how many checks of each key it kept, and how many calls failed.
+// A process that checks two keys at a time, and refunds some of them: node checking-process.mjs options. It starts when the
+// lock `startLock` on the server is free. Prints how many checks of each key it kept, and how many calls failed.
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { PostgresStore } from '@rollgate/postgres';
 import { Client, Pool } from 'pg';

@@ -4,7 +4,7 @@ import { createScriptEditingClient } from './script-editing-client.js';
 
 /**
  * Creates a client whose scripts fail if one of their keys exists without a TTL when they end. Such a key would stay in Redis
- * for ever.
+ * forever.
  */
 export function createExpiryClient(client: Redis): IoredisClient {
   return createScriptEditingClient(client, (script) => `${BEFORE}${script}${AFTER}`);

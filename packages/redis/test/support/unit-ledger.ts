@@ -4,7 +4,7 @@ import type { Decision } from '@rollgate/core';
 interface Entry {
   readonly cost: number;
   readonly sentMs: number;
-  /** `undefined` while the check is in flight. `failed` if nobody knows whether Redis has recorded it. */
+  /** `undefined` while the check is in flight. `failed` if it is unknown whether Redis has recorded it. */
   outcome: 'allowed' | 'rejected' | 'failed' | undefined;
   repliedMs: number;
   refund: 'sent' | 'done' | undefined;
