@@ -84,7 +84,7 @@ describe.each(Object.entries(stores))('%s', (_, createTestStore) => {
 
 test.each(['peek', 'charge', 'reset'] as const)('%s rejects keys that name no limit', async (operation) => {
   const limiter = new RateLimiter({ limits });
-  const call = (key: object) => limiter[operation](key as never);
+  const call = (key: object) => (limiter[operation] as (key: object) => Promise<unknown>).call(limiter, key);
   const code = 'ERR_ROLLGATE_INVALID_KEY';
   await expect(call({})).rejects.toMatchObject({
     message: 'Expected `key` to be a string, or a record with a string for at least one limit, got an object (object)',

@@ -406,7 +406,8 @@ describe('a limiter without limits', () => {
   });
 
   test.each(['check', 'peek', 'reset', 'wait'] as const)('throws when a call of `%s` has none', async (method) => {
-    await expect(create()[method]('ann')).rejects.toThrow(
+    const limiter: Record<typeof method, (key: string) => Promise<unknown>> = create();
+    await expect(limiter[method]('ann')).rejects.toThrow(
       'Expected `limits` with this call, got none. The limits of this limiter are',
     );
   });

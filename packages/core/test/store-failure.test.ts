@@ -8,6 +8,10 @@ import { FAILURE, limits, log, store, TIMEOUT_MS } from './store-failure-setup.j
 const make = (onStoreError?: OnStoreError, timeout: number | string = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });
 
+/** One of these methods, whose types differ. */
+const callOf = (limiter: RateLimiter<typeof limits>, method: 'check' | 'peek' | 'reset') =>
+  (limiter[method] as (key: string) => Promise<unknown>).bind(limiter);
+
 /** The decision as `JSON.stringify` shows it, with the limits of a single rule. */
 const toPlain = (decision: Decision): unknown => JSON.parse(JSON.stringify(decision));
 
@@ -19,7 +23,7 @@ describe('a call', () => {
       const decision = await limiter.check('ann');
       store.mode = 'silence';
       const startMs = performance.now();
-      const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : limiter[method]('ann');
+      const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : callOf(limiter, method)('ann');
       expect(await isSettledBefore(TIMEOUT_MS, call)).toBe(true);
       expect(performance.now() - startMs).toBeGreaterThan(TIMEOUT_MS - 2);
       const reason = (await call.catch((error: unknown) => error)) as StoreError;
@@ -36,7 +40,7 @@ describe('a call', () => {
     const limiter = make();
     const decision = await limiter.check('ann');
     store.mode = FAILURE;
-    const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : limiter[method]('ann');
+    const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : callOf(limiter, method)('ann');
     const reason = await call.catch((error) => error);
     expect(reason).toBeInstanceOf(StoreError);
     expect(reason).toMatchObject({ message: 'The store failed: no room', cause: FAILURE.rejection });
@@ -60,12 +64,11 @@ describe('a call', () => {
       },
     };
     jest.spyOn(store, method).mockReturnValue(thenable as Promise<never>);
-    const reason = await make()
-      [method]('ann')
-      .catch((error) => error);
+    const reason = await callOf(make(), method)('ann').catch((error) => error);
     expect(reason).toBeInstanceOf(StoreError);
     expect(reason).toMatchObject({ message: 'The store failed: no room', cause: FAILURE.rejection });
-    if (method !== 'reset') expect(await make('fallback')[method]('ann')).toMatchObject({ degraded: 'fallback' });
+    if (method !== 'reset')
+      expect(await callOf(make('fallback'), method)('ann')).toMatchObject({ degraded: 'fallback' });
   });
 
   test('times out after 500 ms by default, and `timeout` accepts a text', async () => {

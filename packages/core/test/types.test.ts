@@ -1,4 +1,4 @@
-import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Decision, MemoryStore, RateLimiter, rollingWindow, sameKey } from '@rollgate/core';
 
 const limit = rollingWindow({ limit: 2, window: '1m' });
 
@@ -22,8 +22,31 @@ test('the names of limits are inferred, and wrong ones do not compile', async ()
 
 test('a call may have the keys of some limits', async () => {
   const limiter = new RateLimiter({ limits: { burst: limit, daily: limit } });
-  expect((await limiter.peek({ burst: 'ann' })).limits.burst.remaining).toBe(2);
+  const peeked = await limiter.peek({ burst: 'ann' });
+  expect(peeked.limits.burst.remaining).toBe(2);
+  // @ts-expect-error the decision has no limit without a key
+  expect(peeked.limits.daily).toBeUndefined();
+  const violated: readonly 'burst'[] = peeked.violated;
+  expect(violated).toEqual([]);
+  // @ts-expect-error the decision has no limit without a key
+  expect((await limiter.charge({ daily: 'ann' })).limits.burst).toBeUndefined();
+  const all = (await limiter.peek('ann')).limits;
+  expect([all.burst.remaining, all.daily.remaining]).toEqual([2, 1]);
+  const some: { burst: string; daily?: string } = { burst: 'ann' };
+  const may = (await limiter.peek(some)).limits;
+  // @ts-expect-error it may be missing
+  expect(() => may.daily.remaining).toThrow(TypeError);
+  const account = { burst: limit, daily: limit };
+  const login = new RateLimiter({ limits: { ...account, address: limit } });
+  const { limits } = await login.peek(sameKey(account, 'ann'));
+  expect([limits.burst.remaining, limits.daily.remaining]).toEqual([2, 2]);
+  // @ts-expect-error the address has no key
+  expect(limits.address).toBeUndefined();
   await limiter.reset({ yearly: 'ann' }, { limits: { hourly: limit, yearly: limit } });
+  const decision = await limiter.check('ann', { cost: { daily: 2 } }).catch(() => limiter.check('ann'));
+  await limiter.refund(decision, { daily: 'ann' });
+  // @ts-expect-error there is no such limit
+  await expect(limiter.refund(await limiter.peek('ann'), { hourly: 'ann' })).rejects.toThrow(TypeError);
   // @ts-expect-error there is no such limit
   await expect(limiter.reset({ hourly: 'ann' })).rejects.toThrow(TypeError);
   // @ts-expect-error there is no such limit

@@ -136,6 +136,10 @@ export async function control(url: string, limiters: Limiters): Promise<object> 
   }
   if (command === 'block') return limiters[scenario]!.block({ blocked: key }, '1h');
   if (command === 'ban') return limiters[scenario]!.block({ blocked: key }, Infinity);
+  if (command === 'open') {
+    await limiters[scenario]!.reset({ blocked: key });
+    return (await limiters[scenario]!.peek({ blocked: key })).limits;
+  }
   const { remaining, limits } = await limiters[scenario]!.peek(key);
   return { remaining, limits };
 }

@@ -135,7 +135,7 @@ class LimiterPair {
     const keys = Object.fromEntries(names.map((name, index) => [name, index % 2 === 0 ? key : (otherKey ?? key)]));
     const given = otherKey === undefined ? key : keys;
     if (kind === 'reset') return both((limiter) => limiter.reset(given as string, { limits }));
-    return both((limiter) => limiter[kind](given as string, options));
+    return both((limiter) => (limiter[kind] as RateLimiter['check']).call(limiter, given as string, options));
   }
 }
 

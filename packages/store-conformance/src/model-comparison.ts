@@ -173,7 +173,8 @@ export class ModelComparison {
     const keys = toKeys(this.#specs, command.keys);
     const { micros } = this.#clock;
     const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
-    const decision = await limiter[kind](keys, { cost: toCost(this.#specs, cost), limits: this.#limits });
+    const options = { cost: toCost(this.#specs, cost), limits: this.#limits };
+    const decision = await (kind === 'check' ? limiter.check(keys, options) : limiter.peek(keys, options));
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
     // A rejected attempt stays recorded.
     const left = decision.allowed ? receipt : [];

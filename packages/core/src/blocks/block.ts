@@ -15,8 +15,9 @@ const LONGEST = 1;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /**
- * A limit without a quota. It allows everything until `block` of the limiter closes a key for a time. While a key is closed, it rejects
- * with `reason: 'blocked'` and the exact wait. The longest of several blocks decides, and `reset` opens the key.
+ * A limit without a quota. It allows everything until `block` of the limiter closes a key for a time. While a key is
+ * closed, it rejects with `reason: 'blocked'` and the exact wait. The longest of several blocks decides, and `reset`
+ * opens the key.
  *
  * Neither a check nor a charge changes a block. Its `limit` is `Infinity`, and so is `remaining` while the key is open.
  *

@@ -5,7 +5,16 @@ import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events
 import type { StoreError } from '../failure/store-error.js';
 import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import type { Key, Limits, MissingNameOf, NameOf, SomeKeys } from '../plan/create-plan.js';
+import type {
+  Key,
+  Limits,
+  MissingNameOf,
+  NameIn,
+  NameOf,
+  OptionalNameIn,
+  SomeKeys,
+  WithoutOthers,
+} from '../plan/create-plan.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { Costs, Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
@@ -32,6 +41,10 @@ export type DecisionEvent = DecisionEventOf<RateLimiter>;
 type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
 type SomeKeysOn<Own extends Limits> = NoInfer<SomeKeys<NameOf<Own>>>;
 type BlockKeysOn<Own extends Limits> = [BlockNameOf<Own>] extends [never] ? never : NoInfer<SomeKeys<BlockNameOf<Own>>>;
+/** The decision of the limits for which there are keys. */
+type DecisionFor<Own extends Limits, Keys, Name extends string = NameOf<Own>> = NoInfer<
+  Decision<NameIn<Keys, Name>, (MissingNameOf<Own> | OptionalNameIn<Keys, Name>) & NameIn<Keys, Name>>
+>;
 type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>, MissingNameOf<Own>>>;
 
 /** Published on the channel `rollgate:lease:lost` when slots of a `concurrency` limit may belong to another process. */
@@ -116,20 +129,26 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /** Like {@link check}, but records nothing. With a record of keys, only the limits that it names decide. */
-  async peek<Own extends Limits = Given>(key: SomeKeysOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
+  async peek<Own extends Limits = Given, Keys extends SomeKeysOn<Own> = SomeKeysOn<Own>>(
+    key: Keys & WithoutOthers<Keys, NameOf<Own>>,
+    options?: CheckOptions<Own>,
+  ): Promise<DecisionFor<Own, Keys>> {
     const plan = selectLimits(this.#planFor(options), key);
     const costs = resolveCosts(plan, options?.cost);
-    return this.#store.peek(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionOn<Own>>;
+    return this.#store.peek(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionFor<Own, Keys>>;
   }
 
   /**
    * Refunds exactly what the check with this decision recorded. A second refund does nothing, and neither does a refund
    * of hits that have left the window or were reset. A rejected attempt that `countRejected` recorded stays recorded.
    *
-   * @throws TypeError if `decision` does not come from a limiter. The promise rejects with it.
+   * @param key With a record of keys, the limits that it does not name keep what the check recorded, for good. The decision
+   * knows its keys, so only the names matter.
+   * @throws TypeError if `decision` does not come from a limiter, or if `key` names a limit that it does not have. The promise
+   * rejects with it.
    */
-  async refund(decision: Decision): Promise<void> {
-    await refundDecision(this.#store, decision);
+  async refund<Name extends string>(decision: Decision<Name, Name>, key?: NoInfer<SomeKeys<Name>>): Promise<void> {
+    await refundDecision(this.#store, decision, key);
   }
 
   /**
@@ -170,12 +189,12 @@ export class RateLimiter<Given extends Limits = Limits> {
    *
    * @throws The same as {@link check}.
    */
-  async charge<Own extends Limits = Given>(
-    key: SomeKeysOn<Own>,
+  async charge<Own extends Limits = Given, Keys extends SomeKeysOn<Own> = SomeKeysOn<Own>>(
+    key: Keys & WithoutOthers<Keys, NameOf<Own>>,
     options?: CheckOptions<Own>,
-  ): Promise<DecisionOn<Own>> {
+  ): Promise<DecisionFor<Own, Keys>> {
     const plan = selectLimits(this.#planFor(options), key);
-    return this.#charge(plan, key, resolveCosts(plan, options?.cost)) as Awaitable<DecisionOn<Own>>;
+    return this.#charge(plan, key, resolveCosts(plan, options?.cost)) as Awaitable<DecisionFor<Own, Keys>>;
   }
 
   /**
@@ -189,15 +208,17 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @throws TypeError, RangeError for an invalid key or duration. A {@link StoreError} if the store fails, unless the policy
    * is `'fallback'`. The promise rejects with it.
    */
-  async block<Own extends Limits = Given>(
-    key: BlockKeysOn<Own>,
+  async block<Own extends Limits = Given, Keys extends BlockKeysOn<Own> = BlockKeysOn<Own>>(
+    key: Keys & WithoutOthers<Keys, BlockNameOf<Own>>,
     duration: Duration,
     options?: Pick<CheckOptions<Own>, 'limits'>,
-  ): Promise<NoInfer<Decision<BlockNameOf<Own>>>> {
+  ): Promise<DecisionFor<Own, Keys, BlockNameOf<Own>>> {
     const plan = this.#planFor(options);
     const limit = plan.rules.map((rule) => rule.limit as BlockingLimit).find((one) => one.toBlockingPlan);
     if (!limit) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NO_BLOCK));
-    return this.#charge(limit.toBlockingPlan(plan, key, duration), key, 1) as Awaitable<Decision<BlockNameOf<Own>>>;
+    return this.#charge(limit.toBlockingPlan(plan, key, duration), key, 1) as Awaitable<
+      DecisionFor<Own, Keys, BlockNameOf<Own>>
+    >;
   }
 
   /**

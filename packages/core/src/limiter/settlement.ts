@@ -11,8 +11,12 @@ import { NO_SLOTS } from '../validation/error-texts.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
 
-/** Refunds what the check with this decision recorded in the store. */
-export function refundDecision(store: Store, decision: Decision): Awaitable<void> {
+/** Refunds what the check with this decision recorded in the store, or what the limits recorded for which there are keys. */
+export function refundDecision(store: Store, decision: Decision, key?: unknown): Awaitable<void> {
+  if (typeof key === 'object') {
+    const costs = Object.keys(key!).map((name) => [name, 0]);
+    return settleDecision(store, decision, { cost: Object.fromEntries(costs) });
+  }
   return spendReceipt(store, decision, (receipt) =>
     receipt instanceof SlotReceipt ? receipt.refund(store) : store.refund(receipt),
   );

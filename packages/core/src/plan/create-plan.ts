@@ -28,6 +28,19 @@ export type SomeKeys<Name extends string = string> =
   | string
   | { [One in Name]: Readonly<Record<One, string> & Partial<Record<Name, string>>> }[Name];
 
+/** Rejects the names in a record of keys that no limit has, because a type that is inferred from a record accepts any. */
+export type WithoutOthers<Keys, Name extends string> = Keys extends string
+  ? unknown
+  : { readonly [Other in Exclude<keyof Keys, Name>]: never };
+
+/** The names of the limits for which there are keys. One key is for all of them. */
+export type NameIn<Keys, Name extends string> = Keys extends string ? Name : keyof Keys & Name;
+
+/** The names of those whose keys may be absent. */
+export type OptionalNameIn<Keys, Name extends string> = Keys extends string
+  ? never
+  : { [One in keyof Keys]: undefined extends Keys[One] ? One : never }[keyof Keys] & Name;
+
 /** Limits, or a function that derives them from others. */
 export type LimitsFrom<Given extends Limits> = Given | Derivation<Given>['derive'];
 

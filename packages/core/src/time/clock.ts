@@ -1,5 +1,6 @@
 import { monotonicMicros } from '../base/platform.js';
 import { withCode } from '../validation/error-codes.js';
+import { VALID_TIME } from '../validation/error-texts.js';
 import { messageOf } from '../validation/validate.js';
 
 /**
@@ -54,6 +55,5 @@ function toMicros(clock: Clock): number {
 }
 
 function invalidTime(but: string, options?: ErrorOptions): Error {
-  const message = `Expected \`clock.now()\` to return a finite number of milliseconds below 2^53 / 1000, ${but}`;
-  return withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(message, options));
+  return withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(`${VALID_TIME}, ${but}`, options));
 }

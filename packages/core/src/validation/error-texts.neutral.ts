@@ -1,7 +1,7 @@
 // The counterpart of `error-texts.ts` in the build for bundles, which must be small. The codes of the errors are the same.
 import { formatValue } from './validate.js';
 
-export const MISSING_LIMITS = 'Expected `limits` with this call, got none';
+export const MISSING_LIMITS = 'Expected `limits`, got none';
 
 export const NAMED_LIMITS = 'a record that names each limit';
 
@@ -9,7 +9,9 @@ export const CLEAR_UNIT = "a unit such as '1m' or '30d'";
 
 export const describeLimitName = (name: string): string => `Expected a name in \`limits\`, got ${formatValue(name)}`;
 
-export const NEVER_ALLOWED = 'The call can never succeed';
+export const VALID_TIME = 'Expected `clock.now()` to return milliseconds';
+
+export const NEVER_ALLOWED = 'The limits never allow it';
 
 export const LIMITER_CLOSED = 'The limiter is closed';
 

@@ -14,6 +14,9 @@ export const CLEAR_UNIT = "a clear unit, such as '1m' for a minute or '30d' for 
 export const describeLimitName = (name: string): string =>
   `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`;
 
+/** What a clock should return. */
+export const VALID_TIME = 'Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000';
+
 /** The message for a `wait` that never ends. */
 export const NEVER_ALLOWED =
   'This call can never succeed: its `cost` exceeds a limit, or its key is blocked until a reset';

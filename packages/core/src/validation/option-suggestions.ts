@@ -42,6 +42,14 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   windowMs: ['window', 'every', 'interval'],
 };
 
+/** What to use instead of options of other limiters for which Rollgate has no option. */
+const BLOCKS = '. Block the key with a limit of `block()`, see https://rollgate-js.github.io/rollgate/blocks';
+const INSTEAD: Readonly<Record<string, string>> = {
+  ban: BLOCKS,
+  blockDuration: BLOCKS,
+  exponentialBackoff: `${BLOCKS}#block-for-longer-each-time`,
+};
+
 /** A message lists all options only if they are few enough to read. */
 const MAX_LISTED_OPTIONS = 8;
 
@@ -49,6 +57,7 @@ const MAX_LISTED_OPTIONS = 8;
 export function suggestOption(name: string, known: readonly string[]): string {
   const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name]!.find((other) => known.includes(other)) : undefined;
   if (alias !== undefined) return `. Rollgate's name for it is \`${alias}\``;
+  if (Object.hasOwn(INSTEAD, name)) return INSTEAD[name]!;
   const nearest = findNearest(name, known);
   if (nearest !== undefined) return `. Did you mean \`${nearest}\`?`;
   if (known.length > MAX_LISTED_OPTIONS) return '. Remove it, or see https://rollgate-js.github.io/rollgate/options';

@@ -57,6 +57,8 @@ export const decisions: Readonly<Record<string, Case>> = {
     expect([banned.status, banned.body]).toEqual([429, expect.stringContaining('Access is blocked')]);
     expect(banned.headers).toMatchObject({ 'x-ratelimit-remaining': '0', ratelimit: '"blocked";r=0' });
     for (const name of ['retry-after', 'x-ratelimit-reset']) expect(banned.headers).not.toHaveProperty(name);
+    expect(Object.keys(JSON.parse((await control('open')).body))).toEqual(['blocked']);
+    expect(await statuses(host, 'blocks', 2)).toEqual([200, 429]); // The attempts before the block still count.
   },
   async 'a HEAD request counts, and its rejection has no body'(host) {
     expect(await statuses(host, 'window', 2, { method: 'HEAD' })).toEqual([200, 200]);

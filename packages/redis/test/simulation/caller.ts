@@ -48,9 +48,9 @@ export class Caller {
   }
 
   decide(kind: 'check' | 'peek' | 'charge', limiter: ProcessLimiter, names: Names, cost: Cost): Call {
-    return this.#call(kind, limiter, () =>
-      limiter.limiter[kind](toKeys(limiter, names), { cost: toCost(limiter, cost) }),
-    );
+    const methods: Record<typeof kind, (keys: Record<string, string>, options: object) => Promise<Decision>> =
+      limiter.limiter;
+    return this.#call(kind, limiter, () => methods[kind](toKeys(limiter, names), { cost: toCost(limiter, cost) }));
   }
 
   reset(limiter: ProcessLimiter, names: Names): void {

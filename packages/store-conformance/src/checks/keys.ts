@@ -74,6 +74,25 @@ async function expectKeysOfSomeLimits(context: CheckContext): Promise<void> {
   }
 }
 
+/** A refund with the key of one limit leaves the other one as it is, also of slots. */
+async function expectRefundOfSomeLimits(context: CheckContext): Promise<void> {
+  for (const algorithm of withQuotas(context.algorithms)) {
+    const limit = limitOf(minuteLimit(algorithm, 9));
+    const limiter = createLimiter(context, { account: limit, address: limit });
+    const left = async (decision = limiter.peek('ann')) => {
+      const { account, address } = (await decision).limits;
+      return [account.remaining, address.remaining];
+    };
+    const [fresh] = await left();
+    const decision = await limiter.check('ann', { cost: 2 });
+    const [, used] = await left();
+    await limiter.refund(decision, { account: 'ann' });
+    assertSame(await left(), [fresh, used], () => `Units of ${algorithm} after a refund with the key of \`account\``);
+    await limiter.refund(decision);
+    assertSame(await left(), [fresh, used], () => `Units of ${algorithm} after a second refund`);
+  }
+}
+
 async function expectSeparateSubjects(context: CheckContext): Promise<void> {
   const counter = createCounter(countingStore(context), {
     bucketInterval: 5000,
@@ -96,6 +115,7 @@ export const separateKeys: readonly Requirement[] = [
     name: 'a peek, a charge or a reset with the keys of some limits leaves the others',
     verify: expectKeysOfSomeLimits,
   },
+  { name: 'a refund with the keys of some limits leaves the others', verify: expectRefundOfSomeLimits },
   {
     name: 'RollingCounter counts subjects apart if they differ in case, accents, spaces, special characters or their end',
     needs: ['rollingCounter'],

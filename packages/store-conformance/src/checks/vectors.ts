@@ -28,7 +28,8 @@ const expectedOf = (step: VectorVerdict) => {
 
 function decide(limiter: RateLimiter, step: VectorAction | VectorCharge, limits: Limit): Promise<Decision> {
   if ('charge' in step) return limiter.charge(KEY, { cost: step.charge, limits });
-  return limiter[step.peek ? 'peek' : 'check'](KEY, { cost: step.cost, limits });
+  const options = { cost: step.cost, limits };
+  return step.peek ? limiter.peek(KEY, options) : limiter.check(KEY, options);
 }
 
 async function verifyVector(context: CheckContext, vector: Vector): Promise<void> {
