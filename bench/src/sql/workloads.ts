@@ -34,29 +34,19 @@ export function createWorkloads(checks: number): SqlWorkload[] {
   const manyKeys = { ...base, keyCount: MANY_KEYS, isRejected: false };
   const rejected = { limit: 10, windowMs: WINDOW_MS };
   const few = checks / 10;
+  const full = { ...oneKey, settings: rejected, filled: 11, isRejected: true };
+  const inEightProcesses = { processes: PROCESSES, inFlight: 8 };
   return [
     { ...manyKeys, what: '10,000 keys, 64 in flight', checks: both(1, checks) },
     { ...oneKey, what: 'one key, allowed, 64 in flight', checks: both(1, few) },
-    {
-      ...oneKey,
-      what: 'one key, rejected, 64 in flight',
-      checks: both(20, few),
-      settings: rejected,
-      filled: 11,
-      isRejected: true,
-    },
+    { ...full, what: 'one key, rejected, 64 in flight', checks: both(20, few) },
     { ...manyKeys, what: '10,000 keys, 1 in flight', inFlight: 1, checks: both(1, few / 2) },
-    { ...manyKeys, what: '10,000 keys, 8 processes', processes: PROCESSES, inFlight: 8, checks: both(1, 2 * checks) },
+    { ...manyKeys, ...inEightProcesses, what: '10,000 keys, 8 processes', checks: both(1, 2 * checks) },
     {
-      ...{
-        ...oneKey,
-        what: 'one key, allowed, 8 processes',
-        processes: PROCESSES,
-        inFlight: 8,
-        checks: both(5, checks / 5),
-      },
+      ...{ ...oneKey, ...inEightProcesses, what: 'one key, allowed, 8 processes', checks: both(5, checks / 5) },
       settings: { limit: 1_000_000, windowMs: SHARED_LOG_MS },
     },
+    { ...full, ...inEightProcesses, what: 'one key, rejected, 8 processes', checks: both(5, checks / 5) },
   ];
 }
 
