@@ -4,6 +4,7 @@ import type { Entry } from './log/entry.js';
 import type { LogFormat } from './log/formats/format.js';
 import type { ForwardedCounts } from './log/forwarded.js';
 import { LogReader } from './log/log-reader.js';
+import type { LogSummary } from './log/log-summary.js';
 import { checkReadable, nameOfLog, STANDARD_INPUT, sizeOfLogs } from './log/open-log.js';
 import type { Selectors } from './log/request.js';
 import { checkWritable, print, writePage } from './output.js';
@@ -59,21 +60,13 @@ export async function analyzeLogs(
   if (html !== undefined) await checkWritable(html);
   const reader = await readAll(paths, settings, add);
   const { summary } = reader;
-  const { report: findings, json, windowsMs } = createFindings();
+  const findings = createFindings();
   const warnings = [
     ...createLineWarnings(summary, toleranceMs),
     ...createCallerWarnings({ ...settings, keySource }, reader.callers),
   ];
   for (const { text } of warnings) process.stderr.write(`${escapeInvisible(text)}\n`);
-  const report: Report = {
-    ...findings,
-    facts: [
-      ...findings.facts,
-      ...describeFormats(summary.formats),
-      ...textsOf(warnings, true).map((text) => `Warning: ${text}`),
-    ],
-    notes: [...findings.notes, ...createResolutionNotes(summary, windowsMs)],
-  };
+  const report = toReport(findings, summary, warnings);
   if (html !== undefined) {
     const page = { ...report, notes: [...report.notes, ...textsOf(warnings, false)] };
     await writePage(html, toHtml(page, originOf(paths)));
@@ -81,10 +74,20 @@ export async function analyzeLogs(
   print(
     settings.json
       ? escapeInvisibleJson(
-          `${JSON.stringify({ command, ...toLogJson(summary, keySource, warnings), ...json }, undefined, 2)}\n`,
+          `${JSON.stringify({ command, ...toLogJson(summary, keySource, warnings), ...findings.json }, undefined, 2)}\n`,
         )
       : toText(report, detectTerminal()),
   );
+}
+
+/** Adds what the log itself shows: its formats, its severe warnings and its resolution. */
+function toReport({ report, windowsMs }: Findings, summary: LogSummary, warnings: readonly Warning[]): Report {
+  const severeTexts = textsOf(warnings, true).map((text) => `Warning: ${text}`);
+  return {
+    ...report,
+    facts: [...report.facts, ...describeFormats(summary.formats), ...severeTexts],
+    notes: [...report.notes, ...createResolutionNotes(summary, windowsMs)],
+  };
 }
 
 function originOf(paths: readonly string[]): Origin {

@@ -60,15 +60,9 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     sendRejection(ctx, _response, conclude: Conclude, decision, rejection) {
       ctx.status = rejection.status;
       if (handler !== undefined) {
-        const onFailure = (error: Error, isWithdrawn: boolean) => {
-          if (isWithdrawn)
-            ctx.status = 404; // Koa's status before anything responds.
-          else ctx.onerror = keepRejectionHeaders;
-          throw error;
-        };
         conclude(
           undefined,
-          httpLimiter.callHandler(ctx, rejection, () => handler(ctx, decision), onFailure),
+          httpLimiter.callHandler(ctx, rejection, () => handler(ctx, decision), createOnFailure(ctx)),
         );
       } else if ('error' in rejection) {
         ctx.onerror = keepRejectionHeaders;
@@ -81,8 +75,23 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       }
     },
   });
+  return Object.assign(createMiddleware(httpLimiter), {
+    limiter: httpLimiter.limiter as unknown as RateLimiter<Given>,
+  });
+}
 
-  function rateLimitMiddleware(ctx: Context, next: Next): Promise<void> {
+/** Creates the function that is called when the handler of a rejection fails. */
+function createOnFailure(ctx: Context) {
+  return (error: Error, isWithdrawn: boolean): never => {
+    if (isWithdrawn)
+      ctx.status = 404; // Koa's status before anything responds.
+    else ctx.onerror = keepRejectionHeaders;
+    throw error;
+  };
+}
+
+function createMiddleware(httpLimiter: HttpLimiter<Context, Context>): Middleware {
+  return function rateLimitMiddleware(ctx: Context, next: Next): Promise<void> {
     let outcome: Promise<void> | undefined;
     let onConclusion: Conclude = (error, rejection) => {
       outcome = conclude(next, error, rejection);
@@ -107,9 +116,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       if (KOA.isDisconnected(ctx)) drop();
       else ctx.res.once('close', drop);
     });
-  }
-
-  return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
+  };
 }
 
 function conclude(next: Next, error: Error | undefined, rejection: Promise<void> | undefined): Promise<void> {

@@ -71,15 +71,21 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
 
   const middleware: RateLimit['middleware'] = (request, response, next) => httpLimiter.run(request, response, next);
 
-  const wrap =
-    <Req extends Request, Res extends Response>(listener: Handler<Req, Res>) =>
-    (request: Req, response: Res): void => {
+  return Object.assign(createWrap(httpLimiter, onError), {
+    middleware,
+    limiter: httpLimiter.limiter as unknown as RateLimiter<Given>,
+  });
+}
+
+/** Creates the function that puts the limiter in front of a listener. */
+function createWrap(httpLimiter: HttpLimiter<Request, Response>, onError: NonNullable<RateLimitOptions['onError']>) {
+  return function wrap<Req extends Request, Res extends Response>(listener: Handler<Req, Res>) {
+    return (request: Req, response: Res): void => {
       const fail = (thrown: unknown) => onError(toError(thrown), request, response);
       httpLimiter.run(request, response, (error) => {
         if (error !== undefined) fail(error);
         else new Promise((resolve) => resolve(listener(request, response))).catch(fail);
       });
     };
-
-  return Object.assign(wrap, { middleware, limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
+  };
 }
