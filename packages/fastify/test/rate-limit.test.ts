@@ -2,53 +2,13 @@ import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { MemoryStore, rollingWindow, type Store } from '@rollgate/core';
+import { rollingWindow, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
+import { appsOf, clock, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
-import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
-import fastify50 from 'fastify50';
 
-let now = 0;
-const clock = { now: () => now };
-beforeEach(() => {
-  now = 1_000_000;
-});
-
-const apps: FastifyInstance[] = [];
-afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
-
-describe.each([
-  ['newest', fastify5],
-  ['5.0.0', fastify50],
-])('Fastify %s', (_, fastify) => {
-  function create(serverOptions: FastifyServerOptions = {}): FastifyInstance {
-    const app = fastify({ forceCloseConnections: true, ...serverOptions });
-    apps.push(app);
-    return app;
-  }
-
-  async function limited(options: Partial<RateLimitPluginOptions>, serverOptions?: FastifyServerOptions) {
-    const app = create(serverOptions);
-    await app.register(rateLimit, { store: new MemoryStore({ clock }), ...options } as RateLimitPluginOptions);
-    return app;
-  }
-
-  /** Returns a function that fetches a path from the app over a real connection. */
-  async function serve(app: FastifyInstance) {
-    const address = await app.listen({ port: 0, host: '127.0.0.1' });
-    return (path = '/', init?: RequestInit) => fetch(address + path, init);
-  }
-
-  async function statuses(get: (path: string, init?: RequestInit) => Promise<Response>, ...paths: string[]) {
-    const found: number[] = [];
-    for (const path of paths) {
-      const [method, url] = path.startsWith('HEAD ') ? ['HEAD', path.slice(5)] : ['GET', path];
-      const reply = await get(url!, { method: method! });
-      await reply.text();
-      found.push(reply.status);
-    }
-    return found;
-  }
+describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
+  const { create, limited } = appsOf(fastify);
 
   test('allows requests up to the limit, and rejects the next with an exact Retry-After', async () => {
     const app = await limited({ limit: 2, window: '10s' });
@@ -61,7 +21,7 @@ describe.each([
       'x-ratelimit-remaining': '1',
       'x-ratelimit-reset': '10',
     });
-    now += 1000.001;
+    clock.ms += 1000.001;
     await get();
     const rejected = await get();
     expect(rejected.status).toBe(429);
@@ -79,9 +39,9 @@ describe.each([
       error: 'Too Many Requests',
       message: 'Rate limit exceeded: try again in 9 seconds',
     });
-    now += 8_999.998;
+    clock.ms += 8_999.998;
     expect(await statuses(get, '/')).toEqual([429]);
-    now += 0.001;
+    clock.ms += 0.001;
     expect(await statuses(get, '/')).toEqual([200]);
   });
 

@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { MemoryStore, type Store } from '@rollgate/core';
 import { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from '@rollgate/express';
 import { WARNING_CODES } from '@rollgate/http';
-import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import express5, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import express4 from 'express4';
+import { memory } from './test-stores.js';
+
+export { clock, memory, storeWith, until } from './test-stores.js';
 
 /** For `describe.each`. */
 export const EXPRESSES = [
@@ -17,12 +18,6 @@ export const EXPRESSES = [
 ] as const;
 export type ExpressVersion = typeof express5;
 
-/** The clock of all stores here. Tests move it. */
-export const clock = { ms: 0, now: () => clock.ms };
-beforeEach(() => {
-  clock.ms = 1_000_000;
-});
-
 const servers: Server[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) {
@@ -30,17 +25,6 @@ afterEach(async () => {
     server.close();
     await once(server, 'close');
   }
-});
-
-export const memory = () => new MemoryStore({ clock });
-
-/** A store that is not this process's memory, so it may fail and has a timeout. */
-export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
-  check: async (...args) => inner.check(...args),
-  peek: async (...args) => inner.peek(...args),
-  refund: async (receipt) => inner.refund(receipt),
-  reset: async (...keys) => inner.reset(...keys),
-  ...methods,
 });
 
 silenceOutages();
@@ -60,6 +44,15 @@ export interface AppParts {
 
 /** Starts a real server behind the limits, which records the allowed requests and the errors. */
 export async function serve(express: ExpressVersion, limits: RequestHandler[], parts: AppParts = {}) {
+  const { app, passed, errors } = createApp(express, limits, parts);
+  const server = createServer(app);
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { port, passed, errors, ...createClient(port) };
+}
+
+function createApp(express: ExpressVersion, limits: RequestHandler[], parts: AppParts) {
   const {
     before = [],
     handler = (_request, response) => void response.send('hello'),
@@ -82,20 +75,19 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], p
     else response.status(500).json({ error: String(error) });
   };
   app.use(onError);
-  const server = createServer(app);
-  servers.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  return { app, passed, errors };
+}
+
+/** The ways in which tests send requests to a server. */
+function createClient(port: number) {
+  const send = (path = '/', init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init);
   return {
-    port,
-    passed,
-    errors,
-    send: (path = '/', init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init),
+    send,
     /** Sends this number of requests, one after the other, and returns their statuses. */
     async statuses(count: number, path = '/', headers: Record<string, string> = {}): Promise<number[]> {
       const all: number[] = [];
       for (let turn = 0; turn < count; turn++) {
-        const reply = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+        const reply = await send(path, { headers });
         await reply.arrayBuffer();
         all.push(reply.status);
       }
@@ -113,15 +105,6 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], p
       return text(socket);
     },
   };
-}
-
-/** Waits until the server has noticed what the client did. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 100_000;
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`Waited in vain until ${isTrue}`);
-    await flushPromises();
-  }
 }
 
 /** The same function of a request, once as it is and once async. */

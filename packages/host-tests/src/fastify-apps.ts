@@ -1,31 +1,15 @@
-import { MemoryStore, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
-import { flushPromises } from '@rollgate/test-support/flush-promises';
 import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
+import { memory } from './test-stores.js';
+
+export { clock, memory, storeWith, until } from './test-stores.js';
 
 /** For `describe.each`: the newest Fastify and the oldest supported one. */
 export const VERSIONS = [
   ['newest', fastify5],
   ['5.0.0', fastify50],
 ] as const;
-
-/** The clock of every store here. It stands still unless a test moves it. */
-export const clock = {
-  ms: 1_000_000,
-  now: () => clock.ms,
-};
-
-export const memory = () => new MemoryStore({ clock });
-
-/** A store that is not this process's memory. It responds later and may fail. */
-export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
-  check: async (...args) => inner.check(...args),
-  peek: async (...args) => inner.peek(...args),
-  refund: async (receipt) => inner.refund(receipt),
-  reset: async (...keys) => inner.reset(...keys),
-  ...methods,
-});
 
 export type Get = (path?: string, init?: RequestInit) => Promise<Response>;
 
@@ -72,13 +56,4 @@ export async function statuses(get: Get, ...requests: string[]): Promise<number[
     found.push(reply.status);
   }
   return found;
-}
-
-/** Waits until the server has noticed what the client did. Fails if it never does. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 100_000;
-  while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error(`Waited in vain for ${isTrue}`);
-    await flushPromises();
-  }
 }

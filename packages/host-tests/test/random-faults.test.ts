@@ -106,7 +106,28 @@ function openHost(host: string, port: number) {
   return { send: sendWebSocket, control, scenarios: ['ten'], behaviors: ['hello', 'throw'] };
 }
 
-/** Serves hostile clients until a time, and returns how many requests were allowed, rejected and without a response. */
+/** Creates the requests of a client on each of its connections. */
+function createConnections(
+  scenario: string,
+  client: string,
+  behaviors: readonly string[],
+  random: () => number,
+): FaultyRequest[][] {
+  const createRequest = (): FaultyRequest => {
+    const behavior = behaviors[Math.floor(random() * behaviors.length)]!;
+    return {
+      path: `/${scenario}`,
+      headers: { 'x-client': client, 'x-behavior': behavior },
+      bodyLength: random() < 0.3 ? Math.ceil(random() * LONGEST_BODY) : 0,
+      isEndless: behavior === 'endless',
+    };
+  };
+  return Array.from({ length: 1 + Math.floor(random() * 4) }, () =>
+    Array.from({ length: 1 + Math.floor(random() * 4) }, createRequest),
+  );
+}
+
+/** Runs hostile clients against a host until a time, and returns how many requests were allowed, rejected and without a response. */
 async function attack(host: string, port: number, endMs: number): Promise<Record<string, number>> {
   const random = createRandom(seed);
   const { send, control, scenarios, behaviors } = openHost(host, port);
@@ -118,18 +139,7 @@ async function attack(host: string, port: number, endMs: number): Promise<Record
   const runClient = async (number: number) => {
     const scenario = scenarios[number % scenarios.length]!;
     const client = `${host} ${number}`.replaceAll(/[^a-z0-9]/gi, '-');
-    const createRequest = (): FaultyRequest => {
-      const behavior = behaviors[Math.floor(random() * behaviors.length)]!;
-      return {
-        path: `/${scenario}`,
-        headers: { 'x-client': client, 'x-behavior': behavior },
-        bodyLength: random() < 0.3 ? Math.ceil(random() * LONGEST_BODY) : 0,
-        isEndless: behavior === 'endless',
-      };
-    };
-    const connections = Array.from({ length: 1 + Math.floor(random() * 4) }, () =>
-      Array.from({ length: 1 + Math.floor(random() * 4) }, createRequest),
-    );
+    const connections = createConnections(scenario, client, behaviors, random);
     const received = await Promise.all(connections.map((requests) => send(port, requests, random)));
     const totals = total(connections.flat().length, received);
     const { limit, bounds } = SCENARIOS[scenario]!;

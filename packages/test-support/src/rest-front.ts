@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
@@ -30,6 +30,7 @@ type Result = { readonly result: unknown } | { readonly error: string };
 
 const TOKEN = 'the token';
 
+/** Starts a front of a Redis server on a free port. */
 export async function startRestFront(redisUrl: string): Promise<RestFront> {
   const redis = new Redis(redisUrl);
   let requests = 0;
@@ -37,8 +38,6 @@ export async function startRestFront(redisUrl: string): Promise<RestFront> {
   let replacement: FixedResponse | 'none' | undefined;
   const server = createServer(async (request, response) => {
     requests += 1;
-    const isBase64 = request.headers['upstash-encoding'] === 'base64';
-    const isAuthorized = request.headers.authorization === `Bearer ${TOKEN}`;
     const body = await json(request);
     if (replacement === 'none') return;
     if (replacement !== undefined) {
@@ -46,14 +45,7 @@ export async function startRestFront(redisUrl: string): Promise<RestFront> {
       response.end(replacement.body);
       return;
     }
-    const run = async ([name, ...args]: Command): Promise<Result> => {
-      if (!isAuthorized) return { error: 'WRONGPASS invalid or missing auth token' };
-      try {
-        return { result: encode(await redis.call(name, ...args), isBase64) };
-      } catch (error) {
-        return { error: (error as Error).message };
-      }
-    };
+    const run = (command: Command) => runCommand(redis, command, request.headers);
     const isPipeline = request.url === '/pipeline';
     const result = isPipeline ? await Promise.all((body as Command[]).map(run)) : await run(body as Command);
     if (toDrop > 0) {
@@ -84,6 +76,15 @@ export async function startRestFront(redisUrl: string): Promise<RestFront> {
       redis.disconnect();
     },
   };
+}
+
+async function runCommand(redis: Redis, [name, ...args]: Command, headers: IncomingHttpHeaders): Promise<Result> {
+  if (headers.authorization !== `Bearer ${TOKEN}`) return { error: 'WRONGPASS invalid or missing auth token' };
+  try {
+    return { result: encode(await redis.call(name, ...args), headers['upstash-encoding'] === 'base64') };
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
 }
 
 function encode(value: unknown, isBase64: boolean): unknown {
