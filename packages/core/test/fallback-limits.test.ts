@@ -5,7 +5,9 @@ import {
   RateLimiter,
   type RateLimiterOptions,
   rollingWindow,
+  type Store,
 } from '@rollgate/core';
+import type { GuardedStore, Plan } from '@rollgate/core/store';
 import { until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { PuppetStore } from './puppet-store.js';
@@ -118,6 +120,14 @@ describe('throws at construction', () => {
     const message = `Expected \`onStoreError\` to be 'fallback' with \`fallbackLimits\`, got "${policy ?? 'throw'}" (string)`;
     expect(construct).toThrow(expect.objectContaining({ ...CODE, message }));
   });
+});
+
+test('with a guard of a store that cannot use them, they throw at construction', () => {
+  const guarded = Object.assign(new PuppetStore(), { guard: (own: Store): GuardedStore => own });
+  const construct = () => create({ limits, fallbackLimits: alone, store: guarded });
+  expect(construct).toThrow('Expected `store` to be a store whose `guard` has the method `withFallback`');
+  guarded.guard = (own) => Object.assign(own, { withFallback: (plan: Plan) => plan });
+  expect(construct).not.toThrow();
 });
 
 test('limits of a call without a counterpart make the call throw while the store responds', async () => {

@@ -46,6 +46,9 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
   const used: GuardedStore = isInMemory
     ? (store ?? new MemoryStore())
     : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
+  if (fallbackLimits !== undefined && !isInMemory && used.withFallback === undefined) {
+    throw invalidOption('store', 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`', store);
+  }
   const plans = new Plans(validateString('prefix', prefix), options.limits, (plan, limits) =>
     fallbackLimits === undefined ? plan : (used.withFallback?.(plan, limits, fallbackLimits) ?? plan),
   );

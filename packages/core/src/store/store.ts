@@ -12,7 +12,7 @@ export type StoreGuard = (store: Store, timeoutMs: number, policy: OnStoreError)
 /** A store in its guard. */
 export interface GuardedStore extends Store {
   /**
-   * Adds the limits that decide during an outage to a plan.
+   * Adds the limits that decide during an outage to a plan. Without this method, `fallbackLimits` is an error.
    *
    * @throws TypeError if they do not match `limits`, or if the policy does not use them.
    */
