@@ -68,10 +68,15 @@ export const redis = [
       ['what a read-only server rejects is not sent again', 'isReadOnly(error) &&', 'false &&'],
       [
         'all of a batch that a read-only server rejects is sent again',
-        '#send(readOnly, onReply',
+        '#send(sentAgain, onReply',
         '#send(operations, onReply',
       ],
     ],
+  ),
+  ...of(
+    'sending/operation-sender',
+    [test('cluster')],
+    [['a check of a key that a reset has deleted while its hash slot moves fails', 'hasLostKey(error) &&', 'false &&']],
   ),
   ...of(
     'script/script-arguments',

@@ -1,11 +1,13 @@
 import {
   concurrency,
   type Decision,
+  fixedWindow,
   type Limit,
   type Limits,
   manualClock,
   RateLimiter,
   rollingWindow,
+  tokenBucket,
 } from '@rollgate/core';
 import { type ClusterSlot, RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
@@ -157,6 +159,29 @@ describe.each(LOGS)('a key stays while its hash slot moves: %s', (log) => {
     }
   });
 });
+
+// A script cannot create the key that it has deleted.
+test.each(['rollingWindow', 'tokenBucket', 'fixedWindow'] as const)(
+  'a reset and a check of its key while the hash slot moves: %s',
+  (algorithm) =>
+    withStore('ioredis 6', async (make) => {
+      const limits = {
+        rollingWindow: rollingWindow({ limit: 5, window: '1h' }),
+        tokenBucket: tokenBucket({ capacity: 5, refill: 1, every: '1h' }),
+        fixedWindow: fixedWindow({ limit: 5, window: '1d' }),
+      }[algorithm];
+      const limiter = make<Limit>(limits);
+      const move = HashSlotMove.create(cluster, 1);
+      const [key] = move.keys as [string];
+      await limiter.check(key, { cost: 3 });
+      await move.run(async (step) => {
+        if (step > 0) return;
+        const [, first, second] = await Promise.all([limiter.reset(key), limiter.check(key), limiter.check(key)]);
+        expect([first, second]).toMatchObject([{ remaining: 4 }, { remaining: 3 }]);
+      });
+      expect((await limiter.peek(key)).remaining).toBe(3);
+    }),
+);
 
 test('all keys of a hash slot share the marks of their refunds', () =>
   withStore('ioredis 6', async (make) => {

@@ -26,3 +26,11 @@ export class MovingHashSlots {
 export function isRedirection(error: unknown): boolean {
   return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
 }
+
+/**
+ * Whether an operation failed because an earlier one of its script has deleted a key whose hash slot moves. The node cannot
+ * create the key again, and rejects the first command that uses it. So the operation has changed nothing.
+ */
+export function hasLostKey({ message }: Error): boolean {
+  return message.includes('non local key');
+}

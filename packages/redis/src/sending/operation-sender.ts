@@ -8,7 +8,7 @@ import type { ScriptBuilder } from '../script/script-builder.js';
 import { ScriptReply } from '../script/script-reply.js';
 import { Batcher } from './batcher.js';
 import { takesOtherPeriods } from './missing-period.js';
-import { isRedirection, MovingHashSlots } from './moving-hash-slots.js';
+import { hasLostKey, isRedirection, MovingHashSlots } from './moving-hash-slots.js';
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */
 export class OperationSender {
@@ -62,7 +62,7 @@ export class OperationSender {
   async #send(operations: readonly Operation[], onReply: () => void, hashTag = '', attempt = 0): Promise<void> {
     let doneCount = operations.length;
     let settledCount = 0;
-    const readOnly: Operation[] = [];
+    const sentAgain: Operation[] = [];
     const inOtherPeriods: Operation[] = [];
     try {
       const { keys, values, parts } = toScriptArguments(operations, this.#scripts.hasPlainWindowCheck);
@@ -77,7 +77,8 @@ export class OperationSender {
         const operation = operations[settledCount]!;
         const error = reply.nextError();
         if (error === undefined) settle(operation, reply, sentMs);
-        else if (isReadOnly(error) && operations.length > 1) readOnly.push(operation);
+        else if (isReadOnly(error) && operations.length > 1) sentAgain.push(operation);
+        else if (hasLostKey(error) && settledCount > 0) sentAgain.push(operation);
         else if (takesOtherPeriods(operation, error, attempt)) inOtherPeriods.push(operation);
         else operation.reject(error);
       }
@@ -88,14 +89,15 @@ export class OperationSender {
       } else {
         if (operations.length > 1) this.#noteHiddenMove(hashTag, error, operations[0]!.keys[0]!);
         onReply();
-        const unsettled = [...readOnly, ...inOtherPeriods, ...operations.slice(settledCount)];
+        const unsettled = [...sentAgain, ...inOtherPeriods, ...operations.slice(settledCount)];
         for (const operation of unsettled) operation.reject(error);
       }
       return;
     }
     if (doneCount < operations.length) await this.#send(operations.slice(doneCount), onReply, hashTag);
-    // Without the others, the whole call fails, by which a client detects a failover.
-    if (readOnly.length > 0) await this.#send(readOnly, onReply, hashTag);
+    // Without the others, the whole call of a read-only server fails, by which a client detects a failover. A call for lost keys is
+    // redirected to the node that may create them.
+    if (sentAgain.length > 0) await this.#send(sentAgain, onReply, hashTag);
     if (inOtherPeriods.length > 0) await this.#send(inOtherPeriods, onReply, hashTag, attempt + 1);
   }
 
