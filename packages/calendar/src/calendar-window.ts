@@ -1,4 +1,11 @@
-import { CalendarWindow, invalidOption, validateOptionNames } from '@rollgate/core/store';
+import type { Duration } from '@rollgate/core';
+import {
+  type Calendar,
+  CalendarWindow,
+  invalidOption,
+  LeasedCalendarWindow,
+  validateOptionNames,
+} from '@rollgate/core/store';
 import { DayCalendar } from './day-calendar.js';
 import { type Anchor, type CalendarPeriod, parseDays } from './days.js';
 import { HourCalendar } from './hour-calendar.js';
@@ -23,6 +30,20 @@ export interface CalendarWindowOptions {
    * @defaultValue `'UTC'`
    */
   timeZone?: string | undefined;
+  /**
+   * Reserves the cost of a check until its decision is settled or refunded, or released at its full cost. It is how long a
+   * reservation lasts after the process that holds it has died, in milliseconds or as text such as `'10m'`. While the process
+   * lives, it renews its reservations.
+   *
+   * @defaultValue none: a check spends its cost at once
+   */
+  lease?: Duration | undefined;
+  /**
+   * What becomes of a reservation whose lease ends: its units come back, or they stay spent.
+   *
+   * @defaultValue `'refund'`
+   */
+  unsettled?: 'refund' | 'charge' | undefined;
 }
 
 /**
@@ -31,6 +52,13 @@ export interface CalendarWindowOptions {
  *
  * If checks of a key use different calendars or limits, the key never gets a second quota. A unit counts until the end of
  * its period, and each recorded unit prolongs the key's current period to the end of that.
+ *
+ * With `lease`, a check reserves its cost until it is settled. A settlement after the end of its lease records the actual cost
+ * in full, and so does one after the end of the period. Reservations may end at any time, so a rejection because of them
+ * suggests a wait of one `lease` at most, and has `retryIsEstimate: true`. In a `MemoryStore` a reservation has no end, because
+ * the store dies with its process.
+ *
+ * The result of a peek has what is `spent` and what is `reserved`.
  *
  * @throws TypeError, RangeError naming the invalid option.
  * @example
@@ -42,11 +70,17 @@ export interface CalendarWindowOptions {
  * ```
  */
 export function calendarWindow(options: CalendarWindowOptions): CalendarWindow {
-  validateOptionNames('calendarWindow', options, ['limit', 'period', 'anchor', 'timeZone']);
-  const { limit, period, anchor } = options;
-  const timeZone = parseTimeZone(options.timeZone ?? 'UTC');
-  if (period !== 'hour')
-    return new CalendarWindow({ limit, calendar: new DayCalendar(parseDays(period, anchor), timeZone) });
+  validateOptionNames('calendarWindow', options, ['limit', 'period', 'anchor', 'timeZone', 'lease', 'unsettled']);
+  const { limit, lease, unsettled } = options;
+  const settings = { limit, calendar: createCalendar(options) };
+  if (lease !== undefined) return new LeasedCalendarWindow({ ...settings, lease, unsettled });
+  if (unsettled !== undefined) throw invalidOption('unsettled', 'no value without `lease`', unsettled);
+  return new CalendarWindow(settings);
+}
+
+function createCalendar({ period, anchor, timeZone: name = 'UTC' }: CalendarWindowOptions): Calendar {
+  const timeZone = parseTimeZone(name);
+  if (period !== 'hour') return new DayCalendar(parseDays(period, anchor), timeZone);
   if (anchor !== undefined) throw invalidOption('anchor', "no value with the period 'hour'", anchor);
-  return new CalendarWindow({ limit, calendar: new HourCalendar(timeZone) });
+  return new HourCalendar(timeZone);
 }

@@ -10,17 +10,21 @@ export type { BatchChanges, BatchStates, TransactionBatch } from './custom/trans
 export { TransactionQueue } from './custom/transaction-queue.js';
 export { startMicros } from './decision/start-micros.js';
 export { toDecision } from './decision/to-decision.js';
+export { type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';
 export {
   type Calendar,
   CalendarWindow,
   type CalendarWindowSettings,
   type Period,
+  type Usage,
 } from './limits/calendar-window.js';
 export {
   type Hit,
+  hasLeases,
   hasQuota,
   holdsSlots,
+  type LeasedLimit,
   type LeasingLimit,
   type PeriodicLimit,
   type State,
@@ -40,6 +44,11 @@ export {
   type SettledCosts,
   settledCost,
 } from './plan/plan.js';
+export {
+  LeasedCalendarWindow,
+  type LeasedCalendarWindowSettings,
+  type Unsettled,
+} from './slots/leased-calendar-window.js';
 export type { SlotLimit } from './slots/slot-keeper.js';
 export { refundInBackground } from './store/background-refund.js';
 export { foreignDecision } from './store/foreign-decision.js';

@@ -11,7 +11,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
-import { CalendarWindow } from '@rollgate/core/store';
+import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/core/store';
 import { type BlockSettings, blockOracle } from './oracles/block.js';
 import { bucketedWindowOracle } from './oracles/bucketed-window.js';
 import { type CalendarWindowSettings, calendarWindowOracle, tabledPeriod } from './oracles/calendar-window.js';
@@ -64,7 +64,7 @@ export function limitOf({ algorithm, options }: LimitSpec): Limit {
 }
 
 /** A calendar window whose periods are those of the table. */
-function tabledWindow({ limit, lengths }: CalendarWindowSettings): CalendarWindow {
+function tabledWindow({ limit, lengths, lease, unsettled }: CalendarWindowSettings): CalendarWindow {
   const longestMicros = Math.max(...lengths) * MS;
   const calendar = {
     windowMicros: longestMicros,
@@ -74,7 +74,8 @@ function tabledWindow({ limit, lengths }: CalendarWindowSettings): CalendarWindo
       return { startMicros, endMicros };
     },
   };
-  return new CalendarWindow({ limit, calendar });
+  if (lease === undefined) return new CalendarWindow({ limit, calendar });
+  return new LeasedCalendarWindow({ limit, calendar, lease, unsettled });
 }
 
 /** The limit of `block()`, or the one whose record closes a key for this long. */

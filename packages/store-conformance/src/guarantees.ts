@@ -83,7 +83,8 @@ const guarantees: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted
       assertAtMost(capacity, unitTimes.filter((time) => time > at).length, `waiting at ${at}`);
     }
   },
-  calendarWindow({ limit, lengths }, admitted) {
+  calendarWindow({ limit, lengths, lease, unsettled }, admitted) {
+    if (lease !== undefined && unsettled !== 'charge') return; // Units that come back may be admitted again.
     for (const start of new Set(admitted.map(({ at }) => tabledPeriod(lengths, at)[0]))) {
       const hits = admitted.filter(({ at }) => tabledPeriod(lengths, at)[0] === start);
       assertAtMost(limit, sum(hits.map(costOf)), 'in a period of the calendar');

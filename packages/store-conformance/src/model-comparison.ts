@@ -5,7 +5,7 @@ import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
 import { LeaseControl } from './lease-control.js';
 import { MS } from './oracles/oracle.js';
-import { hasSlots, type LimitSpecs, type ModelReceipt, ReferenceModel } from './reference-model.js';
+import { hasLease, hasSlots, type LimitSpecs, type ModelReceipt, ReferenceModel } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
 
 type DecidingCommand = Extract<Command, { kind: 'check' | 'peek' }>;
@@ -16,9 +16,9 @@ interface PastCheck {
   readonly decision: Decision;
   /** The records that can still be refunded or settled. */
   receipt: ModelReceipt;
-  /** The slots that can still be released. */
+  /** The leases that can still be released. */
   slots: ModelReceipt;
-  /** Whether the limiter renews the slots. */
+  /** Whether the limiter renews the leases. */
   isRenewed: boolean;
 }
 
@@ -124,7 +124,7 @@ export class ModelComparison {
     const isFreed = check.receipt
       .filter(hasSlots)
       .every(({ name }) => (typeof cost === 'number' ? cost : cost[name]) === 0);
-    if (isFreed && check.receipt.length > 0) check.slots = [];
+    if (check.receipt.length > 0) check.slots = isFreed ? [] : check.slots.filter(hasSlots);
     check.receipt = []; // A decision is refunded or settled once.
   }
 
@@ -178,7 +178,7 @@ export class ModelComparison {
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
     // A rejected attempt stays recorded.
     const left = decision.allowed ? receipt : [];
-    const slots = left.filter(hasSlots);
+    const slots = left.filter(hasLease);
     if (kind === 'check') this.#pastChecks.push({ limiter, decision, receipt: left, slots, isRenewed: true });
     const waitMs = decision.allowed ? decision.resetMs : decision.retryAfterMs;
     if (waitMs !== Infinity) this.#dueMicros = micros + Math.round(waitMs * MS);

@@ -27,9 +27,11 @@ interface LimitOnKey {
 interface Recorded extends LimitOnKey {
   /** A lease may move to a later life. */
   life: Life | undefined;
-  readonly receipt: unknown;
+  receipt: unknown;
   /** For slots, the number that is not released. */
   cost: number;
+  /** Whether a release has spent what was reserved. */
+  isReleased?: boolean;
 }
 
 /** The records of a check for each limit, or for those that record rejected attempts. */
@@ -62,7 +64,7 @@ export class ReferenceModel {
       ({ oracle, cost }) => records && cost > 0 && (allowed || oracle.countRejected) && !oracle.testsOnly,
     );
     const recorded = new Map(recording.map((one) => [one, this.#record(one, now)]));
-    const receipt: ModelReceipt = limits.flatMap((one) => {
+    const receipt: ModelReceipt = limits.flatMap((one): Recorded | Recorded[] => {
       return recorded.get(one) ?? (allowed ? [{ ...one, life: undefined, receipt: undefined }] : []);
     });
     const results = limits.map((one, index): [string, LimitDecision] => [
@@ -70,11 +72,12 @@ export class ReferenceModel {
       {
         allowed: allowedByLimit[index]!,
         ...this.#figures(one, now),
+        ...(records ? undefined : one.oracle.usage?.(this.#read(one.oracle, one.stateId, now), now)),
         retryAfterMs:
           allowed || one.cost === 0 || (allowedByLimit[index] && hasSlots(one)) ? 0 : this.#wait(one, now) / MS,
         delayMs: delays[index]! / MS,
         ...(allowedByLimit[index]! ? {} : { reason: reasons[index]! }),
-        ...(!allowedByLimit[index] && hasEstimatedWait(one) ? { retryIsEstimate: true } : {}),
+        ...(!allowedByLimit[index] && this.#hasEstimatedWait(one, now) ? { retryIsEstimate: true } : {}),
       },
     ]);
     const charged = limits.filter(({ cost }) => cost > 0).map(({ name }) => name);
@@ -91,6 +94,10 @@ export class ReferenceModel {
   settle(receipts: ModelReceipt, costs: SettledCosts, now: number): void {
     for (const recorded of receipts) {
       const { life, stateId, oracle, receipt, cost } = recorded;
+      if (reservesUnits(recorded)) {
+        this.#settleReservation(recorded, costs, now);
+        continue;
+      }
       const settled = (typeof costs === 'number' ? costs : costs[recorded.name]) ?? cost;
       if (settled > cost) this.#recordOverdraft({ ...recorded, cost: settled - cost }, now);
       else if (settled < cost && life !== undefined && this.#lives.get(stateId) === life)
@@ -99,14 +106,18 @@ export class ReferenceModel {
     }
   }
 
-  /** Frees the slots of these records. */
+  /** Frees the slots of these records, and spends what they have reserved. */
   release(receipts: ModelReceipt, now: number): void {
-    this.settle(receipts.filter(hasSlots), 0, now);
+    for (const one of receipts.filter(hasLease)) {
+      if (reservesUnits(one)) this.#settleReservation(one, one.cost, now);
+      else this.settle([one], 0, now);
+      one.isReleased = true;
+    }
   }
 
   /** Renews the leases of these records. Returns whether all of them still have their slots. */
   renew(receipts: ModelReceipt, now: number): boolean {
-    const renewed = receipts.filter((one) => hasSlots(one) && one.cost > 0).map((one) => this.#renewOne(one, now));
+    const renewed = receipts.filter((one) => hasLease(one) && one.cost > 0).map((one) => this.#renewOne(one, now));
     return renewed.every(Boolean);
   }
 
@@ -142,7 +153,20 @@ export class ReferenceModel {
 
   #wait(limit: LimitOnKey, now: number): number {
     if (limit.cost > limit.oracle.quota) return Infinity;
+    const suggested = this.#suggestedWait(limit, now);
+    if (suggested !== undefined) return suggested;
     return limit.oracle.retryAfterMicros ?? findFirstTime(now, (at) => this.#allows(limit, at)) - now;
+  }
+
+  /** The wait that the limit suggests because of reservations. */
+  #suggestedWait({ oracle, stateId, cost }: LimitOnKey, now: number): number | undefined {
+    return oracle.reserving?.suggestedWait(this.#read(oracle, stateId, now), now, cost);
+  }
+
+  /** Whether the wait of a rejection by this limit is an estimate. */
+  #hasEstimatedWait(limit: LimitOnKey, now: number): boolean {
+    if (limit.cost > limit.oracle.quota) return false;
+    return hasSlots(limit) || this.#suggestedWait(limit, now) !== undefined;
   }
 
   /** The rule that rejects just before the action would be allowed if the state never expired. */
@@ -158,7 +182,9 @@ export class ReferenceModel {
     now: number,
   ): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'nextUnitMs'> {
     const { quota, retryAfterMicros } = oracle;
-    const free = (at: number) => oracle.free(this.#read(oracle, stateId, at), at);
+    const state = this.#read(oracle, stateId, now);
+    const kept = oracle.reserving?.withoutLeases(state, now) ?? state;
+    const free = (at: number) => oracle.free(this.#isLive(stateId, at) ? kept : oracle.empty, at);
     const remaining = Math.max(0, free(now));
     const waitFor = (units: number) => findFirstTime(now, (at) => free(at) >= units) - now;
     const resetMicros = remaining === quota ? 0 : (retryAfterMicros ?? waitFor(quota));
@@ -170,6 +196,8 @@ export class ReferenceModel {
   #renewOne(recorded: Recorded, now: number): boolean {
     const { oracle, stateId, receipt, cost } = recorded;
     this.#dropImplausible(recorded, now);
+    // A reservation in an earlier life has nothing to lose.
+    if (reservesUnits(recorded) && !this.#isInItsLife(recorded, now)) return true;
     const state = oracle.renew!(this.#read(oracle, stateId, now), receipt, now, cost);
     if (state === undefined) return false;
     recorded.life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
@@ -178,15 +206,32 @@ export class ReferenceModel {
     return true;
   }
 
-  #recordOverdraft(limit: LimitOnKey, now: number): void {
-    if (hasSlots(limit) || limit.oracle.testsOnly) return;
-    this.#dropImplausible(limit, now);
-    this.#record(limit, now);
+  #settleReservation(recorded: Recorded, costs: SettledCosts, now: number): void {
+    const { oracle, name, life, receipt, cost, isReleased } = recorded;
+    const settled = (typeof costs === 'number' ? costs : costs[name]) ?? cost;
+    this.#dropImplausible(recorded, now);
+    let owed = isReleased ? settled - cost : settled;
+    if (this.#isInItsLife(recorded, now))
+      [life!.state, owed] = oracle.reserving!.settle(life!.state, receipt, now, settled);
+    if (owed <= 0) return;
+    const overdraft = this.#recordOverdraft({ ...recorded, cost: owed }, now)!;
+    // A release that has found no reservation has recorded another hit in its place.
+    if (owed === cost && overdraft.life === life) recorded.receipt = overdraft.receipt;
   }
 
-  #record(limit: LimitOnKey, now: number): Recorded {
+  #isInItsLife({ life, stateId }: Recorded, now: number): boolean {
+    return life !== undefined && this.#lives.get(stateId) === life && this.#isLive(stateId, now);
+  }
+
+  #recordOverdraft(limit: LimitOnKey, now: number): Recorded | undefined {
+    if (hasSlots(limit) || limit.oracle.testsOnly) return undefined;
+    this.#dropImplausible(limit, now);
+    return this.#record(limit, now, limit.oracle.reserving?.charge);
+  }
+
+  #record(limit: LimitOnKey, now: number, record = limit.oracle.record): Recorded {
     const { oracle, stateId, cost } = limit;
-    const [state, receipt] = oracle.record(this.#read(oracle, stateId, now), now, cost);
+    const [state, receipt] = record(this.#read(oracle, stateId, now), now, cost);
     const life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
     Object.assign(life, { state, recorder: oracle });
     this.#lives.set(stateId, life);
@@ -201,14 +246,19 @@ export class ReferenceModel {
   }
 }
 
-/** Whether the wait of a rejection by this limit is an estimate. */
-function hasEstimatedWait({ oracle, cost }: LimitOnKey): boolean {
-  return hasSlots({ oracle }) && cost <= oracle.quota;
-}
-
 /** Whether the limit gives out slots. */
 export function hasSlots({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
   return oracle.retryAfterMicros !== undefined;
+}
+
+/** Whether the check has reserved units. */
+function reservesUnits({ oracle, cost }: Pick<LimitOnKey, 'oracle' | 'cost'>): boolean {
+  return oracle.reserving !== undefined && cost > 0;
+}
+
+/** Whether the check has taken leases. */
+export function hasLease(one: Pick<LimitOnKey, 'oracle' | 'cost'>): boolean {
+  return hasSlots(one) || reservesUnits(one);
 }
 
 function stateIdOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {

@@ -2,7 +2,7 @@ import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import { Engine } from '../engine/engine.js';
 import { toPlaces } from '../engine/states.js';
 import { guardStore } from '../failure/guarded-store.js';
-import { holdsSlots } from '../limits/limit.js';
+import { hasLeases } from '../limits/limit.js';
 import type { Keys, Plan } from '../plan/plan.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import type { CountingStore, Store, StoreConnection } from '../store/store.js';
@@ -76,7 +76,7 @@ export class TransactionalStore extends Engine implements Store {
     const leases = receipts.flatMap((receipt) =>
       this.hitsOf(receipt).flatMap((hit) => {
         const { limit } = hit.rule;
-        return holdsSlots(limit) && hit.wantedCost > 0 ? [{ receipt, hit, limit }] : [];
+        return hasLeases(limit) && hit.wantedCost > 0 ? [{ receipt, hit, limit }] : [];
       }),
     );
     if (leases.length === 0) return [];

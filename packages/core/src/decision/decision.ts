@@ -30,8 +30,18 @@ export interface LimitDecision {
    * rule with the longer wait, and `'limit'` at a tie. `'blocked'` for `block`. Absent if this limit allowed the action.
    */
   readonly reason?: RejectionReason | undefined;
-  /** Whether `retryAfterMs` is only advice, because the time at which a slot of `concurrency` is released is unknown. */
+  /**
+   * Whether `retryAfterMs` is only advice, because the time at which a slot of `concurrency` is released, or a reservation of
+   * `calendarWindow` is settled, is unknown.
+   */
   readonly retryIsEstimate?: boolean | undefined;
+  /**
+   * The units that are spent, which may be more than the quota. Only the result of a peek or a charge has it, and only for
+   * `calendarWindow`.
+   */
+  readonly spent?: number | undefined;
+  /** The units that checks have reserved and not settled yet. Present if `spent` is. */
+  readonly reserved?: number | undefined;
 }
 
 /**

@@ -31,7 +31,8 @@ export function toDecision(
   receipt: unknown,
   costs: Costs = 1,
 ): Decision {
-  return rules.length === 1
+  // A decision on one limit has no room for usage, but its record of limits does.
+  return rules.length === 1 && results[0]!.spent === undefined
     ? new DecisionWithReceipt(rules[0]!.name, results[0]!, receipt)
     : combine(rules, results, receipt, costs);
 }

@@ -19,7 +19,10 @@ export function decide(states: States, places: readonly RulePlace[], costs: Cost
   const allowed = checks.every(({ passed }) => passed);
   const recording = checks.filter(({ rule, cost }) => allowed || (rule.limit.countRejected && cost > 0));
   const hits = owner === undefined ? [] : recordAll(states, recording);
-  const results = checks.map(({ rule, passed, verdict }) => toLimitDecision(rule.limit, passed, verdict, allowed));
+  const results = checks.map(({ rule, passed, verdict, state }) => {
+    const result = toLimitDecision(rule.limit, passed, verdict, allowed);
+    return owner ? result : Object.assign(result, rule.limit.usageOf?.(state, states.nowMicros));
+  });
   const receipt = hits.length === 0 ? undefined : new Receipt(owner!, hits);
   return combine(
     places.map(({ rule }) => rule),
@@ -39,5 +42,6 @@ export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[
   recordAll(
     states,
     overdrafts.map(({ rule, key, units }) => new RuleCheck(states, rule, key, units)),
+    true,
   );
 }

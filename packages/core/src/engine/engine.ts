@@ -7,6 +7,7 @@ import type { CountingStore, Store } from '../store/store.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
 import { decide, type Overdraft, type RulePlace, recordOverdrafts } from './decide.js';
 import { Receipt, type RecordedHit } from './recorded-hit.js';
+import type { ReservingLimit } from './reserving-limit.js';
 import { type Place, type Returned, type StatePort, toPlaces } from './states.js';
 
 /**
@@ -49,7 +50,7 @@ export class Engine<Sync extends boolean = false> implements Store, CountingStor
   }
 
   release(receipt: unknown): Returned<Sync, void> {
-    return this.#settle(receipt, (hit) => (holdsSlots(hit.rule.limit) ? 0 : hit.cost));
+    return this.#settle(receipt, (hit) => (holdsSlots(hit.rule.limit) ? 0 : hit.cost), true);
   }
 
   reset({ rules }: Plan, keys: Keys): Returned<Sync, void> {
@@ -68,17 +69,10 @@ export class Engine<Sync extends boolean = false> implements Store, CountingStor
   }
 
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Returned<Sync, number> {
-    const rule = { namespace: counter.namespace, limit: counter };
-    const key = toStoredKey(subject);
-    return this.#port.run([{ rule, key }], units > 0 ? 'records' : 'none', (states) => {
-      let state = states.find(rule, key);
-      if (units > 0) {
-        state ??= states.create(rule, key);
-        counter.add(state, states.nowMicros, units);
-        states.save(state, counter);
-      }
-      return state === undefined ? 0 : counter.count(state, states.nowMicros, intervalMicros);
-    });
+    const place = { rule: counter.owner, key: toStoredKey(subject) };
+    return this.#port.run([place], units > 0 ? 'records' : 'none', (states) =>
+      counter.countIn(states, place.key, units, intervalMicros),
+    );
   }
 
   /** @throws TypeError if the receipt is that of another store. */
@@ -88,9 +82,11 @@ export class Engine<Sync extends boolean = false> implements Store, CountingStor
   }
 
   /** Replaces the cost of each hit. Only a check takes slots, so a lease gets no further units. */
-  #settle(receipt: unknown, toCost: (hit: RecordedHit) => number): Returned<Sync, void> {
-    const hits = this.hitsOf(receipt);
-    const refunds = hits.filter((hit) => toCost(hit) < hit.cost);
+  #settle(receipt: unknown, toCost: (hit: RecordedHit) => number, isRelease?: boolean): Returned<Sync, void> {
+    const hits = this.hitsOf(receipt).flatMap(
+      (hit) => (hit.rule.limit as Partial<ReservingLimit>).settle?.(hit, toCost(hit), isRelease) ?? hit,
+    );
+    const refunds = hits.filter((hit) => !(toCost(hit) >= hit.cost));
     const overdrafts = toOverdrafts(hits, (hit) => toCost(hit) - hit.cost);
     if (refunds.length + overdrafts.length === 0) return undefined as Returned<Sync, void>;
     for (const hit of refunds) hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));

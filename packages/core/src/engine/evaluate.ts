@@ -49,6 +49,6 @@ export function toLimitDecision(limit: Limit, passed: boolean, verdict: Verdict,
   if (passed) return result;
   // A copy of `result` with more properties would take ten times as long as the rest of the check.
   result.reason = verdict.reason;
-  if (holdsSlots(limit) && verdict.waitMicros !== Infinity) result.retryIsEstimate = true;
+  if (limit.leaseMicros && verdict.isEstimate) result.retryIsEstimate = true;
   return result;
 }

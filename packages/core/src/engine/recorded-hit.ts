@@ -7,10 +7,12 @@ const NO_LIFE = -1;
 
 /** The hit that a check recorded for one rule. */
 export class RecordedHit implements Hit, Place {
-  /** Of a lease, the units that a renewal takes back. A settlement or a release lowers them before it runs. */
+  /** Of a lease, the units that a renewal takes back or keeps. A settlement or a release lowers them before it runs. */
   wantedCost: number;
   /** Where a renewal that runs has moved a lease, unless the renewal fails. */
   moved: Pick<RecordedHit, 'life' | 'atMicros'> | undefined;
+  /** Whether a release has spent what the hit reserved. */
+  declare isSpent?: boolean;
 
   constructor(
     readonly rule: Rule,

@@ -28,15 +28,15 @@ export class RuleCheck {
   }
 }
 
-/** Records the actions of these checks. Each verdict becomes that on the new state. */
-export function recordAll(states: States, checks: readonly RuleCheck[]): RecordedHit[] {
+/** Records the actions of these checks, or overdrafts. Each verdict becomes that on the new state. */
+export function recordAll(states: States, checks: readonly RuleCheck[], areOverdrafts?: boolean): RecordedHit[] {
   // All states exist before the first one changes, so that a store can make room for them first.
   for (const check of checks) if (check.cost > 0) check.state ??= states.create(check.rule, check.key);
   return checks.map(({ rule, key, cost, state, verdict }) => {
     if (cost === 0) return RecordedHit.none(rule, key, states.nowMicros);
     const { life } = state!;
     const { atMicros } = verdict;
-    rule.limit.record(state!, states.nowMicros, cost, verdict);
+    rule.limit.record(state!, states.nowMicros, cost, verdict, areOverdrafts);
     states.save(state!, rule.limit);
     return new RecordedHit(rule, key, life, atMicros, states.nowMicros, cost);
   });

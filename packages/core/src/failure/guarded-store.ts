@@ -1,6 +1,7 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
+import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Limits, LimitsFrom } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
@@ -47,7 +48,8 @@ class GuardedStore implements Guarded {
       onlyReads: ({ operation }) => operation === 'peek',
       onFailure: (error, call) => decideByPolicy(policy, error, () => this.#fallback, call),
       onLate: (decision, { operation, plan }) => {
-        if (plan.hasSlots && operation === 'check') this.#releaseLate(decision);
+        // Reserved units come back after one lease.
+        if (operation === 'check' && plan.rules.some(({ limit }) => holdsSlots(limit))) this.#releaseLate(decision);
       },
     });
     this.#onLost = policy === 'throw' ? RETHROW : { onFailure() {} };

@@ -3,7 +3,6 @@ import type { BlockingLimit, BlockNameOf } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
-import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type {
   Key,
@@ -124,7 +123,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const keys = resolveKeys(plan, key);
     const costs = resolveCosts(plan, cost);
     let decision = this.#store.check(plan, keys, costs);
-    if (plan.hasSlots) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
+    if (plan.leasing) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
@@ -157,7 +156,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * that many units are free. Later checks are rejected until enough of such an overdraft has expired.
    *
    * A decision can be settled or refunded once. Later calls change nothing. If the hit has expired or was reset,
-   * `settle` records only an overdraft.
+   * `settle` records only an overdraft. If a reservation has ended before, it records the actual cost in full.
    *
    * @throws TypeError if `decision` does not come from a limiter. TypeError or RangeError for an invalid cost. A
    * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
@@ -170,10 +169,11 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /**
-   * Frees the slots that the check with this decision took of its `concurrency` limits. Its other limits keep their hits.
-   * A second call does nothing, and neither does one for a rejected decision.
+   * Ends the leases of the check with this decision. It frees the slots of `concurrency` limits, and spends what a
+   * `calendarWindow` with `lease` has reserved. Other limits keep their hits. A second call does nothing, and neither does one
+   * for a rejected decision. A decision can still be settled afterward.
    *
-   * @throws TypeError if `decision` does not come from a limiter, or from a check without a `concurrency` limit. A
+   * @throws TypeError if `decision` does not come from a limiter, or from a check without leases. A
    * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
    */
   async release(decision: Decision): Promise<void> {
@@ -283,11 +283,10 @@ export class RateLimiter<Given extends Limits = Limits> {
     return this.#store.charge(plan, resolveKeys(plan, key), costs);
   }
 
-  /** What keeps the slots of these limits, if there are any. The limit that has slots brings it. */
-  #keeperFor({ hasSlots, rules }: Plan): SlotKeeper | undefined {
-    if (!hasSlots) return undefined;
-    const { limit } = rules.find(({ limit: one }) => holdsSlots(one))!;
-    this.#slots ??= (limit as SlotLimit).createSlotKeeper(this, this.#store, this.#onLeaseLost);
+  /** What keeps the leases of these limits, if there are any. The limit that has leases brings it. */
+  #keeperFor({ leasing }: Plan): SlotKeeper | undefined {
+    if (!leasing) return undefined;
+    this.#slots ??= (leasing as SlotLimit).createSlotKeeper(this, this.#store, this.#onLeaseLost);
     return this.#slots;
   }
 

@@ -32,9 +32,9 @@ export function settleDecision(store: Store, decision: Decision, options: unknow
 }
 
 /**
- * Frees the slots that the check with this decision took, if it has any to release.
+ * Ends the leases of the check with this decision, if it has any.
  *
- * @throws TypeError if `decision` does not come from a limiter, or from a check without slots.
+ * @throws TypeError if `decision` does not come from a limiter, or from a check without leases.
  */
 export function releaseSlots(store: Store, decision: Decision): Awaitable<void> {
   const receipt = takeReceiptOrThrow(decision);

@@ -20,6 +20,14 @@ export interface Calendar {
   periodAt(micros: number): Period;
 }
 
+/** How the used units of a period divide. */
+export interface Usage {
+  /** The units that stay used until the period ends. */
+  readonly spent: number;
+  /** The units of checks that are not settled yet. */
+  readonly reserved: number;
+}
+
 /** The options of {@link CalendarWindow}. */
 export interface CalendarWindowSettings {
   /** The most units in each period, a positive safe integer. */
@@ -30,10 +38,18 @@ export interface CalendarWindowSettings {
 
 // The numbers of the state.
 /** The end of the current period, or `-Infinity` before the first one. */
-const END = 0;
-const COUNT = 1;
+export const END = 0;
+export const COUNT = 1;
 /** The scale of the largest limit that has recorded in the period. */
-const SCALE = 2;
+export const SCALE = 2;
+/**
+ * The id of the newest reservation, or 0 without any. Only a calendar window with leases uses it, and keeps the other numbers
+ * of its reservations behind it. They count in `COUNT`.
+ */
+const NEWEST_RESERVATION = 3;
+
+/** How many numbers of a state come before those of its reservations. */
+export const RESERVATIONS_START = NEWEST_RESERVATION;
 
 /**
  * A counter per period of a calendar. Immutable. `calendarWindow` of `@rollgate/calendar` creates it.
@@ -48,7 +64,7 @@ export class CalendarWindow implements PeriodicLimit {
   readonly countRejected = false;
   readonly windowMicros: number;
   readonly keepMicros: number;
-  readonly stateSize = 3;
+  readonly stateSize: number = 4;
   /** The calendar, which determines the periods. */
   readonly calendar: Calendar;
   /** How far ahead a period ends at most. */
@@ -61,13 +77,14 @@ export class CalendarWindow implements PeriodicLimit {
     this.windowMicros = this.calendar.windowMicros;
     this.keepMicros = this.calendar.longestMicros;
     this.scale = scaleOf(this.keepMicros);
-    Object.freeze(this);
+    if (new.target === CalendarWindow) Object.freeze(this);
   }
 
   create({ numbers, start }: State): void {
     numbers[start + END] = -Infinity;
     numbers[start + COUNT] = 0;
     numbers[start + SCALE] = 0;
+    numbers[start + NEWEST_RESERVATION] = 0;
   }
 
   expiresMicros({ numbers, start }: State): number {
@@ -102,6 +119,12 @@ export class CalendarWindow implements PeriodicLimit {
     numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + cost, Number.MAX_SAFE_INTEGER);
     numbers[start + SCALE] = Math.max(numbers[start + SCALE]!, this.scale);
     this.test(state, nowMicros, cost, verdict);
+  }
+
+  /** Returns how the used units of the period divide. */
+  usageOf(state: State | undefined, nowMicros: number): Usage {
+    const isRunning = state !== undefined && state.numbers[state.start + END]! > nowMicros;
+    return { spent: isRunning ? state.numbers[state.start + COUNT]! : 0, reserved: 0 };
   }
 
   /** A life of a key is one period, so the hit is of the current one. */

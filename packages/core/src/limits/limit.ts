@@ -37,6 +37,8 @@ export interface Verdict {
   nextUnitMicros: number;
   /** The time that identifies the action's hit for a refund. */
   atMicros: number;
+  /** Whether the wait of a rejection is advice. Only limits with leases set it, so it has no room in other verdicts. */
+  isEstimate?: boolean;
 }
 
 /**
@@ -110,6 +112,8 @@ export interface Limit extends StateLifecycle {
    * and charges record no overdraft.
    */
   readonly holdsSlots?: boolean;
+  /** How long a lease lasts unless it is renewed. Present if a check takes leases: slots, or reserved units. */
+  readonly leaseMicros?: number;
 
   /** Whether checks and charges leave the state alone, as with `block`. A store then does not call `record`. */
   readonly testsOnly?: boolean;
@@ -125,21 +129,28 @@ export interface Limit extends StateLifecycle {
    * keeps its reason.
    *
    * A store also records usage that exceeds what is free, an overdraft. The verdict then has no meaning.
+   *
+   * @param isOverdraft Only a limit whose checks reserve units uses it, because an overdraft is spent.
    */
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void;
   /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
+  /** Returns what a peek reports in addition. */
+  usageOf?(state: State | undefined, nowMicros: number): object;
 }
 
-/** A limit whose slots are leases, such as `concurrency`. */
-export interface LeasingLimit extends Limit {
-  readonly holdsSlots: true;
-  /** How long a lease lasts unless it is renewed. */
+/** A limit whose checks take leases. */
+export interface LeasedLimit extends Limit {
   readonly leaseMicros: number;
+  /** Extends the lease of a hit. Returns whether the lease lasts. */
+  renew(state: State, nowMicros: number, hit: Hit): boolean;
+}
+
+/** A limit whose slots are leases, such as `concurrency`. A renewal takes slots again if they are free. */
+export interface LeasingLimit extends LeasedLimit {
+  readonly holdsSlots: true;
   /** The wait that a rejection suggests. */
   readonly retryAfterMicros: number;
-  /** Extends the lease of a hit, or takes its slots again if they are free. Returns whether it holds its slots. */
-  renew(state: State, nowMicros: number, hit: Hit): boolean;
   /** Returns `id` if no lease of this life of the key has ever had it, and otherwise an id that none has had. */
   unusedId(state: State, id: number): number;
 }
@@ -158,4 +169,9 @@ export function hasQuota({ limit }: Pick<Limit, 'limit'>): boolean {
 /** Whether a check of the limit takes slots, which are leases. */
 export function holdsSlots(limit: Limit): limit is LeasingLimit {
   return limit.holdsSlots === true;
+}
+
+/** Whether a check of the limit takes leases, which a release or a settlement ends. */
+export function hasLeases(limit: Limit): limit is LeasedLimit {
+  return limit.leaseMicros !== undefined;
 }

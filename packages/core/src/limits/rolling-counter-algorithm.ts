@@ -14,6 +14,14 @@ import type { State, StateLifecycle } from './limit.js';
 /** The number of the state that holds the subject's expiry if nothing is added until then. The counts follow it. */
 const EXPIRES = 0;
 
+/** The states of one operation, as the engine has them. */
+interface CounterStates<KeyState extends State> {
+  readonly nowMicros: number;
+  find(owner: CounterAlgorithm['owner'], key: string): KeyState | undefined;
+  create(owner: CounterAlgorithm['owner'], key: string): KeyState;
+  save(state: KeyState, lifecycle: StateLifecycle): void;
+}
+
 /**
  * The algorithm of a `RollingCounter`, the counterpart of a limit. It is immutable and holds no counts: each method
  * depends on its arguments alone.
@@ -24,6 +32,8 @@ export class CounterAlgorithm implements StateLifecycle {
   readonly namespace: string;
   readonly keepMicros: number;
   readonly stateSize = COUNTS_SIZE;
+  /** Whose states its subjects are. */
+  readonly owner: { readonly namespace: string; readonly limit: CounterAlgorithm };
 
   constructor(
     /** The prefix of the counter. */
@@ -37,6 +47,7 @@ export class CounterAlgorithm implements StateLifecycle {
   ) {
     this.namespace = `${prefix}:#count`;
     this.keepMicros = expiryMicros;
+    this.owner = { namespace: this.namespace, limit: this };
     Object.freeze(this);
   }
 
@@ -55,6 +66,25 @@ export class CounterAlgorithm implements StateLifecycle {
 
   describe(state: State): unknown {
     return { counts: describeCounts(state), expiresMicros: this.expiresMicros(state) };
+  }
+
+  /**
+   * Adds units to a subject, unless they are 0, and returns its count. A store calls this, so that a program without counters
+   * contains none of it.
+   */
+  countIn<KeyState extends State>(
+    states: CounterStates<KeyState>,
+    subject: string,
+    units: number,
+    intervalMicros: number,
+  ): number {
+    let state = states.find(this.owner, subject);
+    if (units > 0) {
+      state ??= states.create(this.owner, subject);
+      this.add(state, states.nowMicros, units);
+      states.save(state, this);
+    }
+    return state === undefined ? 0 : this.count(state, states.nowMicros, intervalMicros);
   }
 
   /** The units of all buckets that overlap the last `intervalMicros`. */

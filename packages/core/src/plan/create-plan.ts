@@ -1,4 +1,4 @@
-import { holdsSlots, type Limit } from '../limits/limit.js';
+import type { Limit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { describeLimitName, NAMED_LIMITS } from '../validation/error-texts.js';
 import { hasMethods, invalidOption } from '../validation/validate.js';
@@ -71,7 +71,7 @@ export function createPlan(prefix: string, limits: unknown): Plan {
 }
 
 function toPlan(prefix: string, rules: readonly Rule[]): Plan {
-  return { prefix, rules, hasSlots: rules.some(({ limit }) => holdsSlots(limit)) };
+  return { prefix, rules, leasing: rules.find(({ limit }) => limit.leaseMicros)?.limit };
 }
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {

@@ -17,8 +17,8 @@ export interface Rule {
 export interface Plan {
   /** The prefix of the limiter. */
   readonly prefix: string;
-  /** Whether a check takes slots, which must be released. */
-  readonly hasSlots?: boolean;
+  /** A limit whose checks take leases, if there is one: slots, or reserved units. */
+  readonly leasing?: Limit | undefined;
   /** The rules, in the order of the limits. */
   readonly rules: readonly Rule[];
   /** Decides in this process's memory while the store fails. It differs in the settings of the limits. */

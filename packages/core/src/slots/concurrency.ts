@@ -1,4 +1,4 @@
-import type { Hit, State, Verdict } from '../limits/limit.js';
+import type { Hit, LeasingLimit, State, Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import * as leases from './lease-list.js';
@@ -47,7 +47,7 @@ export function concurrency(options: ConcurrencyOptions): Concurrency {
 }
 
 /** See {@link concurrency}. Immutable. */
-export class Concurrency implements SlotLimit {
+export class Concurrency implements LeasingLimit, SlotLimit {
   readonly algorithm = 'concurrency';
   readonly limit: number;
   readonly countRejected = false;
@@ -103,6 +103,7 @@ export class Concurrency implements SlotLimit {
     verdict.resetMicros = used > 0 ? this.retryAfterMicros : 0;
     verdict.nextUnitMicros = 0;
     verdict.atMicros = this.unusedId(state, nowMicros);
+    verdict.isEstimate = verdict.waitMicros !== Infinity;
   }
 
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {

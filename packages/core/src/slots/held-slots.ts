@@ -1,6 +1,6 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
-import { holdsSlots } from '../limits/limit.js';
+import { hasLeases, holdsSlots } from '../limits/limit.js';
 import type { Key } from '../plan/create-plan.js';
 import { type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
@@ -9,7 +9,7 @@ import type { Store } from '../store/store.js';
 import { unsupported } from '../validation/unsupported.js';
 import type { LeaseHolder, LeaseRenewer } from './lease-renewer.js';
 
-/** A check that has taken slots. */
+/** A check that has taken leases. */
 export interface SlotCheck {
   readonly plan: Plan;
   readonly keys: Keys;
@@ -17,7 +17,7 @@ export interface SlotCheck {
   readonly decision: Decision;
 }
 
-/** The slots that a check has taken, until they are free or lost. */
+/** The leases that a check has taken, until they end or are lost. */
 export class HeldSlots extends SlotReceipt implements LeaseHolder {
   #isReleased = false;
 
@@ -31,10 +31,10 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
     super();
   }
 
-  /** The names of the states that have the slots. Few checks need them, so they are not kept. */
+  /** The names of the states that have the leases. Few checks need them, so they are not kept. */
   get names(): readonly string[] {
     const { plan, keys } = this.check;
-    return namesOf(this.store, plan, keys).filter((_, index) => holdsSlots(plan.rules[index]!.limit));
+    return namesOf(this.store, plan, keys).filter((_, index) => hasLeases(plan.rules[index]!.limit));
   }
 
   refund(store: Store): Awaitable<void> {

@@ -1,6 +1,6 @@
 import type { State } from '../limits/limit.js';
 
-// The state of a `concurrency` limit. All times are microseconds.
+// The state of a `concurrency` limit, or a part of the state of another limit with leases. All times are microseconds.
 /** The id of the newest lease. Ids only grow. */
 export const NEWEST_ID = 0;
 export const COUNT = 1;
@@ -56,6 +56,26 @@ export function usedUnits(state: State, nowMicros: number): number {
     if (untilOf(state, index) <= nowMicros) units -= numbers[placeOf(state, index) + LEASE_UNITS]!;
   }
   return units;
+}
+
+/**
+ * The units of the leases that have expired and are not dropped yet. Without those that {@link markPermanent} has marked.
+ */
+export function expiredUnits(state: State, nowMicros: number): number {
+  const { numbers, start } = state;
+  if (numbers[start + EARLIEST]! > nowMicros) return 0;
+  let units = 0;
+  for (let index = countOf(state) - 1; index >= 0; index--) {
+    const at = placeOf(state, index);
+    if (numbers[at + UNTIL]! <= nowMicros && numbers[at + LENGTH]! > 0) units += numbers[at + LEASE_UNITS]!;
+  }
+  return units;
+}
+
+/** Marks a lease whose units stay taken when it expires. */
+export function markPermanent(state: State, index: number): void {
+  const length = placeOf(state, index) + LENGTH;
+  state.numbers[length] = -Math.abs(state.numbers[length]!);
 }
 
 /** The index of the first lease whose id is not below `id`. */

@@ -2,7 +2,7 @@ import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
-import { holdsSlots, type LeasingLimit } from '../limits/limit.js';
+import { hasLeases, type LeasedLimit } from '../limits/limit.js';
 import type { Key } from '../plan/create-plan.js';
 import { type Costs, costAt, type Keys, type Plan } from '../plan/plan.js';
 import type { Store } from '../store/store.js';
@@ -11,13 +11,13 @@ import { HeldSlots } from './held-slots.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { type OnLeaseLost, reportLeaseLoss } from './report-lease-loss.js';
 
-/** A limit whose checks take slots. It brings the code that keeps them, so that bundles of other apps do not contain it. */
-export interface SlotLimit extends LeasingLimit {
-  /** Creates what keeps the slots that checks of `limiter` take in `store`. */
+/** A limit whose checks take leases. It brings the code that keeps them, so that bundles of other apps do not contain it. */
+export interface SlotLimit extends LeasedLimit {
+  /** Creates what keeps the leases that checks of `limiter` take in `store`. */
   createSlotKeeper(limiter: object, store: Store, onLeaseLost: OnLeaseLost): SlotKeeper;
 }
 
-/** Keeps the slots that a limiter's checks have taken, and has their leases renewed. */
+/** Keeps the leases that a limiter's checks have taken, and has them renewed. */
 export class SlotKeeper {
   readonly #limiter: object;
   readonly #store: Store;
@@ -34,7 +34,7 @@ export class SlotKeeper {
     this.#timers = timersOf(store.clock);
   }
 
-  /** Keeps the slots of an allowed decision until they are released. Call it as soon as the check is sent. */
+  /** Keeps the leases of an allowed decision until they end. Call it as soon as the check is sent. */
   hold(plan: Plan, keys: Keys, costs: Costs, key: Key, decision: Awaitable<Decision>): Awaitable<Decision> {
     const sentMs = this.#timers.clock.now();
     return mapAwaitable(decision, (made) => {
@@ -58,7 +58,7 @@ export class SlotKeeper {
   /** Returns what renews the leases of a check, as often as the shortest one needs. A check without leases has none. */
   #renewerOf({ rules }: Plan, costs: Costs, receipt: unknown): LeaseRenewer<HeldSlots> | undefined {
     const leasesMs = rules.flatMap(({ limit }, index) =>
-      holdsSlots(limit) && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
+      hasLeases(limit) && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
     );
     if (leasesMs.length === 0 || this.#store.renew === undefined) return undefined;
     const leaseMs = Math.min(...leasesMs);

@@ -15,6 +15,6 @@ export const NEVER_ALLOWED = 'The limits never allow it';
 
 export const LIMITER_CLOSED = 'The limiter is closed';
 
-export const NO_SLOTS = 'Expected a `concurrency` limit, got none';
+export const NO_SLOTS = 'Expected leases, got none';
 
 export const NO_BLOCK = 'Expected a `block()` limit, got none';

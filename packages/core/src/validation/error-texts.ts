@@ -24,9 +24,9 @@ export const NEVER_ALLOWED =
 /** The message for a `wait` whose limiter is closed. */
 export const LIMITER_CLOSED = 'Expected the limiter to stay open until the call is allowed, but `close` was called';
 
-/** The message for a `release` of a decision without slots. */
+/** The message for a `release` of a decision without leases. */
 export const NO_SLOTS =
-  'Expected `decision` to be of a check with a `concurrency` limit, got one without. Use `refund` instead';
+  'Expected `decision` to be of a check with a `concurrency` limit or a `lease`, got one without. Use `refund` instead';
 
 /** The message for a `block` of a limiter that has no limit for it. */
 export const NO_BLOCK =

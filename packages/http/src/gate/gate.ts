@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { holdsSlots, isThenable } from '@rollgate/core/store';
+import { isThenable } from '@rollgate/core/store';
 import type { Host } from '../base/host.js';
 import { limitsByName } from '../base/limits-by-name.js';
 import { toError } from '../base/to-error.js';
@@ -33,7 +33,7 @@ export class Gate<Request, Response, Target = Response> {
   readonly #rememberDecision: typeof rememberDecision;
   readonly #usesAddress: boolean;
   readonly #fixedLimits: Limits | undefined;
-  readonly #hasFixedSlots: boolean;
+  readonly #hasFixedLeases: boolean;
   readonly #mayRefund: boolean;
   /** The validated options, with their defaults. */
   readonly options: ResolvedOptions<Request, Response>;
@@ -52,7 +52,7 @@ export class Gate<Request, Response, Target = Response> {
     this.#rememberDecision = host.rememberDecision ?? rememberDecision;
     this.#usesAddress = key === undefined || allowList !== undefined;
     this.#fixedLimits = limits.fixed;
-    this.#hasFixedSlots = limits.fixed !== undefined && hasSlots(limits.fixed);
+    this.#hasFixedLeases = limits.fixed !== undefined && takeLeases(limits.fixed);
     this.#mayRefund = mayRefund(resolved);
     if (limits.sample === undefined) expectOtherNames(resolved.limiter);
   }
@@ -98,7 +98,7 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   /**
-   * Settles an allowed request whose response has ended: releases its slots, and refunds it if the options say so.
+   * Settles an allowed request whose response has ended: releases its leases, and refunds it if the options say so.
    *
    * @param status The status of the whole response; `undefined` if the client disconnected before its end. Then it needs
    * neither the request nor the response.
@@ -112,12 +112,12 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   /**
-   * Releases the slots of an allowed request, if its decision holds any.
+   * Releases the leases of an allowed request, if its decision holds any.
    *
-   * @returns A promise that resolves when it has succeeded or failed; `undefined` without slots.
+   * @returns A promise that resolves when it has succeeded or failed; `undefined` without leases.
    */
-  release({ decision, holdsSlots }: AllowedOutcome): Promise<void> | undefined {
-    return holdsSlots ? releaseInBackground(this.limiter, decision) : undefined;
+  release({ decision, hasLeases }: AllowedOutcome): Promise<void> | undefined {
+    return hasLeases ? releaseInBackground(this.limiter, decision) : undefined;
   }
 
   #toOutcome(decision: Decision | undefined, request: Request, response: Response | undefined): Awaitable<Outcome> {
@@ -141,9 +141,9 @@ export class Gate<Request, Response, Target = Response> {
 
   #allow(decision: Decision): AllowedOutcome {
     const limits = this.#fixedLimits ?? this.#checker.limitsOf(decision);
-    const holdsSlots = decision.allowed && (limits === this.#fixedLimits ? this.#hasFixedSlots : hasSlots(limits));
-    const needsSettlement = holdsSlots || (decision.allowed && this.#mayRefund);
-    return { kind: 'allowed', decision, limits, isDryRun: this.options.dryRun, holdsSlots, needsSettlement };
+    const hasLeases = decision.allowed && (limits === this.#fixedLimits ? this.#hasFixedLeases : takeLeases(limits));
+    const needsSettlement = hasLeases || (decision.allowed && this.#mayRefund);
+    return { kind: 'allowed', decision, limits, isDryRun: this.options.dryRun, hasLeases, needsSettlement };
   }
 
   #reject(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
@@ -192,6 +192,6 @@ export class Gate<Request, Response, Target = Response> {
   }
 }
 
-function hasSlots(limits: Limits): boolean {
-  return Object.values(limitsByName(limits)).some(holdsSlots);
+function takeLeases(limits: Limits): boolean {
+  return Object.values(limitsByName(limits)).some(({ leaseMicros }) => leaseMicros);
 }

@@ -29,8 +29,8 @@ export type Outcome =
       readonly limits: Limits;
       /** Whether the option `dryRun` lets the request continue without headers and delays. */
       readonly isDryRun: boolean;
-      /** Whether the decision holds slots of a `concurrency` limit, which `Gate.settle` and `Gate.release` release. */
-      readonly holdsSlots: boolean;
+      /** Whether the decision holds slots or reserved units, which `Gate.settle` and `Gate.release` release. */
+      readonly hasLeases: boolean;
       /** Whether the host has to call `Gate.settle` when the response has ended. */
       readonly needsSettlement: boolean;
     }

@@ -41,7 +41,7 @@ export interface DescribedOutcome {
   /** The limits that made the decision. */
   readonly limits: Limits;
   /** Whether the decision holds slots. */
-  readonly holdsSlots?: boolean;
+  readonly hasLeases?: boolean;
 }
 
 /** The validated options that determine the headers. */
@@ -119,7 +119,7 @@ export class RateLimitHeaders<Target> {
     if (missing.length > 0) this.#append(target, this.#names.expose, missing.join(', '));
   }
 
-  #writeXRateLimit(target: Target, { decision, limits, holdsSlots }: DescribedOutcome): void {
+  #writeXRateLimit(target: Target, { decision, limits, hasLeases }: DescribedOutcome): void {
     const { setHeader, getHeader, getHeadersObject } = this.#writer;
     const names = this.#names;
     let figures: Pick<Decision, 'limit' | 'remaining' | 'resetMs'> = decision;
@@ -127,7 +127,8 @@ export class RateLimitHeaders<Target> {
       // The decision on one limit has that limit's figures.
       if (!isLimit(limits)) figures = findScarcestLimit(decision, limits);
       if (!hasQuota(figures)) return;
-      const isOfSlots = holdsSlots === true && figures === decision;
+      // The time of the next slot is unknown, unlike that of the next unit.
+      const isOfSlots = hasLeases && figures === decision && decision.nextUnitMs === undefined;
       const before = getHeader(target, names.remaining);
       if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, before, figures))) return;
       if (isOfSlots) responsesWithSlots.add(target as object);

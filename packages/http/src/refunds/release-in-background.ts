@@ -4,7 +4,7 @@ import { emitWarning } from '@rollgate/core/store';
 let hasWarned = false;
 
 /**
- * Releases the slots of a decision that no caller waits for. A store that fails frees them when their lease is over.
+ * Releases the leases of a decision that no caller waits for. In a store that fails, they end by themselves.
  *
  * @returns A promise that resolves when the release has succeeded or failed.
  */
@@ -12,7 +12,7 @@ export function releaseInBackground(limiter: RateLimiter, decision: Decision): P
   return limiter.release(decision).catch((error: unknown) => {
     if (hasWarned) return;
     hasWarned = true;
-    emitWarning(`A release failed, so the slots stay taken until their lease is over: ${String(error)}`, {
+    emitWarning(`A release failed, so its leases end later: ${String(error)}`, {
       type: 'RollgateWarning',
       code: 'ROLLGATE_RELEASE_FAILED',
     });

@@ -1,5 +1,7 @@
-import { holdsSlots, type LeasingLimit } from '@rollgate/core/store';
+import type { Limit } from '@rollgate/core';
+import { hasLeases, reservesUnits } from '@rollgate/core/store';
 import { groupBy } from '../base/group-by.js';
+import { scriptNameOf } from '../operations/algorithm-registry.js';
 import type { RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
 import type { Receipt, RecordedHit } from '../operations/receipt.js';
 import { hashTagOf } from '../operations/redis-keys.js';
@@ -10,10 +12,15 @@ import { hashTagOf } from '../operations/redis-keys.js';
  */
 const MAX_LEASES = 400;
 
-/** The leases that the check with this receipt took and that were not released. */
+/** The leases that the check with this receipt took and that have not been ended. */
 export function leasesOf({ encodedPlan, hits }: Receipt): RecordedHit[] {
   const { rules } = encodedPlan.plan;
-  return hits.filter(({ index, cost }) => cost > 0 && holdsSlots(rules[index]!.limit));
+  return hits.filter(({ index, cost, ended }) => cost > 0 && ended === undefined && hasLeases(rules[index]!.limit));
+}
+
+/** Whether the check reserved the units of this hit. They may be spent since. */
+export function isReservation({ encodedPlan }: Receipt, { index, cost }: RecordedHit): boolean {
+  return cost > 0 && reservesUnits(encodedPlan.plan.rules[index]!.limit);
 }
 
 /** A lease with each number of units that it may have in Redis. */
@@ -76,19 +83,22 @@ function renewOnce(
   add: (operation: RenewOperation | SettleOperation) => void,
   clockMicros: number | undefined,
 ): Promise<Receipt[]> {
-  const open = owned.filter(({ hit }) => hit.cost > 0); // Others were released since the renewal began.
+  // Others were released since the renewal began.
+  const open = owned.filter(({ hit }) => hit.cost > 0 && hit.ended === undefined);
   for (const { receipt, hit } of open) {
     if (hit.formerCost !== undefined) add(settlementOf(receipt, hit, hit.formerCost, clockMicros));
   }
   const keys = open.map(({ hit }) => hit.key);
   const leases = open.map(({ receipt, hit }): RenewedLease => {
-    const { limit, leaseMicros } = receipt.encodedPlan.plan.rules[hit.index]!.limit as LeasingLimit;
-    return { limit, leaseMicros, units: hit.cost, id: hit.atMicros };
+    const { limit, leaseMicros } = limitOf(receipt, hit);
+    const first = isReservation(receipt, hit) ? receipt.stamp : limit;
+    return { limit: first, leaseMicros: leaseMicros!, units: hit.cost, id: hit.atMicros };
   });
   if (leases.length === 0) return Promise.resolve([]);
   return new Promise((resolve, reject) => {
     const onRenewed = (lostIndices: readonly number[]) => resolve(lostIndices.map((index) => open[index]!.receipt));
-    add({ kind: 'renew', keys, leases, clockMicros, resolve: onRenewed, reject });
+    const script = scriptNameOf(limitOf(open[0]!.receipt, open[0]!.hit));
+    add({ kind: 'renew', script, keys, leases, clockMicros, resolve: onRenewed, reject });
   });
 }
 
@@ -111,8 +121,15 @@ function settlementOf(
   };
 }
 
-/** One group, or one for each hash tag on a Cluster. In a group, the leases of a key follow each other. */
+/**
+ * One group for each algorithm, on a Cluster also for each hash tag. In a group, the leases of a key follow each other.
+ */
 function groupLeases(leases: readonly OwnedLease[], isCluster: boolean): Iterable<readonly OwnedLease[]> {
   const byKey = [...groupBy(leases, ({ hit }) => hit.key).values()].flat();
-  return isCluster ? groupBy(byKey, ({ hit }) => hashTagOf(hit.key)).values() : [byKey];
+  const tagOf = ({ hit }: OwnedLease) => (isCluster ? hashTagOf(hit.key) : '');
+  return groupBy(byKey, (one) => `${limitOf(one.receipt, one.hit).algorithm} ${tagOf(one)}`).values();
+}
+
+function limitOf({ encodedPlan }: Receipt, { index }: RecordedHit): Limit {
+  return encodedPlan.plan.rules[index]!.limit;
 }

@@ -1,10 +1,10 @@
 import { holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from '../denials/denial-cache.js';
-import type { CheckInput, CheckResult, Operation, SettledHit } from '../operations/operations.js';
+import type { CheckInput, CheckResult, Operation, SettledHit, SettleOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
-import type { Receipt } from '../operations/receipt.js';
+import type { Receipt, RecordedHit } from '../operations/receipt.js';
 import type { OperationSender } from '../sending/operation-sender.js';
-import { confirmSettlement, leasesOf, possibleHits, renewLeases } from './lease-renewal.js';
+import { confirmSettlement, isReservation, leasesOf, possibleHits, renewLeases } from './lease-renewal.js';
 import type { ResendNumbers } from './resend-numbers.js';
 
 /** Sends the operations that change states other than by a check, and ends the denials that they affect. */
@@ -30,6 +30,10 @@ export class StateChanges {
     const hits: SettledHit[] = [];
     for (const hit of receipt.hits) {
       const cost = settledCost(costs, rules[hit.index]!);
+      if (isReservation(receipt, hit)) {
+        hits.push(endReservation(hit, cost ?? hit.cost, 'settled'));
+        continue;
+      }
       if (cost === undefined || cost === hit.cost) continue;
       const isLease = holdsSlots(rules[hit.index]!.limit);
       if (isLease && cost > hit.cost) continue; // Only a check takes slots.
@@ -50,15 +54,31 @@ export class StateChanges {
     });
   }
 
-  /** Frees the slots that a check took. */
-  release(receipt: Receipt, clockMicros: number | undefined): Promise<void> {
+  /** Frees the slots that a check took, and spends what it reserved. */
+  async release(receipt: Receipt, clockMicros: number | undefined): Promise<void> {
     const leases = leasesOf(receipt);
-    if (leases.length === 0) return Promise.resolve();
-    const hits = leases.flatMap(possibleHits).map((hit): SettledHit => ({ ...hit, settledCost: 0 }));
-    for (const hit of leases) hit.cost = 0;
-    const keys = hits.map(({ key }) => key);
-    return this.#run(keys, (resolve, reject) => {
-      return { kind: 'settle', keys, number: false, receipt, hits, clockMicros, resolve, reject };
+    const reservations = leases.filter((hit) => isReservation(receipt, hit));
+    const slots = leases.filter((hit) => !isReservation(receipt, hit));
+    const freed = slots.flatMap(possibleHits).map((hit): SettledHit => ({ ...hit, settledCost: 0 }));
+    for (const hit of slots) hit.cost = 0;
+    const spent = reservations.map((hit) => endReservation(hit, hit.cost, 'released'));
+    // The slots are freed alone, because that may run twice.
+    const sent = [
+      freed.length > 0 &&
+        this.#settle(receipt, freed, { keys: freed.map(({ key }) => key), number: false }, clockMicros),
+      spent.length > 0 && this.#settle(receipt, spent, this.#number(spent.map(({ key }) => key)), clockMicros),
+    ];
+    await Promise.all(sent);
+  }
+
+  #settle(
+    receipt: Receipt,
+    hits: readonly SettledHit[],
+    numbered: Pick<SettleOperation, 'keys' | 'number'>,
+    clockMicros: number | undefined,
+  ): Promise<void> {
+    return this.#run(numbered.keys, (resolve, reject) => {
+      return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve, reject };
     });
   }
 
@@ -94,4 +114,11 @@ export class StateChanges {
       this.#sender.add(toOperation(onDone, reject));
     });
   }
+}
+
+/** Ends a reservation here. The script reads a negative cost as that of a reservation which a release has spent. */
+function endReservation(hit: RecordedHit, settledCost: number, by: 'released' | 'settled'): SettledHit {
+  const cost = hit.ended === 'released' ? -hit.cost : hit.cost;
+  hit.ended = by;
+  return { ...hit, cost, settledCost };
 }

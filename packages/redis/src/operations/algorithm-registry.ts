@@ -8,7 +8,13 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import { type CalendarWindow, type LeasingLimit, withCode } from '@rollgate/core/store';
+import {
+  type CalendarWindow,
+  type LeasedCalendarWindow,
+  type LeasingLimit,
+  reservesUnits,
+  withCode,
+} from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
@@ -61,9 +67,21 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     dependencies: ['string-state'],
     settings: (by: Block) => [by.windowMicros],
   },
+  'leased-calendar-window': {
+    suffix: '/cw',
+    dependencies: ['string-state', 'calendar-window', 'renewals'],
+    settings: (by: LeasedCalendarWindow, nowMicros) => [
+      by.limit,
+      by.keepMicros,
+      by.scale,
+      by.leaseMicros,
+      by.refundsUnsettled ? 1 : 0,
+      ...by.boundariesAt(nowMicros),
+    ],
+  },
   concurrency: {
     suffix: '/c',
-    dependencies: [],
+    dependencies: ['renewals'],
     settings: (by: LeasingLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
   },
 };
@@ -78,9 +96,6 @@ const PARTS: readonly (readonly [name: string, dependencies: readonly string[]])
 /** A set of optional parts of the script, one bit for each. */
 export type ScriptParts = number;
 
-/** The steps of limits whose slots are leases. */
-export const LEASES_PART: ScriptParts = 1 << NAMES.indexOf('concurrency');
-
 /** The steps of a `RollingCounter`. */
 export const COUNTER_PART: ScriptParts = 1 << (PARTS.length - 1);
 
@@ -94,13 +109,23 @@ export function luaFilesOf(parts: ScriptParts): string[] {
 }
 
 /** The part of the script that implements the limit's algorithm. */
-export function scriptPartOf({ algorithm }: Limit): ScriptParts {
-  return 1 << NAMES.indexOf(algorithm);
+export function scriptPartOf(limit: Limit): ScriptParts {
+  return partOfScript(scriptNameOf(limit));
+}
+
+/** The part of the script with this name. */
+export function partOfScript(name: string): ScriptParts {
+  return 1 << NAMES.indexOf(name);
+}
+
+/** The name of the limit's steps in `lua/limits`. Those of a limit that reserves units use the same keys as others. */
+export function scriptNameOf(limit: Limit): string {
+  return reservesUnits(limit) ? `leased-${limit.algorithm}` : limit.algorithm;
 }
 
 /** The end of the limit's keys. Two algorithms never share a key, because neither can read the other's state. */
-export function keySuffixOf({ algorithm }: Limit): string {
-  return ALGORITHMS[algorithm]!.suffix;
+export function keySuffixOf(limit: Limit): string {
+  return ALGORITHMS[scriptNameOf(limit)]!.suffix;
 }
 
 /**
@@ -123,9 +148,12 @@ function isPlainWindow(limit: Limit): boolean {
  * @throws TypeError if no script implements the limit's algorithm.
  */
 export function encodeLimit(limit: Limit, nowMicros: number): readonly (string | number)[] {
-  const { algorithm, countRejected } = limit;
+  const { countRejected } = limit;
+  const algorithm = scriptNameOf(limit);
   if (!Object.hasOwn(ALGORITHMS, algorithm)) {
-    const known = NAMES.map((name) => `\`${name}\``).join(', ');
+    const known = NAMES.filter((name) => name !== 'leased-calendar-window')
+      .map((name) => `\`${name}\``)
+      .join(', ');
     const message = `Expected a limit whose algorithm is one of ${known}, got \`${algorithm}\`, which RedisStore does not support. Use a MemoryStore for it`;
     throw withCode('ERR_ROLLGATE_UNSUPPORTED_ALGORITHM', new TypeError(message));
   }

@@ -69,6 +69,8 @@ export interface SettledHit extends Readonly<RecordedHit> {
 /** Extends leases. */
 export interface RenewOperation {
   readonly kind: 'renew';
+  /** The name of their steps in `lua/limits`. */
+  readonly script: string;
   /** The key of each lease. */
   readonly keys: readonly string[];
   readonly leases: readonly RenewedLease[];
@@ -82,8 +84,9 @@ export interface RenewOperation {
 export interface RenewedLease {
   readonly id: number;
   readonly units: number;
-  /** The limit's quota, and how long its leases last. */
+  /** The limit's quota. Of a reservation, the stamp of its check. */
   readonly limit: number;
+  /** How long the leases of the limit last. */
   readonly leaseMicros: number;
 }
 

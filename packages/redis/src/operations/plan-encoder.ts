@@ -1,4 +1,4 @@
-import { holdsSlots, type Plan } from '@rollgate/core/store';
+import { hasLeases, type Plan } from '@rollgate/core/store';
 import { encodeLimit, encodePlainWindows, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
@@ -11,7 +11,7 @@ export interface EncodedPlan {
   readonly plainWindows: readonly string[] | undefined;
   /** The optional parts of the script that the plan needs. */
   readonly parts: ScriptParts;
-  /** Whether a denial may be kept. A limit that counts rejected attempts changes it, and a release may end it at any time. */
+  /** Whether a denial may be kept. A limit that counts rejected attempts changes it, and the end of a lease may end it at any time. */
   readonly isCacheable: boolean;
   readonly buildKeys: KeyBuilder;
 }
@@ -56,7 +56,7 @@ function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros:
     text: toText(plan, nowMicros),
     plainWindows: encodePlainWindows(rules.map(({ limit }) => limit)),
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
-    isCacheable: rules.every(({ limit }) => !limit.countRejected && !holdsSlots(limit)),
+    isCacheable: rules.every(({ limit }) => !limit.countRejected && !hasLeases(limit)),
     buildKeys: createKeyBuilder(plan, clusterSlot),
   };
 }

@@ -8,10 +8,12 @@ export interface RecordedHit {
   readonly index: number;
   /** The time that identifies the hit. Has no meaning if the cost is 0. */
   readonly atMicros: number;
-  /** 0 if the check recorded nothing for the rule. Of a lease, the units that it still has. */
+  /** 0 if the check recorded nothing for the rule. Of slots, the number that is not free yet. */
   cost: number;
   /** The units that a lease had before its settlement, and may still have until Redis confirms the settlement. */
   formerCost?: number | undefined;
+  /** Of a reservation, what has ended it. A released one can still be settled. */
+  ended?: 'released' | 'settled';
 }
 
 /** Identifies what a check recorded, so that a settlement can find it. */

@@ -16,12 +16,17 @@ export interface Figures {
   readonly nextUnit: number;
   /** How far ahead of now the hit was recorded. Has no meaning if nothing was recorded. */
   readonly ahead: number;
+  /** The spent units and the reserved ones, if the algorithm reports them. */
+  readonly spent?: number;
+  readonly reserved?: number;
 }
 
 /** The delay of a rule whose limit rejects. */
 export const REJECTED = -1;
 /** The delay of a rule whose `minDifference` rejects. */
 const TOO_SOON = -2;
+/** The delay of a rule that rejects because of reserved units, so that its wait is advice. */
+const RESERVED = -3;
 
 /** Converts what the script returned for each rule of the operation. `stamp` is the server's time of the operation. */
 export function toCheckResult(
@@ -39,7 +44,7 @@ export function toCheckResult(
     const { delay, wait, nextUnit, ahead } = figures[index]!;
     const { limit } = rules[index]!;
     const cost = costAt(costs, index);
-    limitDecisions.push(toLimitDecision(limit, figures[index]!));
+    limitDecisions.push(withUsage(toLimitDecision(limit, figures[index]!), figures[index]!));
     const hasRecorded = kind === 'check' && cost > 0 && (allowed || limit.countRejected);
     if (!hasRecorded) {
       const wholeWait = delay < 0 ? wait : Infinity;
@@ -51,6 +56,11 @@ export function toCheckResult(
   }
   const receipt = hits.length === 0 ? undefined : new Receipt(stamp, nowMicros, encodedPlan, hits);
   return { limitDecisions, receipt, stableMicros };
+}
+
+/** Adds what a peek reports in addition. */
+function withUsage(decision: LimitDecision, { spent, reserved }: Figures): LimitDecision {
+  return spent === undefined ? decision : { ...decision, spent, reserved };
 }
 
 function toLimitDecision({ limit, holdsSlots }: Limit, figures: Figures): LimitDecision {
@@ -72,5 +82,6 @@ function toLimitDecision({ limit, holdsSlots }: Limit, figures: Figures): LimitD
     delayMs: 0,
     reason,
   } as const;
-  return holdsSlots && retryAfterMs !== Infinity ? { ...rejection, retryIsEstimate: true } : rejection;
+  const isEstimate = (holdsSlots && retryAfterMs !== Infinity) || delay === RESERVED;
+  return isEstimate ? { ...rejection, retryIsEstimate: true } : rejection;
 }

@@ -33,6 +33,19 @@ export function toFigures(
         nextUnit: letters ?? orInfinity(last),
         ahead: last,
       };
+    case 7: {
+      const [spent, reserved] = numbers.slice(5) as [number, number];
+      return {
+        delay: first,
+        wait: orInfinity(second),
+        remaining: third,
+        reset: fourth,
+        nextUnit: last,
+        ahead: last,
+        spent,
+        reserved,
+      };
+    }
     default:
       return undefined;
   }

@@ -1,5 +1,5 @@
 import { type Costs, costAt, holdsSlots } from '@rollgate/core/store';
-import { COUNTER_PART, LEASES_PART, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
+import { COUNTER_PART, partOfScript, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
 import type { CheckOperation, Operation, SettleOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 
@@ -40,7 +40,7 @@ function partsOf(operation: Operation): ScriptParts {
     case 'count':
       return COUNTER_PART;
     case 'renew':
-      return LEASES_PART;
+      return partOfScript(operation.script);
     case 'settle':
       return operation.receipt.encodedPlan.parts | SETTLEMENTS_PART;
     case 'charge':
@@ -76,7 +76,8 @@ function pushRun(values: string[], run: readonly Operation[]): void {
 }
 
 function planOf(operation: Operation): string {
-  if (operation.kind === 'count' || operation.kind === 'renew') return '[]';
+  if (operation.kind === 'count') return '[]';
+  if (operation.kind === 'renew') return JSON.stringify([operation.script, 0, 0]);
   return (operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
 }
 

@@ -26,7 +26,11 @@ const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbi
     const buckets = fc.option(fc.integer({ min: 1, max: 7 }), { nil: undefined, freq: 5 });
     return fc.record({ limit: quota, window: ms, buckets, minDifference });
   },
-  calendarWindow: () => fc.record({ limit: quota, lengths: fc.array(ms, { minLength: 1, maxLength: 3 }) }),
+  calendarWindow: (fractions) => {
+    const window = { limit: quota, lengths: fc.array(ms, { minLength: 1, maxLength: 3 }) };
+    const unsettled = fc.constantFrom('refund' as const, 'charge' as const);
+    return fc.oneof(fc.record(window), fc.record({ ...window, lease: fc.constant(leases[fractions]), unsettled }));
+  },
   // A limiter's own limit has the length 0. The others are those that `block` charges.
   block: () => fc.record({ length: fc.oneof(fc.constant(0), ms, fc.constant(null)) }),
   concurrency: (fractions) => fc.record({ limit: quota, lease: fc.constant(leases[fractions]), retryAfter: ms }),

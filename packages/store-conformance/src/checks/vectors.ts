@@ -56,6 +56,8 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
       const about = () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${step.at} ms`;
       const { reason, retryIsEstimate } = decision;
       assertSame({ ...figuresOf(decision), reason, retryIsEstimate }, expectedOf(step), about);
+      const { spent, reserved } = Object.values(decision.limits)[0]!;
+      if (step.usage !== undefined) assertSame([spent, reserved], step.usage, about);
     }
   }
 }

@@ -3,6 +3,7 @@ import { MS } from '../oracles/oracle.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { findDifference } from './find-difference.js';
 import { OracleState, type OracleVerdict } from './oracle-state.js';
+import { hasLease } from './recorded-part.js';
 import type { PreparedScenario } from './scenario.js';
 import { haveLivesEnded, stateHash } from './state-hash.js';
 import {
@@ -100,17 +101,10 @@ export class Expansion {
     for (let receipt = 0; receipt < this.#oracles.receipts.length; receipt++) {
       this.#refund(receipt);
       for (const cost of SETTLED_COSTS) this.#takeStep(encodeSettle(receipt, cost));
-      if (!this.#hasSlots(receipt)) continue;
+      if (!this.#oracles.receipts[receipt]!.some(hasLease)) continue;
       this.#takeStep(encodeRelease(receipt));
       if (this.#scenario.leasesEnd) this.#takeStep(encodeRenew(receipt));
     }
-  }
-
-  /** Whether the check of this receipt took slots. */
-  #hasSlots(receipt: number): boolean {
-    return this.#oracles.receipts[receipt]!.some(
-      ({ scenarioLimit }) => scenarioLimit.oracle.retryAfterMicros !== undefined,
-    );
   }
 
   /** Adds the times at which an oracle changes that no decision contains. */

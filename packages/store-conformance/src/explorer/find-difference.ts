@@ -48,21 +48,28 @@ function expectedDecisionOf(
   { scenarioLimits, stateIndexes }: PreparedCall,
   index: number,
   cost: number,
-  { allowedByLimit, allowed, delays, rejectingStates }: OracleVerdict,
+  { allowedByLimit, allowed, delays, rejectingStates, isCheck }: OracleVerdict,
 ): LimitDecision {
   const scenarioLimit = scenarioLimits[index]!;
   const stateIndex = stateIndexes[index]!;
   const now = oracles.nowMicros;
   const { quota } = scenarioLimit.oracle;
   const isAllowed = (at: number) => oracles.allows(scenarioLimit, stateIndex, at, cost);
-  const hasFree = (units: number) => (at: number) => oracles.free(scenarioLimit, stateIndex, at) >= units;
+  const { reserving, usage } = scenarioLimit.oracle;
+  const state = oracles.read(scenarioLimit, stateIndex, now);
+  const kept = reserving?.withoutLeases(state, now) ?? state;
+  const hasFree = (units: number) => (at: number) =>
+    scenarioLimit.oracle.free(oracles.isEmpty(stateIndex, at) ? scenarioLimit.oracle.empty : kept, at) >= units;
   const remaining = Math.max(0, oracles.free(scenarioLimit, stateIndex, now));
   const { retryAfterMicros } = scenarioLimit.oracle;
   if (retryAfterMicros !== undefined) {
     return expectedSlotDecision(allowedByLimit[index]!, remaining, quota, cost, retryAfterMicros / MS);
   }
-  const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : findWait(now, actual?.retryAfterMs, isAllowed);
+  const suggested = cost > quota ? undefined : reserving?.suggestedWait(state, now, cost);
+  const wait = suggested === undefined ? findWait(now, actual?.retryAfterMs, isAllowed) : suggested / MS;
+  const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : wait;
   const figures = {
+    ...(isCheck ? undefined : usage?.(state, now)),
     allowed: allowedByLimit[index]!,
     limit: quota,
     remaining,
@@ -72,7 +79,8 @@ function expectedDecisionOf(
     delayMs: delays[index]! / MS,
   };
   if (allowedByLimit[index]) return figures;
-  return { ...figures, reason: findReason(scenarioLimit, rejectingStates[index], now, cost, retryAfterMs) };
+  const reason = findReason(scenarioLimit, rejectingStates[index], now, cost, retryAfterMs);
+  return suggested === undefined ? { ...figures, reason } : { ...figures, reason, retryIsEstimate: true };
 }
 
 function expectedSlotDecision(
@@ -123,6 +131,8 @@ function isExpectedDecision(actual: Decision, name: string, expected: LimitDecis
   return (
     hasSameFigures(actual, expected) &&
     hasSameFigures(limits[name]!, expected) &&
+    limits[name]!.spent === expected.spent &&
+    limits[name]!.reserved === expected.reserved &&
     (expected.allowed ? violated.length === 0 : isViolated) &&
     degraded === false
   );

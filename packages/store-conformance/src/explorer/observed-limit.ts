@@ -1,8 +1,12 @@
 import type { Limit } from '@rollgate/core';
 import {
   type Hit,
+  hasLeases,
   holdsSlots,
+  type LeasedLimit,
   type LeasingLimit,
+  type ReservingLimit,
+  reservesUnits,
   type SlotLimit,
   type State,
   type Verdict,
@@ -40,9 +44,12 @@ export class ObservedLimit implements Limit {
   readonly stateSize: number;
   readonly holdsSlots?: boolean;
   readonly testsOnly: boolean;
-  /** Only limits whose slots are leases have these. */
-  readonly renew?: LeasingLimit['renew'];
+  declare readonly usageOf?: NonNullable<Limit['usageOf']>;
+  /** Only limits with leases have these. */
+  readonly leaseMicros?: number;
+  readonly renew?: LeasedLimit['renew'];
   readonly unusedId?: LeasingLimit['unusedId'];
+  readonly settle?: ReservingLimit['settle'];
   readonly createSlotKeeper?: SlotLimit['createSlotKeeper'];
   readonly #inner: Limit;
   readonly #observer: StateObserver;
@@ -61,11 +68,17 @@ export class ObservedLimit implements Limit {
     this.#observer = observer;
     this.#index = index;
     this.#name = name;
-    if (!holdsSlots(inner)) return;
-    this.holdsSlots = true;
+    if (inner.usageOf !== undefined) this.usageOf = (...peeked) => inner.usageOf!(...peeked);
+    if (!hasLeases(inner)) return;
+    this.leaseMicros = inner.leaseMicros;
     this.renew = (state, nowMicros, hit) => this.#renew(inner, state, nowMicros, hit);
-    this.unusedId = (state, id) => inner.unusedId(state, id);
-    this.createSlotKeeper = (...owner) => (inner as SlotLimit).createSlotKeeper(...owner);
+    this.createSlotKeeper = (...owner) => (inner as Limit as SlotLimit).createSlotKeeper(...owner);
+    if (holdsSlots(inner)) {
+      this.holdsSlots = true;
+      this.unusedId = (state, id) => inner.unusedId(state, id);
+    } else if (reservesUnits(inner)) {
+      this.settle = (...settlement) => inner.settle(...settlement);
+    }
   }
 
   create(state: State): void {
@@ -91,7 +104,7 @@ export class ObservedLimit implements Limit {
     if (this.#observer.onPeekedState === undefined) this.#inner.test(state, nowMicros, cost, verdict);
   }
 
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void {
     const { atMicros } = verdict;
     this.#observer.recorded.push({
       life: lifeOf(state),
@@ -100,14 +113,14 @@ export class ObservedLimit implements Limit {
       recordedMicros: nowMicros,
       cost,
     });
-    this.#inner.record(state, nowMicros, cost, verdict);
+    this.#inner.record(state, nowMicros, cost, verdict, isOverdraft);
   }
 
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void {
     this.#inner.refund(state, nowMicros, hit, kept);
   }
 
-  #renew(inner: LeasingLimit, state: State, nowMicros: number, hit: Hit): boolean {
+  #renew(inner: LeasedLimit, state: State, nowMicros: number, hit: Hit): boolean {
     const isRenewed = inner.renew(state, nowMicros, hit);
     if (isRenewed) this.#observer.renewed.set(this.#index, { life: lifeOf(state), atMicros: hit.atMicros });
     return isRenewed;

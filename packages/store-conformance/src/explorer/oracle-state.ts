@@ -1,6 +1,6 @@
 import type { Admission } from '../guarantees.js';
 import { type Life, NO_NEWEST, withNewest } from './key-life.js';
-import { hasSlots, type Part } from './recorded-part.js';
+import { hasLease, hasSlots, type Part, reservesUnits } from './recorded-part.js';
 import { type PreparedCall, type PreparedScenario, type ScenarioLimit, STEP_BACK_MICROS } from './scenario.js';
 import type { Step } from './steps.js';
 
@@ -16,6 +16,8 @@ export interface OracleVerdict {
   readonly allowed: boolean;
   readonly delays: readonly number[];
   readonly rejectingStates: readonly unknown[];
+  /** Whether it is the verdict on a check. */
+  readonly isCheck: boolean;
 }
 
 /**
@@ -82,7 +84,8 @@ export class OracleState {
         this.receipts = this.receipts.toSpliced(step.receipt, 1);
         return undefined;
       case 'release':
-        this.#settle(this.receipts[step.receipt]!.filter(hasSlots), 0);
+        for (const part of this.receipts[step.receipt]!.filter(hasLease))
+          this.#settle([part], reservesUnits(part) ? part.cost : 0);
         this.receipts = this.receipts.toSpliced(step.receipt, 1);
         return undefined;
       case 'renew':
@@ -119,6 +122,11 @@ export class OracleState {
     return this.#isLive(stateIndex, at) ? this.lives[stateIndex]!.state : oracle.empty;
   }
 
+  /** Whether the key has no state at this time. */
+  isEmpty(stateIndex: number, at: number): boolean {
+    return !this.#isLive(stateIndex, at);
+  }
+
   /** The time since this limit last recorded in the current life of the key, or `Infinity`. */
   microsSinceNewest({ index }: ScenarioLimit, stateIndex: number): number {
     const newest = this.#isLive(stateIndex, this.nowMicros) ? this.lives[stateIndex]!.newest[index] : undefined;
@@ -151,7 +159,7 @@ export class OracleState {
       parts.push(this.#record(scenarioLimit, stateIndex, cost, admission));
     }
     if (parts.length > 0) this.receipts = [...this.receipts, allowed ? parts : []];
-    return { allowedByLimit, allowed, delays, rejectingStates };
+    return { allowedByLimit, allowed, delays, rejectingStates, isCheck: shouldRecord };
   }
 
   #charge({ scenarioLimits, stateIndexes }: PreparedCall, cost: number): void {
@@ -161,9 +169,11 @@ export class OracleState {
 
   #renew(part: Part): Part {
     const { scenarioLimit, stateIndex, receipt, cost } = part;
-    if (!hasSlots(part)) return part;
+    if (!hasLease(part)) return part;
     this.#dropImplausible(scenarioLimit, stateIndex);
     const now = this.nowMicros;
+    // A reservation in an earlier life has nothing to lose.
+    if (reservesUnits(part) && !this.#isInItsLife(part)) return part;
     const state = scenarioLimit.oracle.renew!(this.read(scenarioLimit, stateIndex, now), receipt, now, cost);
     if (state === undefined) return part;
     const { id, newest } = this.#currentLife(stateIndex);
@@ -174,7 +184,25 @@ export class OracleState {
   #recordOverdraft(scenarioLimit: ScenarioLimit, stateIndex: number, cost: number): void {
     if (hasSlots({ scenarioLimit }) || scenarioLimit.oracle.testsOnly) return;
     this.#dropImplausible(scenarioLimit, stateIndex);
-    this.#record(scenarioLimit, stateIndex, cost, undefined);
+    this.#record(scenarioLimit, stateIndex, cost, undefined, scenarioLimit.oracle.reserving?.charge);
+  }
+
+  #settleReservation(part: Part, settled: number): void {
+    const { scenarioLimit, stateIndex, receipt } = part;
+    this.#dropImplausible(scenarioLimit, stateIndex);
+    let owed = settled;
+    if (this.#isInItsLife(part)) {
+      const current = this.lives[stateIndex]!;
+      const [state, left] = scenarioLimit.oracle.reserving!.settle(current.state, receipt, this.nowMicros, settled);
+      owed = left;
+      this.#admitAgain(part, settled);
+      this.#setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
+    }
+    if (owed > 0) this.#recordOverdraft(scenarioLimit, stateIndex, owed);
+  }
+
+  #isInItsLife({ stateIndex, life }: Part): boolean {
+    return this.lives[stateIndex]?.id === life && this.#isLive(stateIndex, this.nowMicros);
   }
 
   #dropImplausible({ oracle }: ScenarioLimit, stateIndex: number): void {
@@ -182,26 +210,42 @@ export class OracleState {
     if (life !== undefined && oracle.isImplausible(life.state, this.nowMicros)) this.#setLife(stateIndex, undefined);
   }
 
-  #record(scenarioLimit: ScenarioLimit, stateIndex: number, cost: number, admission: Admission | undefined): Part {
+  #record(
+    scenarioLimit: ScenarioLimit,
+    stateIndex: number,
+    cost: number,
+    admission: Admission | undefined,
+    record = scenarioLimit.oracle.record,
+  ): Part {
     const now = this.nowMicros;
-    const { oracle } = scenarioLimit;
-    const [state, receipt] = oracle.record(this.read(scenarioLimit, stateIndex, now), now, cost);
+    const [state, receipt] = record(this.read(scenarioLimit, stateIndex, now), now, cost);
     const { id, newest } = this.#currentLife(stateIndex);
     this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest: withNewest(newest, scenarioLimit, now) });
     return { scenarioLimit, stateIndex, life: id, receipt, cost, admission };
   }
 
   #settle(parts: readonly Part[], settled: number): void {
-    for (const { scenarioLimit, stateIndex, life, receipt, cost, admission } of parts) {
+    for (const part of parts) {
+      const { scenarioLimit, stateIndex, life, receipt, cost } = part;
+      if (reservesUnits(part)) {
+        this.#settleReservation(part, settled);
+        continue;
+      }
       if (settled > cost) this.#recordOverdraft(scenarioLimit, stateIndex, settled - cost);
       const current = this.lives[stateIndex];
       if (settled >= cost || current?.id !== life) continue;
-      const kept = admission === undefined || settled === 0 ? [] : [{ ...admission, cost: settled }];
-      const left = this.admitted[stateIndex]!.flatMap((one) => (one === admission ? kept : [one]));
-      this.admitted = this.admitted.with(stateIndex, left);
+      this.#admitAgain(part, settled);
       const state = scenarioLimit.oracle.refund(current.state, receipt, this.nowMicros, settled);
       this.#setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
     }
+  }
+
+  /** Replaces what a check has admitted by what of it is left. */
+  #admitAgain({ stateIndex, admission, cost }: Part, settled: number): void {
+    if (settled >= cost) return;
+    const kept = admission === undefined || settled === 0 ? [] : [{ ...admission, cost: settled }];
+    const left = this.admitted[stateIndex]!.flatMap((one) => (one === admission ? kept : [one]));
+    this.admitted = this.admitted.with(stateIndex, left);
   }
 
   #admit(stateIndex: number, admission: Admission, fromMicros: number): void {

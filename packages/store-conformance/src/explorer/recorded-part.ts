@@ -16,3 +16,13 @@ export interface Part {
 export function hasSlots({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
   return scenarioLimit.oracle.retryAfterMicros !== undefined;
 }
+
+/** Whether the limit reserves units, which a release spends. */
+export function reservesUnits({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
+  return scenarioLimit.oracle.reserving !== undefined;
+}
+
+/** Whether a check of the limit takes leases. */
+export function hasLease(part: Pick<Part, 'scenarioLimit'>): boolean {
+  return hasSlots(part) || reservesUnits(part);
+}

@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
 import { type LimitSpec, limitOf, oracleOf } from '../algorithms.js';
-import { MS, type Oracle } from '../oracles/oracle.js';
+import { MS, type Oracle, sum } from '../oracles/oracle.js';
 import type { LimitSpecs } from '../reference-model.js';
 import { ObservedLimit, type StateObserver } from './observed-limit.js';
 
@@ -102,10 +102,16 @@ function indexOf(names: string[], name: string): number {
   return names.includes(name) ? names.indexOf(name) : names.push(name) - 1;
 }
 
-/** The lengths of the windows and buckets that a limit may align to the clock; microseconds. */
+/** The lengths of the windows, buckets and tables that a limit may align to the clock; microseconds. */
 function alignedLengthsOf({ options }: LimitSpec): number[] {
-  const { window = 1, buckets = 1 } = options as { window?: number; buckets?: number };
-  return [window * MS, Math.ceil((window * MS) / buckets)];
+  const {
+    window = 1,
+    buckets = 1,
+    lengths = [1],
+  } = options as Partial<Record<'window' | 'buckets', number>> & {
+    lengths?: readonly number[];
+  };
+  return [window * MS, Math.ceil((window * MS) / buckets), sum(lengths) * MS];
 }
 
 function leastCommonMultiple(one: number, other: number): number {

@@ -32,8 +32,9 @@ export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[
   calendarWindow: [
     { limit: 1, lengths: [2, 1] },
     { limit: 2, lengths: [1, 3] },
-    { limit: 3, lengths: [2] },
+    { limit: 3, lengths: [4], lease: 3 },
     { limit: 2, lengths: [3, 1, 2] },
+    { limit: 2, lengths: [4, 2], lease: 3, unsettled: 'charge' },
   ],
   block: [{ length: 0 }, { length: 2 }, { length: 3 }, { length: null }],
   concurrency: [

@@ -38,10 +38,32 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   record(state: State, now: number, cost: number): readonly [State, Receipt];
   /** Refunds what this limit recorded with this receipt, except for the first `kept` units. */
   refund(state: State, receipt: Receipt, now: number, kept: number): State;
-  /** Extends a lease, or takes its units again. Returns `undefined` if they are not free. Only slots have leases. */
+  /** Extends a lease, or takes the slots again. Returns `undefined` if the lease is lost. */
   renew?(state: State, receipt: Receipt, now: number, units: number): State | undefined;
-  /** Times at which a slot becomes free, which no wait reports. */
+  /** Times at which a lease ends, which no wait reports. */
   boundaries?(state: State): readonly number[];
+  /** What a peek reports, if it does. */
+  usage?(state: State, at: number): Usage;
+  /** What else a limit knows that reserves units until they are settled. */
+  readonly reserving?: ReservingOracle<State, Receipt>;
+}
+
+/** How the used units divide. */
+export interface Usage {
+  readonly spent: number;
+  readonly reserved: number;
+}
+
+/** A limit whose checks reserve units. `record` and `renew` of its oracle are those of a reservation. */
+export interface ReservingOracle<State = unknown, Receipt = unknown> {
+  /** Records without a reservation. */
+  charge(state: State, now: number, cost: number): readonly [State, Receipt];
+  /** Spends of what is reserved as much as the action has cost. Returns how much of it must be charged. */
+  settle(state: State, receipt: Receipt, now: number, cost: number): readonly [State, owed: number];
+  /** The state if no reservation that lasts now ever ended. The reset of a decision is that of this state. */
+  withoutLeases(state: State, now: number): State;
+  /** The suggested wait if reservations alone prevent the action. */
+  suggestedWait(state: State, now: number, cost: number): number | undefined;
 }
 
 /** The longest time until an overdraft is paid off: 100 years. */

@@ -18,6 +18,8 @@ export interface VectorVerdict {
   readonly reason?: 'minDifference' | 'blocked';
   /** Present if the wait is an estimate. */
   readonly retryIsEstimate?: true;
+  /** The units that are spent and reserved. Absent if the vector does not compare them. */
+  readonly usage?: readonly [spent: number, reserved: number];
 }
 
 /** A check or a peek of this cost. */

@@ -178,22 +178,3 @@ function concurrency.renew(key, input, first, last, now, lost)
   set_extra(key, mark, total_extra)
   return math.max(renewed_end, latest or renewed_end)
 end
-
-local function renew_all(input, stamp, first_key, count)
-  local injected_now, lost, first = input[1], {}, 1
-  local now = injected_now or stamp
-  while first <= count do
-    -- The client sends the leases of a key in a row, because the calls for a key take most of the time.
-    local key, last = KEYS[first_key + first], first
-    while last < count and KEYS[first_key + last + 1] == key do last = last + 1 end
-    local expires = algorithms.concurrency.renew(key, input, first, last, now, lost)
-    if expires then expire(key, expires, expires - now, injected_now) end
-    first = last + 1
-  end
-  return table.concat(lost, ' ')
-end
-
-function kinds.renew(_, input, stamp, first_key)
-  local count = (#input - 1) / 4
-  return change_without_memory(first_key, count, renew_all, input, stamp, first_key, count)
-end

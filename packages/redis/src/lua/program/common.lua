@@ -23,10 +23,13 @@ local MAX_AHEAD = 3155760000000000
 --   refund(rule, key, stamp, now, at, cost, kept, recorded_at)  refunds all but the first `kept` units of what the check with
 --                          this stamp recorded, unless the key was reset or expired since. Returns when the key expires and
 --                          its keep, if they have changed
+--   usage(rule, state)     returns what a peek reports in addition. Only algorithms that report it have this step
+--   overdraw, settle       like `record`, without a reservation, and what ends a reservation: see leased-calendar-window.lua
 --   reset(key, stamp)      deletes the state. Only algorithms that must leave a marker have this step, so that a refund finds
 --                          nothing that was recorded before
 -- A verdict has these fields:
 --   wait                   0 if the action is allowed; NEVER if it will never be
+--   is_estimate            true if the wait is advice, because reserved units may come back at any time
 --   by_min_difference      true if the minDifference rejects, and for longer than the limit does
 --   remaining, reset       as in a decision. A reset of -1 is infinite
 --   delay                  how long an allowed action has to wait in the queue

@@ -47,9 +47,12 @@ local function decide(plan, cost, injected_now, records, stamp, first_key, costs
       local wait = allowed and 0 or verdict.wait
       if wait == NEVER then wait = -1 end
       local delay_or_reason = allowed and delay or 0
-      if not is_allowed then delay_or_reason = verdict.by_min_difference and -2 or -1 end
+      if not is_allowed then
+        delay_or_reason = verdict.by_min_difference and -2 or verdict.is_estimate and -3 or -1
+      end
       result = string.format('%d %d %d %d %d', delay_or_reason, wait, verdict.remaining, verdict.reset, last)
-      if has_recorded then result = result .. to_letters(next_unit) end
+      if has_recorded then result = result .. to_letters(next_unit)
+      elseif not records and rule.algorithm.usage then result = result .. rule.algorithm.usage(rule, states[index]) end
     end
     line = line and line .. ',' .. result or result
   end

@@ -19,12 +19,13 @@
 --          the difference follows. "remaining" alone means that the reset is the window. Then follows how long until more units
 --          remain, in letters (see letters.lua), unless that is the reset. "-wait reset" means that the limit rejects, has no
 --          units left, and has one after the wait. Any other result has five numbers:
---            the delay of the action; -1 if the limit rejects it, -2 if the minDifference does
+--            the delay of the action; -1 if the limit rejects it, -2 if the minDifference does, -3 if reserved units do
 --            the wait; -1 if it is infinite, also instead of the times that follow
 --            the remaining units
 --            the reset
 --            how long until more units remain, 0 if the full quota is free. If the action was recorded: how far ahead of now,
 --            and the other time follows in letters
+--          Two more follow for a peek or a charge of an algorithm that reports them: the spent units, and the reserved ones.
 --          The time and the stamp of an operation are the server's time plus the number of operations before it. So no two
 --          checks record at the same microsecond.
 --

@@ -14,8 +14,10 @@
 --                                      replaces the costs that the check with this stamp recorded. The inputs of a run follow
 --                                      each other, because decoding one list takes less time
 --   "reset"                            deletes the state of the keys
---   "renew"   now, and for each key the limit, the lease, the units, and the id of a lease
---                                      extends these leases, and returns the indices of those that are lost. It has no plan
+--   "renew"   now, and for each key the limit, the lease, the units, and the id of a lease. Of a reservation, the stamp of its
+--             check in the place of the limit
+--                                      extends these leases, and returns the indices of those that are lost. Its plan names
+--                                      their algorithm
 --   "count"   now, width, span, expiry, units, interval
 --                                      adds to a rolling counter, and returns its count. It has no plan
 -- `now` is false for the server's time. `number` is false, or the operation runs only once: see `is_done`.

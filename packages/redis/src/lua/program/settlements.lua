@@ -8,8 +8,9 @@ local DONE_TTL = 120000
 -- Records units whether or not there is room.
 local function overdraw(rule, state, key, units, injected_now, stamp)
   local now = injected_now or stamp
-  local verdict = rule.algorithm.test(rule, state, now, units)
-  verdict = rule.algorithm.record(rule, state, now, units, verdict, stamp)
+  local algorithm = rule.algorithm
+  local verdict = algorithm.test(rule, state, now, units)
+  verdict = (algorithm.overdraw or algorithm.record)(rule, state, now, units, verdict, stamp)
   expire(key, verdict.expires, verdict.keep, injected_now)
 end
 
@@ -57,7 +58,7 @@ local function settle(plan, input, stamp, first_key, start, count)
   for index = 1, count do
     local rule, _, cost, settled = settled_hit(plan, input, start, index)
     local key, algorithm = KEYS[first_key + index], rule.algorithm
-    if settled > cost then
+    if settled > cost or algorithm.settle then
       states[index] = algorithm.find(rule, key, now, stamp)
       if algorithm.ensure_fits then algorithm.ensure_fits(states[index]) end
     elseif count > 1 then algorithm.read(key) end
@@ -66,7 +67,11 @@ local function settle(plan, input, stamp, first_key, start, count)
   for index = 1, count do
     local rule, at, cost, settled = settled_hit(plan, input, start, index)
     local key = KEYS[first_key + index]
-    if settled > cost then overdraw(rule, states[index], key, settled - cost, injected_now, stamp)
+    if rule.algorithm.settle and cost ~= 0 then
+      local state = states[index]
+      local expires, keep = rule.algorithm.settle(rule, state, stamp, recorded_stamp, recorded_at, now, at, cost, settled)
+      if expires then expire(key, expires, keep, injected_now) end
+    elseif settled > cost then overdraw(rule, states[index], key, settled - cost, injected_now, stamp)
     else
       local expires, keep = rule.algorithm.refund(rule, key, recorded_stamp, now, at, cost, settled, recorded_at)
       if expires then expire(key, expires, keep, injected_now) end

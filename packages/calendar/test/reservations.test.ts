@@ -1,0 +1,180 @@
+import { calendarWindow } from '@rollgate/calendar';
+import {
+  type Decision,
+  type ManualClock,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+} from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
+
+const LEASE_MS = 600_000;
+const budget = (limit = 100, unsettled?: 'refund' | 'charge') =>
+  calendarWindow({ limit, period: 'month', lease: '10m', unsettled });
+
+/** Stores on the same rows, as those of several processes. */
+function sharedStores() {
+  const clock = manualClock(Date.parse('2026-03-10T12:00:00Z'));
+  const rows: Rows = new Map();
+  const network = { isDown: false };
+  const open = (): Store =>
+    createStore({
+      clock,
+      transact(keys, update) {
+        if (network.isDown) throw new Error('The network is down');
+        updateRows(rows, keys, update);
+      },
+    });
+  return { clock, open, network };
+}
+
+/** Advances the clock in steps in which renewals can run. */
+async function pass(clock: ManualClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 100_000) {
+    clock.advance(Math.min(left, 100_000));
+    await flushPromises();
+  }
+}
+
+const usageOf = async (limiter: RateLimiter) => {
+  const { spent, reserved, remaining } = (await limiter.peek('acme')).limits.default!;
+  return { spent, reserved, remaining };
+};
+
+test.each([
+  [{ lease: 0 }, 'Expected `lease`'],
+  [{ lease: '10m', unsettled: 'keep' }, "Expected `unsettled` to be one of 'refund', 'charge', got \"keep\" (string)"],
+  [{ unsettled: 'charge' }, 'Expected `unsettled` to be no value without `lease`, got "charge" (string)'],
+])('%j is rejected', (options, message) => {
+  expect(() => calendarWindow({ limit: 1, period: 'month', ...options } as never)).toThrow(message);
+});
+
+test('a check reserves its cost, and a settlement spends what it really took', async () => {
+  const limiter = new RateLimiter({ limits: budget(), store: new MemoryStore() });
+  const decision = await limiter.check('acme', { cost: 80 });
+  expect(await usageOf(limiter)).toEqual({ spent: 0, reserved: 80, remaining: 20 });
+  const rejected = await limiter.check('acme', { cost: 40 });
+  expect(rejected).toMatchObject({ allowed: false, retryIsEstimate: true, retryAfterMs: LEASE_MS, remaining: 20 });
+  await limiter.settle(decision, { cost: 30 });
+  await limiter.settle(decision, { cost: 99 });
+  expect(await usageOf(limiter)).toEqual({ spent: 30, reserved: 0, remaining: 70 });
+  await limiter.charge('acme', { cost: 90 });
+  expect(await usageOf(limiter)).toEqual({ spent: 120, reserved: 0, remaining: 0 });
+  // Nothing reserved can come back, so the wait is exact.
+  const { retryIsEstimate, retryAfterMs, resetMs } = await limiter.check('acme');
+  expect({ retryIsEstimate, retryAfterMs }).toEqual({ retryIsEstimate: undefined, retryAfterMs: resetMs });
+});
+
+test('a window without leases reports what is spent, and the same units count with leases', async () => {
+  const store = new MemoryStore();
+  const plain = new RateLimiter({ limits: calendarWindow({ limit: 100, period: 'month' }), store });
+  const leased = new RateLimiter({ limits: budget(), store });
+  await plain.check('acme', { cost: 60 });
+  expect(await usageOf(plain)).toEqual({ spent: 60, reserved: 0, remaining: 40 });
+  const decision = await leased.check('acme', { cost: 40 });
+  expect(await usageOf(leased)).toEqual({ spent: 60, reserved: 40, remaining: 0 });
+  expect((await plain.check('acme')).allowed).toBe(false);
+  await leased.refund(decision);
+  expect((await plain.check('acme', { cost: 40 })).allowed).toBe(true);
+});
+
+test('a settlement that omits the limit spends the whole reservation', async () => {
+  const limits = { calls: budget(), rate: rollingWindow({ limit: 10, window: '1m' }) };
+  const limiter = new RateLimiter({ limits, store: new MemoryStore() });
+  const decision = await limiter.check('acme', { cost: { calls: 5, rate: 4 } });
+  await limiter.settle(decision, { cost: { rate: 1 } });
+  const { calls, rate } = (await limiter.peek('acme')).limits;
+  expect([calls.spent, calls.reserved, rate.remaining]).toEqual([5, 0, 9]);
+});
+
+test('a release spends the reservation, and a settlement may still follow', async () => {
+  const limiter = new RateLimiter({ limits: budget(), store: new MemoryStore() });
+  const decision = await limiter.check('acme', { cost: 50 });
+  await limiter.release(decision);
+  expect(await usageOf(limiter)).toEqual({ spent: 50, reserved: 0, remaining: 50 });
+  await limiter.settle(decision, { cost: 20 });
+  await limiter.release(decision);
+  expect(await usageOf(limiter)).toEqual({ spent: 20, reserved: 0, remaining: 80 });
+});
+
+test('a caller of `wait` starts when a settlement returns units', async () => {
+  const limiter = new RateLimiter({ limits: budget(), store: new MemoryStore() });
+  const decision = await limiter.check('acme', { cost: 90 });
+  const waiting = limiter.wait('acme', { cost: 50 });
+  await flushPromises();
+  await limiter.settle(decision, { cost: 10 });
+  expect(await waiting).toMatchObject({ allowed: true, remaining: 40 });
+});
+
+describe('when processes share a store', () => {
+  test('a living process keeps its reservation, and that of a dead one comes back after one lease', async () => {
+    const { clock, open } = sharedStores();
+    const [living, dead] = [open(), open()].map((store) => new RateLimiter({ limits: budget(), store }));
+    await living!.check('acme', { cost: 30 });
+    await dead!.check('acme', { cost: 70 });
+    await dead!.close();
+    await pass(clock, LEASE_MS - 1);
+    expect(await usageOf(living!)).toEqual({ spent: 0, reserved: 100, remaining: 0 });
+    await pass(clock, 1);
+    expect(await usageOf(living!)).toEqual({ spent: 0, reserved: 30, remaining: 70 });
+    await pass(clock, 5 * LEASE_MS);
+    expect(await usageOf(living!)).toEqual({ spent: 0, reserved: 30, remaining: 70 });
+    await living!.close();
+  });
+
+  test.each([
+    ['refund', { spent: 0, reserved: 0, remaining: 100 }],
+    ['charge', { spent: 70, reserved: 0, remaining: 30 }],
+  ] as const)('with `unsettled: %j`, that is what is left of a dead process', async (unsettled, left) => {
+    const { clock, open } = sharedStores();
+    const dead = new RateLimiter({ limits: budget(100, unsettled), store: open() });
+    const decision = await dead.check('acme', { cost: 70 });
+    await dead.close();
+    await pass(clock, LEASE_MS);
+    const limiter = new RateLimiter({ limits: budget(100, unsettled), store: open() });
+    expect(await usageOf(limiter)).toEqual(left);
+    // It was only slow, and records the actual cost in full.
+    await dead.settle(decision, { cost: 25 });
+    expect(await usageOf(limiter)).toEqual({ spent: 25, reserved: 0, remaining: 75 });
+  });
+
+  test('a settlement in the next period counts there in full', async () => {
+    const { clock, open } = sharedStores();
+    const lost: Decision[] = [];
+    const limiter = new RateLimiter({
+      limits: budget(),
+      store: open(),
+      onLeaseLost: ({ decision }) => lost.push(decision),
+    });
+    clock.advance(Date.parse('2026-03-31T23:59:00Z') - clock.now());
+    const decision = await limiter.check('acme', { cost: 70 });
+    await pass(clock, 2 * LEASE_MS);
+    expect(await usageOf(limiter)).toEqual({ spent: 0, reserved: 0, remaining: 100 });
+    await limiter.settle(decision, { cost: 60 });
+    expect(await usageOf(limiter)).toEqual({ spent: 60, reserved: 0, remaining: 40 });
+    expect(lost).toEqual([]); // The end of a period is no reason to stop the work.
+  });
+
+  test('a process that could renew nothing for a lease learns that its reservation is gone', async () => {
+    const { clock, open, network } = sharedStores();
+    const lost: Decision[] = [];
+    const cut = new RateLimiter({
+      limits: budget(),
+      store: open(),
+      onLeaseLost: ({ decision }) => lost.push(decision),
+    });
+    const decision = await cut.check('acme', { cost: 70 });
+    network.isDown = true;
+    await pass(clock, LEASE_MS);
+    network.isDown = false;
+    expect(lost).toEqual([decision]);
+    const other = new RateLimiter({ limits: budget(), store: open() });
+    await other.charge('acme', { cost: 90 });
+    await cut.settle(decision, { cost: 20 });
+    expect(await usageOf(other)).toEqual({ spent: 110, reserved: 0, remaining: 0 });
+  });
+});

@@ -1,0 +1,152 @@
+import type { RecordedHit } from '../engine/recorded-hit.js';
+import type { ReservingLimit } from '../engine/reserving-limit.js';
+import {
+  CalendarWindow,
+  type CalendarWindowSettings,
+  COUNT,
+  END,
+  RESERVATIONS_START,
+  SCALE,
+  type Usage,
+} from '../limits/calendar-window.js';
+import type { Hit, State, Verdict } from '../limits/limit.js';
+import { type Duration, parseInterval } from '../validation/duration.js';
+import { validateOneOf } from '../validation/validate.js';
+import * as leases from './lease-list.js';
+import { ReservationSettlement } from './reservation-settlement.js';
+import { createReservations, reservationsOf } from './reservations.js';
+import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
+
+/** What becomes of a reservation whose lease ends without a settlement. */
+export type Unsettled = 'refund' | 'charge';
+
+/** The options of {@link LeasedCalendarWindow}. */
+export interface LeasedCalendarWindowSettings extends CalendarWindowSettings {
+  /** How long a reservation lasts after the process that holds it has died. */
+  lease: Duration;
+  /**
+   * What becomes of a reservation then.
+   *
+   * @defaultValue `'refund'`
+   */
+  unsettled?: Unsettled | undefined;
+}
+
+/**
+ * A calendar window whose checks reserve units until they are settled. Immutable. `calendarWindow` of `@rollgate/calendar`
+ * creates it.
+ *
+ * The count of the period contains all reserved units. A list of leases behind the numbers of the calendar window says which
+ * ones they are. So a calendar window without leases can use the same state, and takes reserved units for spent ones.
+ */
+export class LeasedCalendarWindow extends CalendarWindow implements ReservingLimit, SlotLimit {
+  override readonly stateSize = RESERVATIONS_START + leases.SIZE_FOR_ONE;
+  /** How long a reservation lasts without a renewal, in microseconds. */
+  readonly leaseMicros: number;
+  /** Whether the units of a reservation come back when its lease ends. */
+  readonly refundsUnsettled: boolean;
+
+  constructor({ lease, unsettled = 'refund', ...settings }: LeasedCalendarWindowSettings) {
+    super(settings);
+    this.leaseMicros = parseInterval('lease', lease) * 1000;
+    this.refundsUnsettled = validateOneOf('unsettled', unsettled, ['refund', 'charge']) === 'refund';
+    Object.freeze(this);
+  }
+
+  /** Creates what keeps the reservations that the checks of a limiter make. */
+  createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
+    return new SlotKeeper(...owner);
+  }
+
+  override describe(state: State): unknown {
+    const list = reservationsOf(state);
+    return { ...(super.describe(state) as object), leases: list === undefined ? [] : leases.describe(list) };
+  }
+
+  override test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    super.test(state, nowMicros, cost, verdict);
+    verdict.isEstimate = false;
+    verdict.atMicros = Math.max(1, nowMicros); // 0 stands for no list.
+    const list = reservationsOf(state);
+    if (list === undefined || verdict.resetMicros === 0) return;
+    const { spent, reserved } = this.usageOf(state, nowMicros);
+    const free = this.limit - spent - reserved;
+    verdict.remaining = Math.max(0, free);
+    if (spent + reserved === 0) verdict.resetMicros = verdict.nextUnitMicros = 0;
+    // The reserved units come back at any time, and after one lease if the processes that hold them have died.
+    verdict.isEstimate = cost > free && cost <= this.limit - spent;
+    if (cost <= free) verdict.waitMicros = 0;
+    else if (verdict.isEstimate) verdict.waitMicros = Math.min(verdict.resetMicros, this.leaseMicros);
+    verdict.atMicros = Math.max(verdict.atMicros, list.numbers[list.start + leases.NEWEST_ID]! + 1);
+  }
+
+  override record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void {
+    const { atMicros } = verdict;
+    this.#dropEnded(state, nowMicros);
+    super.record(state, nowMicros, cost, verdict);
+    if (isOverdraft) return;
+    const list = reservationsOf(state) ?? createReservations(state);
+    leases.insert(list, leases.countOf(list), atMicros, cost);
+    this.#extend(list, leases.countOf(list) - 1, nowMicros);
+    this.test(state, nowMicros, cost, verdict);
+  }
+
+  /** Implements {@link ReservingLimit.settle}. A release ends only reservations that are not settled. */
+  settle(hit: RecordedHit, cost: number, isRelease?: boolean): readonly RecordedHit[] {
+    if (isRelease && hit.wantedCost === 0) return [];
+    const settlement = new ReservationSettlement(hit, cost, (state, nowMicros) =>
+      this.#settleIn(state, nowMicros, hit, cost, settlement.isSpent),
+    );
+    hit.wantedCost = 0;
+    if (isRelease) hit.isSpent = true;
+    return [settlement];
+  }
+
+  /** Replaces what a check has reserved. Returns the units that are still to be recorded. */
+  #settleIn(state: State, nowMicros: number, hit: Hit, cost: number, isSpent: boolean): number {
+    const { numbers, start } = state;
+    this.#dropEnded(state, nowMicros);
+    const list = reservationsOf(state);
+    const index = list === undefined ? 0 : leases.indexOf(list, hit.atMicros);
+    const isKept = list !== undefined && leases.hasId(list, index, hit.atMicros);
+    if (isKept) leases.keepUnits(list, index, 0);
+    else if (this.refundsUnsettled && !isSpent) return cost; // Its units have come back.
+    numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! - Math.max(0, hit.cost - cost));
+    return Math.max(0, cost - hit.cost);
+  }
+
+  /** Implements {@link ReservingLimit.renew}. */
+  renew(state: State, nowMicros: number, { atMicros }: Hit): boolean {
+    const list = reservationsOf(state);
+    const index = list === undefined ? 0 : leases.indexOf(list, atMicros);
+    if (list === undefined || !leases.hasId(list, index, atMicros)) return false;
+    if (leases.untilOf(list, index) <= nowMicros) return false;
+    this.#extend(list, index, nowMicros);
+    return true;
+  }
+
+  override usageOf(state: State | undefined, nowMicros: number): Usage {
+    const { spent: used } = super.usageOf(state, nowMicros);
+    const list = used === 0 ? undefined : reservationsOf(state!);
+    if (list === undefined) return { spent: used, reserved: 0 };
+    const reserved = leases.usedUnits(list, nowMicros);
+    return { spent: Math.max(0, used - reserved - leases.expiredUnits(list, nowMicros)), reserved };
+  }
+
+  #extend(list: State, index: number, nowMicros: number): void {
+    leases.extend(list, index, nowMicros, this.leaseMicros);
+    if (!this.refundsUnsettled) leases.markPermanent(list, index);
+  }
+
+  /** Drops the reservations whose leases have ended. A key of which nothing is left begins a new period. */
+  #dropEnded(state: State, nowMicros: number): void {
+    const list = reservationsOf(state);
+    if (list === undefined) return;
+    const { numbers, start } = state;
+    numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! - leases.expiredUnits(list, nowMicros));
+    leases.dropExpired(list, nowMicros);
+    if (numbers[start + COUNT] !== 0) return;
+    numbers[start + END] = -Infinity;
+    numbers[start + SCALE] = 0;
+  }
+}

@@ -1,0 +1,139 @@
+import { manualClock, RateLimiter } from '@rollgate/core';
+import { type Calendar, LeasedCalendarWindow } from '@rollgate/core/store';
+import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
+import { ScriptProcess } from './support/script-process.js';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+const PROCESSES = effort(2, 8);
+const CALLS = effort(16, 64);
+const KILLS = effort(2, 200);
+const LEASE_MS = 1000;
+const LIMIT = 20 * CALLS;
+
+const serverMs = async () => {
+  const [seconds, micros] = await redis.client.time();
+  return Number(seconds) * 1000 + Number(micros) / 1000;
+};
+
+const usageOf = async (limiter: RateLimiter, key: string) => {
+  const { spent = Number.NaN, reserved = Number.NaN, remaining } = (await limiter.peek(key)).limits.default!;
+  return { spent, reserved, remaining };
+};
+
+const YEAR = 365 * 24 * 3600e6;
+const years: Calendar = {
+  windowMicros: YEAR,
+  longestMicros: YEAR,
+  periodAt(micros) {
+    const startMicros = Math.floor(micros / YEAR) * YEAR;
+    return { startMicros, endMicros: startMicros + YEAR };
+  },
+};
+const budget = (limit: number, lease: string = '10m') => new LeasedCalendarWindow({ limit, calendar: years, lease });
+
+test(
+  `${PROCESSES} processes with ${CALLS} calls each keep a budget, and what ${KILLS} killed ones have reserved comes back`,
+  async () => {
+    const limiter = new RateLimiter({
+      limits: budget(LIMIT, `${LEASE_MS}ms`),
+      store: new RedisStore({ client: redis.client }),
+      timeout: '1m',
+    });
+    const ledgerOf = async (key: string, name: string) => Number(await redis.client.hget(`ledger:${key}`, name));
+    /** A peek before the ledger, because a settlement is in the ledger before it is recorded. */
+    const expectBudget = async (key: string) => {
+      const { spent, reserved } = await usageOf(limiter, key);
+      expect(spent + reserved).toBeLessThanOrEqual(LIMIT + (await ledgerOf(key, 'overdrafts')));
+    };
+    for (let round = 0; round < KILLS / PROCESSES; round++) {
+      const key = `${freshPrefix()} ${round}`;
+      const options = { url: redis.url, key, limit: LIMIT, lease: `${LEASE_MS}ms`, calls: CALLS, holdMs: 200 };
+      const processes = Array.from({ length: PROCESSES }, () => new ScriptProcess('budget-process.mjs', options));
+      const busy = PROCESSES * CALLS;
+      await until('all processes spend', async () => {
+        await expectBudget(key);
+        return (await ledgerOf(key, 'sent')) > busy;
+      });
+      for (const one of processes) {
+        await expectBudget(key);
+        one.kill();
+      }
+      await Promise.all(processes.map((one) => one.ended()));
+      const endedMs = await serverMs();
+      const abandoned = await usageOf(limiter, key);
+      expect(abandoned.reserved).toBeGreaterThan(0);
+      await until('one lease has passed', async () => {
+        await expectBudget(key);
+        return (await serverMs()) >= endedMs + LEASE_MS;
+      });
+      const left = await usageOf(limiter, key);
+      expect(left.reserved).toBe(0);
+      // Every settlement that was replied to is recorded once, and nothing else than what was sent.
+      expect(left.spent).toBeGreaterThanOrEqual(await ledgerOf(key, 'done'));
+      expect(left.spent).toBeLessThanOrEqual(await ledgerOf(key, 'sent'));
+      expect(left.remaining).toBe(Math.max(0, LIMIT - left.spent));
+    }
+  },
+  effort(60_000, 1_200_000),
+);
+
+describe('defects of budgets in public trackers', () => {
+  test('parallel calls cannot pass before the spend of the first is recorded', async () => {
+    const limiter = redis.createLimiter(budget(100));
+    const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.check('key', { cost: 10 })));
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10);
+    await Promise.all(
+      decisions.filter(({ allowed }) => allowed).map((decision) => limiter.settle(decision, { cost: 10 })),
+    );
+    expect(await usageOf(limiter, 'key')).toEqual({ spent: 100, reserved: 0, remaining: 0 });
+    expect(await limiter.check('key')).toMatchObject({ allowed: false, reason: 'limit' });
+  });
+
+  test('the counter equals what was spent, however calls end', async () => {
+    const clock = manualClock(Date.parse('2026-05-05T00:00:00Z'));
+    const limiter = redis.createLimiter(budget(1000), { clock });
+    let spent = 0;
+    for (let call = 0; call < 100; call++) {
+      const decision = await limiter.check('key', { cost: 9 });
+      if (call % 7 === 3) clock.advance(600_000); // The call takes longer than its lease.
+      const actual = call % 12;
+      if (call % 5 === 0) await limiter.refund(decision);
+      else if (call % 5 === 1) await limiter.release(decision);
+      if (call % 5 === 1) await limiter.settle(decision, { cost: actual });
+      if (call % 5 > 1) await Promise.all([1, 2].map(() => limiter.settle(decision, { cost: actual })));
+      if (call % 5 > 0) spent += actual;
+    }
+    expect(await usageOf(limiter, 'key')).toEqual({ spent, reserved: 0, remaining: 1000 - spent });
+  });
+
+  test('a reservation that fails or is abandoned leaks nothing', async () => {
+    const clock = manualClock(Date.parse('2026-05-05T00:00:00Z'));
+    const store = new RedisStore({ client: redis.client, clock });
+    const prefix = freshPrefix();
+    const limiter = new RateLimiter({ limits: budget(100), store, prefix, timeout: '30s' });
+    for (let round = 0; round < 5; round++) {
+      await limiter.refund(await limiter.check('key', { cost: 40 })); // The call to the model has failed.
+      const dead = new RateLimiter({ limits: budget(100), store, prefix, timeout: '30s' });
+      expect((await dead.check('key', { cost: 60 })).allowed).toBe(true);
+      await dead.close();
+      clock.advance(600_000);
+      expect(await usageOf(limiter, 'key')).toEqual({ spent: 0, reserved: 0, remaining: 100 });
+    }
+  });
+
+  test('a burst of large reservations is told when to come back, and not that the budget is spent', async () => {
+    const limiter = redis.createLimiter(budget(25));
+    const first = await limiter.check('key', { cost: 13 });
+    await limiter.check('key', { cost: 12 });
+    const rejection = { allowed: false, retryIsEstimate: true, retryAfterMs: 600_000 };
+    expect(await limiter.check('key', { cost: 5 })).toMatchObject(rejection);
+    expect(await usageOf(limiter, 'key')).toEqual({ spent: 0, reserved: 25, remaining: 0 });
+    const waiting = limiter.wait('key', { cost: 5 });
+    await limiter.settle(first, { cost: 1 });
+    expect((await waiting).allowed).toBe(true);
+    await limiter.close();
+  });
+});
