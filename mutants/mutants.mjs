@@ -5,6 +5,7 @@ import { calendar } from './lists/calendar.mjs';
 import { core } from './lists/core.mjs';
 import { http } from './lists/http.mjs';
 import { limits } from './lists/limits.mjs';
+import { locks } from './lists/locks.mjs';
 import { lua } from './lists/lua.mjs';
 import { luaStates } from './lists/lua-states.mjs';
 import { redis } from './lists/redis.mjs';
@@ -19,6 +20,7 @@ const unused = new Set(Object.keys(reasons));
 export const mutants = [
   ...limits,
   ...calendar,
+  ...locks,
   ...buckets,
   ...core,
   ...lua,

@@ -54,7 +54,7 @@ export const http = [
       'other.limit - other.remaining * one.limit',
       'one.limit - other.remaining * other.limit',
     ],
-    ['slots are reported', 'if (holdsSlots(limit) || cost', 'if (cost'],
+    ['slots are reported', 'if (holdsSlots(limit) || !hasQuota', 'if (!hasQuota'],
     ['limits that the cost leaves out are reported', ' || costOf(decision, name) === 0', ''],
   ]),
   ...of('http/src/headers/draft-headers', HEADERS, [

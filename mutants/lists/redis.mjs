@@ -108,28 +108,33 @@ export const redis = [
     ['a receipt omits how far ahead its hit is', 'hasRecorded ? nowMicros + ahead : 0', 'hasRecorded ? nowMicros : 0'],
     ['a receipt omits its cost', ' : 0, cost });', ' : 0, cost: 1 });'],
     ['the reason is always the limit', "delay === TOO_SOON ? 'minDifference' : 'limit'", "'limit'"],
-    ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
   ...of('script/check-result', ['vectors', 'algorithms', 'denial-cache'].map(test), [
     ['slots have a next unit', 'holdsSlots ? undefined : figures.nextUnit / 1000', 'figures.nextUnit / 1000'],
     ['a rejection is kept beyond the next free unit', ', nextUnit === 0 ? Infinity : nextUnit)', ')'],
   ]),
-  ...of('script/script-reply', ['plain-window-check', 'vectors', 'memory-parity'].map(test), [
+  ...of('script/figures', ['plain-window-check', 'vectors', 'memory-parity'].map(test), [
     [
       'the next unit has the units that remain',
       'nextUnit: (both - remaining) / (limit + 1)',
       'nextUnit: both / (limit + 1)',
     ],
     [
+      'letters after two numbers are ignored',
+      'nextUnit: letters ?? orInfinity(second) }',
+      'nextUnit: orInfinity(second) }',
+    ],
+  ]),
+  ...of('script/script-reply', ['plain-window-check', 'vectors'].map(test), [
+    [
       'the digits are read from the highest one',
       'number += (code - ZERO_LETTER) * unit',
       'number = number * 64 + code - ZERO_LETTER',
     ],
-    [
-      'letters after two numbers are ignored',
-      'reset: second, nextUnit: letters ?? second }',
-      'reset: second, nextUnit: second }',
-    ],
+  ]),
+  ...of('script/figures', ['malformed-replies'].map(test), [
+    ['an amount may be negative', 'remaining >= 0 && ', ''],
+    ['a unit may be free after the reset', ' && nextUnit <= reset', ''],
   ]),
   ...of('script/script-reply', RECEIPTS, [['all operations of a batch have one stamp', '    this.#stamp += 1;\n', '']]),
   ...of(
@@ -138,8 +143,6 @@ export const redis = [
     [
       ['a reply may have more results than operations', 'if (this.length > operationCount)', 'if (false)'],
       ['only the first line is validated', ')*))+$/', ')*))+/'],
-      ['an amount may be negative', 'figures.remaining < 0 || ', ''],
-      ['a unit may be free after the reset', ' || figures.nextUnit > figures.reset', ''],
       ['a number may be inexact', '!Number.isSafeInteger(number) || ', ''],
     ],
   ),
