@@ -243,7 +243,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * no attempt, even with `countRejected`. A caller that stops waiting for its start frees it. A reset, a refund or a
    * settlement in this process wakes the first caller of each key that it frees.
    *
-   * @throws RangeError if the cost exceeds a limit, so the action can never be allowed. A `TimeoutError` when `timeout`
+   * @throws RangeError if the cost exceeds a limit or the key is blocked until a reset. A `TimeoutError` when `timeout`
    * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts. An error
    * with the code `ERR_ROLLGATE_LIMITER_CLOSED` when {@link close} is called, or was called before.
    */

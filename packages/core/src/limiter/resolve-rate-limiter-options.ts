@@ -4,6 +4,7 @@ import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import { Plans } from '../plan/plans.js';
 import { ON_STORE_ERROR } from '../store/on-store-error.js';
 import type { GuardedStore, Store } from '../store/store.js';
+import { FALLBACK_GUARD } from '../validation/error-texts.js';
 import {
   hasMethods,
   invalidOption,
@@ -47,7 +48,7 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
     ? (store ?? new MemoryStore())
     : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
   if (fallbackLimits !== undefined && !isInMemory && used.withFallback === undefined) {
-    throw invalidOption('store', 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`', store);
+    throw invalidOption('store', FALLBACK_GUARD, store);
   }
   const plans = new Plans(validateString('prefix', prefix), options.limits, (plan, limits) =>
     fallbackLimits === undefined ? plan : (used.withFallback?.(plan, limits, fallbackLimits) ?? plan),

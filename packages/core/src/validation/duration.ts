@@ -1,5 +1,5 @@
 import { parse } from '@lukeed/ms';
-import { CLEAR_UNIT } from './error-texts.js';
+import { CLEAR_UNIT, DURATION } from './error-texts.js';
 import { invalidNumber } from './validate.js';
 import { warnOnce } from './warn-once.js';
 import { describeShortInterval } from './warning-texts.js';
@@ -13,8 +13,6 @@ export type Duration = number | string;
 /** 100 years. Up to here, the current time plus a window is an exact integer in microseconds. */
 export const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
-const EXPECTED = "a duration such as '1m' or positive whole milliseconds, at most 100 years";
-
 /**
  * Returns the duration in whole milliseconds.
  *
@@ -24,7 +22,7 @@ const EXPECTED = "a duration such as '1m' or positive whole milliseconds, at mos
 export function parseDuration(option: string, value: unknown, orElse = ''): number {
   const ms = typeof value === 'string' ? parseText(value) : value;
   if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= MAX_DURATION_MS) return ms as number;
-  throw invalidNumber(option, clarifyUnit(value) ?? EXPECTED + orElse, value);
+  throw invalidNumber(option, clarifyUnit(value) ?? DURATION + orElse, value);
 }
 
 /** The parser's time grows with the square of the length. */

@@ -3,11 +3,15 @@ import { formatValue } from './validate.js';
 
 export const MISSING_LIMITS = 'Expected `limits`, got none';
 
-export const NAMED_LIMITS = 'a record that names each limit';
+export const NAMED_LIMITS = 'a record';
+
+export const DURATION = "a duration such as '1m'";
 
 export const CLEAR_UNIT = "a unit such as '1m' or '30d'";
 
 export const describeLimitName = (name: string): string => `Expected a name in \`limits\`, got ${formatValue(name)}`;
+
+export const FALLBACK_GUARD = 'a store with `withFallback`';
 
 export const VALID_TIME = 'Expected `clock.now()` to return milliseconds';
 

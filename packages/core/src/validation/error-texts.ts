@@ -7,12 +7,18 @@ export const MISSING_LIMITS =
 /** What a list of limits should be. */
 export const NAMED_LIMITS = 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`';
 
+/** What a duration should be. */
+export const DURATION = "a duration such as '1m' or positive whole milliseconds, at most 100 years";
+
 /** What a duration with an ambiguous unit should have. */
 export const CLEAR_UNIT = "a clear unit, such as '1m' for a minute or '30d' for a month";
 
 /** The message for an invalid name of a limit. */
 export const describeLimitName = (name: string): string =>
   `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`;
+
+/** What `fallbackLimits` need. */
+export const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';
 
 /** What a clock should return. */
 export const VALID_TIME = 'Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000';
