@@ -12,14 +12,14 @@ const REFUNDS = names('http', 'refunds-in-express', 'abandoned-starts-in-express
 const LISTS = names('http', 'allow-list', 'client-key', 'request-options-in-express');
 const LIMITER = [
   ...names('http', 'dry-run-in-express'),
-  ...names('express', 'rate-limit'),
-  ...names('fastify', 'rate-limit'),
+  ...names('express', 'rate-limit', 'errors', 'misuse'),
+  ...names('fastify', 'rate-limit', 'errors', 'misuse'),
   ...names('http', 'delay-in-express', 'request-options-in-express'),
 ];
 const OF_FASTIFY = [
   ...names('fastify', 'groups', 'problem', 'hook-function'),
   ...names('http', 'request-options-in-fastify'),
-  ...names('fastify', 'rate-limit'),
+  ...names('fastify', 'rate-limit', 'errors', 'misuse'),
   ...names('http', 'failing-functions-in-fastify'),
 ];
 
@@ -195,10 +195,14 @@ export const http = [
     [...HEADERS, ...LIMITER],
     [['a status below 400 is a rejection', '400, 599)', '100, 599)']],
   ),
-  ...of('http/src/rejection/message-option', names('http', 'problem-details').concat(names('express', 'rate-limit')), [
-    ['a body with other members is a format', 'names.every((name)', 'names.some((name)'],
-    ['problem details hide a page', 'if (type === HTML_TYPE) return', 'if (type === HTML_TYPE && !isProblem) return'],
-  ]),
+  ...of(
+    'http/src/rejection/message-option',
+    names('http', 'problem-details').concat(names('express', 'rate-limit', 'errors', 'misuse')),
+    [
+      ['a body with other members is a format', 'names.every((name)', 'names.some((name)'],
+      ['problem details hide a page', 'if (type === HTML_TYPE) return', 'if (type === HTML_TYPE && !isProblem) return'],
+    ],
+  ),
   ...of('http/src/rejection/negotiate', names('http', 'render-rejection'), [
     ['a less specific range wins', 'specificity > best[1]', 'specificity < best[1]'],
     ['the last type wins a tie', 'specificity > best[1]', 'specificity >= best[1]'],

@@ -102,4 +102,25 @@ describe.each(VERSIONS)('invalid options in Fastify %s', (_, fastify) => {
     const get = await serve(app);
     expect(await statuses(get, '/', '/own', '/own', '/', '/own', '/')).toEqual([200, 200, 200, 200, 429, 429]);
   });
+
+  test.each([
+    [{}, 'Expected `limit` to be a positive safe integer, got undefined'],
+    [{ limit: 5 }, 'Expected `window` to be a duration'],
+    [{ max: 5, limit: 5, window: '1m' }, 'Unknown option `max` for rateLimit, got 5 (number)'],
+    [{ limit: 5, window: '1m', hook: 'onSend' }, "Expected `hook` to be one of 'onRequest'"],
+    [{ limit: 5, window: '1m', global: 'yes' }, 'Expected `global` to be a boolean, got "yes" (string)'],
+    [{ limit: 5, window: '1m', handler: 5 }, 'Expected `handler` to be a function, got 5 (number)'],
+    [{ limit: 5, window: '1m', store: new Map() }, 'Expected `store` to be a store'],
+  ])('%p throws at registration', async (options, expectedMessage) => {
+    await expect(create().register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(expectedMessage);
+  });
+
+  test.each([
+    [true, 'Expected `config.rateLimit of GET /` to be an object or false, got true (boolean)'],
+    [{ limit: -1 }, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
+    [{ widnow: 5 }, 'Unknown option `widnow`'],
+  ])('a route’s config.rateLimit of %p throws when the route is added', async (own, expectedMessage) => {
+    const app = await limited({ limit: 1, window: '1m' });
+    expect(() => app.get('/', { config: { rateLimit: own as never } }, async () => 'hello')).toThrow(expectedMessage);
+  });
 });

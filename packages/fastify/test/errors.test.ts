@@ -1,0 +1,158 @@
+import type { Store } from '@rollgate/core';
+import type { RateLimitPluginOptions } from '@rollgate/fastify';
+import { appsOf, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+
+describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
+  const { limited } = appsOf(fastify);
+
+  test.each([undefined, null, 0, '', 'text'])('a failure with %p allows no request', async (thrown) => {
+    for (const key of [
+      () => Promise.reject(thrown),
+      () => {
+        throw thrown;
+      },
+    ]) {
+      const app = await limited({ limit: 1, window: '1m', key });
+      app.get('/', async () => 'hello');
+      expect(await statuses(await serve(app), '/')).toEqual([500]);
+    }
+    const app = await limited({ limit: 1, window: '1m', handler: () => Promise.reject(thrown) });
+    app.get('/', async () => 'hello');
+    expect(await statuses(await serve(app), '/', '/')).toEqual([200, 500]);
+  });
+
+  test('the app’s error handler gets a rejection as an error with a code', async () => {
+    const app = await limited({ limit: 1, window: '1m', message: { text: 'Slow down' } });
+    const errors: unknown[] = [];
+    app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, _request, reply) => {
+      errors.push(error);
+      reply.code(error.statusCode ?? 500).send({ oops: error.message });
+    });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    const rejected = await get();
+    expect([rejected.status, await rejected.json()]).toEqual([429, { oops: 'Slow down' }]);
+    expect(rejected.headers.get('retry-after')).toBe('60');
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toBeInstanceOf(Error);
+    expect(errors[0]).toMatchObject({
+      statusCode: 429,
+      code: 'RATE_LIMIT_EXCEEDED',
+      stack: 'RateLimitError: Slow down',
+      decision: { allowed: false, limit: 1 },
+    });
+  });
+
+  test('a message object, a handler that returns and one that sends each replace the error', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m', statusCode: 503 });
+    const config = (own: object) => ({ config: { rateLimit: own } });
+    app.get('/message', config({ message: { oh: 'no' } }), async () => 'hello');
+    app.get('/returns', config({ handler: async () => ({ returned: true }) }), async () => 'hello');
+    const sends = (_request: unknown, reply: { code(status: number): { send(body: unknown): void } }) => {
+      reply.code(418).send({ sent: true });
+    };
+    app.get('/sends', config({ handler: sends }), async () => 'hello');
+    const get = await serve(app);
+    const found: Record<string, unknown> = {};
+    for (const path of ['/message', '/returns', '/sends']) {
+      await get(path);
+      const rejected = await get(path);
+      found[path] = [rejected.status, await rejected.json()];
+    }
+    expect(found).toEqual({
+      '/message': [503, { oh: 'no' }],
+      '/returns': [503, { returned: true }],
+      '/sends': [418, { sent: true }],
+    });
+  });
+
+  test.each([
+    ['key', { key: () => Promise.reject(new Error('no session')) }, 'no session'],
+    ['key', { key: () => 42 }, 'Expected `key` to be a string'],
+    ['cost', { cost: async () => 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
+    ['skip', { skip: () => 'yes' }, 'Expected `skip(request)` to be a boolean, got "yes" (string)'],
+    [
+      'key',
+      {
+        key: () => {
+          throw new Error('thrown');
+        },
+      },
+      'thrown',
+    ],
+  ])('a %s function that fails goes to the error handler, once', async (_, options, expectedMessage) => {
+    const app = await limited({ limit: 1, window: '1m', ...options } as unknown as RateLimitPluginOptions);
+    const errors: string[] = [];
+    app.setErrorHandler((error: Error, _request, reply) => {
+      errors.push(error.message);
+      reply.code(500).send('oops');
+    });
+    app.get('/', async () => 'hello');
+    expect((await (await serve(app))()).status).toBe(500);
+    expect(errors).toEqual([expect.stringContaining(expectedMessage)]);
+  });
+
+  test('a handler that fails goes to the error handler', async () => {
+    const handler = async () => {
+      throw new Error('no template');
+    };
+    const app = await limited({ limit: 1, window: '1m', handler });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    expect(await (await get()).json()).toMatchObject({ statusCode: 500, message: 'no template' });
+  });
+
+  test('a client that disconnects during a check causes no error', async () => {
+    let onCheckStarted!: () => void;
+    let resolveKey!: (key: string) => void;
+    const checkStarted = new Promise<void>((resolve) => {
+      onCheckStarted = resolve;
+    });
+    const key = (request: { query: unknown }) => {
+      if ((request.query as { user?: string }).user !== 'slow') return 'bob';
+      onCheckStarted();
+      return new Promise<string>((resolve) => {
+        resolveKey = resolve;
+      });
+    };
+    const app = await limited({ limit: 1, window: '1m', key });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    const controller = new AbortController();
+    const left = get('/?user=slow', { signal: controller.signal });
+    await checkStarted;
+    controller.abort();
+    await expect(left).rejects.toThrow('aborted');
+    resolveKey('ann');
+    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
+  });
+
+  describe('a store that fails', () => {
+    silenceOutages();
+
+    const fail = () => Promise.reject(new Error('connection refused'));
+    const failing = (): Store => ({ check: fail, peek: fail, refund: fail, reset: fail });
+
+    test.each([
+      ['fallback', undefined, [200, 429]],
+      ['fallback', 'fallback', [200, 429]],
+      ['allow', 'allow', [200, 200]],
+      ['deny', 'deny', [429, 429]],
+      ['throw', 'throw', [500, 500]],
+    ] as const)('is replaced by the policy %s', async (_, onStoreError, expected) => {
+      const app = await limited({ limit: 1, window: '1m', store: failing(), onStoreError });
+      app.get('/', async () => 'hello');
+      expect(await statuses(await serve(app), '/', '/')).toEqual(expected);
+    });
+
+    test('has one fallback memory for all routes that share a count', async () => {
+      const app = await limited({ limit: 1, window: '1m', store: failing() });
+      app.get('/a', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
+      app.get('/b', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
+      expect(await statuses(await serve(app), '/a', '/b')).toEqual([200, 429]);
+    });
+  });
+});
