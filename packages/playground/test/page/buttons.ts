@@ -1,6 +1,7 @@
 import { until } from '@rollgate/test-support';
 import type { Attempt } from '../../src/shared/protocol.js';
-import { expected, showPage } from '../support/browser.js';
+import { showPage } from '../support/browser.js';
+import { expected } from '../support/playground-page.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 

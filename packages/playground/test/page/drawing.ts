@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@rollgate/test-support';
-import { expected, openPage, showPage } from '../support/browser.js';
+import { openPage, showPage } from '../support/browser.js';
 import { findPaintedMarks } from '../support/pixels.js';
+import { expected } from '../support/playground-page.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 

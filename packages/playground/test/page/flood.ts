@@ -1,6 +1,7 @@
 import { until } from '@rollgate/test-support';
 import { MAX_ATTEMPTS } from '../../src/shared/retention.js';
-import { expected, openPage, type PlaygroundPage } from '../support/browser.js';
+import { openPage } from '../support/browser.js';
+import { expected, type PlaygroundPage } from '../support/playground-page.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 

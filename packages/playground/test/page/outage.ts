@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { expected, openPage } from '../support/browser.js';
+import { openPage } from '../support/browser.js';
+import { expected } from '../support/playground-page.js';
 import { Server } from '../support/server.js';
 
 let server: Server;

@@ -1,5 +1,6 @@
 import { until } from '@rollgate/test-support';
-import { openContext, openPage, type PlaygroundPage } from '../support/browser.js';
+import { openContext, openPage } from '../support/browser.js';
+import type { PlaygroundPage } from '../support/playground-page.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RedisServer, until } from '@rollgate/test-support';
 import type { Attempt } from '../../src/shared/protocol.js';
 import { MAX_ATTEMPTS } from '../../src/shared/retention.js';
-import { expected, leavePage, openPage } from '../support/browser.js';
+import { leavePage, openPage } from '../support/browser.js';
+import { expected } from '../support/playground-page.js';
 import { Server } from '../support/server.js';
 
 // One of its own: the playground's keys are always the same, and the server is broken on the way.

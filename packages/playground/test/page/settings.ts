@@ -1,5 +1,6 @@
 import { until } from '@rollgate/test-support';
-import { expected, nextTab, openPage, type PlaygroundPage, showPage } from '../support/browser.js';
+import { nextTab, openPage, showPage } from '../support/browser.js';
+import { expected, type PlaygroundPage } from '../support/playground-page.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
