@@ -12,7 +12,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'toBeLessThan(60_000)': 'distinguishes clocks by a minute',
   'Date.parse(reset)': 'distinguishes units by half a minute',
   'timeoutMs + SLACK_MS': 'measured by a clock that stands still while the process gets no time',
-  'MOST_TIMES * (usualMs + LEAST_MS)': 'compares with the time that the same work takes in the same run',
+  'MAX_SLOWDOWN * (usualMs + TOLERANCE_MS)': 'compares with the time that the same work takes in the same run',
   'turns[1]!.delayMs': 'computed by the limiter from one reading of the clock',
 };
 

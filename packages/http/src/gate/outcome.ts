@@ -69,3 +69,9 @@ export type Outcome =
 
 export type AllowedOutcome = Extract<Outcome, { readonly kind: 'allowed' }>;
 export type RejectedOutcome = Extract<Outcome, { readonly kind: 'rejected' }>;
+
+/** Returns the outcome of a request to which other code has responded after the gate had judged it. */
+export function toResponded(outcome: Outcome): Outcome {
+  if (outcome.kind === 'responded') return outcome;
+  return { kind: 'responded', allowed: outcome.kind === 'allowed' ? outcome : undefined };
+}

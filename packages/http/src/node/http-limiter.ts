@@ -2,7 +2,7 @@ import type { Limits, RateLimiter } from '@rollgate/core';
 import { isThenable, refundInBackground } from '@rollgate/core/store';
 import { toError } from '../base/to-error.js';
 import { Gate } from '../gate/gate.js';
-import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
+import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
 import { isRejectionError } from '../rejection/http-error.js';
 import type { Rejection } from '../rejection/rejection.js';
@@ -194,10 +194,4 @@ export class HttpLimiter<Request, Response> {
     if (logErrorAfterStart !== undefined && this.endIfStarted(response)) logErrorAfterStart(response, error);
     else next(error);
   }
-}
-
-/** Returns the outcome of a request to which other code has responded after the gate had judged it. */
-function toResponded(outcome: Outcome): Outcome {
-  if (outcome.kind === 'responded') return outcome;
-  return { kind: 'responded', allowed: outcome.kind === 'allowed' ? outcome : undefined };
 }
