@@ -86,6 +86,23 @@ test('a refund ends the silence of writes, and a store that is silent for peeks,
   expect((await limiter.check('ann')).degraded).toBe(false);
 });
 
+test('a check that the store decides without a call is not the one that tries it', async () => {
+  const { limiter, clock, silence, store } = open();
+  const timed = limiter.check('ann');
+  clock.advance(TIMEOUT_MS);
+  const decision = await timed;
+  expect(limiter.decide('ann')).toMatchObject({ degraded: 'allow' }); // Sends a probe.
+  await flushPromises();
+  jest.spyOn(store, 'check').mockReturnValueOnce({ ...decision, degraded: false });
+  expect(limiter.decide('ann')).toMatchObject({ degraded: false });
+  silence.isSilent = false;
+  expect(await limiter.check('ann')).toMatchObject({ degraded: false });
+  expect(await Promise.all([limiter.check('ann'), limiter.check('bob')])).toMatchObject([
+    { degraded: false },
+    { degraded: false },
+  ]);
+});
+
 test('counts follow the same rule, and an addition of nothing is a read', async () => {
   const { clock, silence, store } = createSilentStore();
   const counter = new RollingCounter({ store, timeout: TIMEOUT_MS });

@@ -59,16 +59,18 @@ export class CallGuard<Call, Result> {
   run(call: Call): Awaitable<Result> {
     const part = this.#onlyPart ?? this.health.ofPart(this.#kind.partOf!(call));
     const { timeoutMs } = this.#deadlines;
+    let sentWhileDown: CallEffect | undefined;
     if (timeoutMs <= part.unresponsiveForMs) {
-      const effect = effectOf(this.#kind, call);
-      if (!part.isSentWhileDown(effect)) {
+      sentWhileDown = effectOf(this.#kind, call);
+      if (!part.isSentWhileDown(sentWhileDown)) {
         this.#probe(part, call);
         return this.#kind.onFailure(storeDownError(timeoutMs, part.connection), call);
       }
-      part.recordTrial(effect);
     }
     const result = this.#kind.send(call);
-    return isThenable(result) ? new GuardedCall(result, call, this.#kind, part, this.#deadlines).promise : result;
+    if (!isThenable(result)) return result; // Such as a rejection that the store remembers. The trial is still due.
+    if (sentWhileDown !== undefined) part.recordTrial(sentWhileDown);
+    return new GuardedCall(result, call, this.#kind, part, this.#deadlines).promise;
   }
 
   /** Guards a call that was sent to this part of the store, even if the part is down. */
