@@ -65,6 +65,34 @@ test('missing rights are an error that names the grant', async () => {
   await expect(limiter.check('ann')).rejects.toThrow('GRANT SELECT, INSERT, UPDATE, DELETE ON "rollgate"');
 });
 
+test('createTable needs no right if the table exists, and otherwise names the fix', async () => {
+  const guest = openPool(server.url.replace('rollgate@', 'guest@'));
+  await pool.query('CREATE ROLE guest LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  const create = (table: string) => new PostgresStore({ client: guest, table }).createTable();
+  await create('rollgate');
+  await expect(create('absent')).rejects.toThrow(
+    'Expected the right to create the table "absent" in PostgreSQL. Grant `CREATE` on its schema',
+  );
+  await expect(create('app.rollgate')).rejects.toThrow(
+    'Expected the schema "app" in PostgreSQL, got none. Run `CREATE SCHEMA "app"`',
+  );
+});
+
+test('a sweep without the right to delete warns once', async () => {
+  await pool.query('CREATE ROLE writer LOGIN; GRANT SELECT, INSERT, UPDATE ON rollgate TO writer');
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const client = openPool(server.url.replace('rollgate@', 'writer@'));
+  const limiter = limiterOn(new PostgresStore({ client, sweep: '1ms' }), 1000, 'undeleted');
+  await until('it has warned', async () => (await limiter.check('ann')).allowed && warn.mock.calls.length > 0);
+  for (let checks = 0; checks < 20; checks++) await limiter.check('ann');
+  expect(warn).toHaveBeenCalledTimes(1);
+  expect(warn).toHaveBeenCalledWith(
+    expect.stringContaining('PostgresStore cannot delete expired rows, so its table grows: Expected the right'),
+    { type: 'RollgateWarning', code: 'ROLLGATE_POSTGRES_SWEEP_FAILED' },
+  );
+  warn.mockRestore();
+});
+
 test('createTable and the schema of a migration may run in several processes at once', async () => {
   const stores = Array.from({ length: 4 }, () => new PostgresStore({ client: openPool(), table: 'public.made' }));
   await Promise.all(stores.map((store) => store.createTable()));

@@ -26,6 +26,8 @@ export interface PgListener {
   query(text: string): Promise<unknown>;
   /** Listens for notifications of all channels. */
   on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown;
+  /** Listens for the loss of the connection. */
+  on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 /** The function that `postgres()` of Postgres.js returns. */

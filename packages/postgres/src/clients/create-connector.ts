@@ -36,6 +36,8 @@ function listenWithPg(client: PgListener): Listen {
     client.on('notification', ({ channel, payload = '' }) => {
       if (channel === name) onMessage(payload);
     });
+    // Without a listener, a lost connection would end the process.
+    client.on('error', () => {});
     return client.query(`LISTEN "${name}"`);
   };
 }

@@ -1,4 +1,4 @@
-import { quoteTable } from './quote.js';
+import { quoteTable, quoteText } from './quote.js';
 
 /** Identifies the lock that two processes take before they create the table. */
 const SCHEMA_LOCK = 1380927820;
@@ -30,6 +30,11 @@ export function postgresSchema({ table = 'rollgate' }: { readonly table?: string
 );
 ALTER TABLE ${name} ALTER COLUMN state SET STORAGE PLAIN;
 `;
+}
+
+/** Returns a statement whose only value is whether the table with this quoted name exists. */
+export function isTableText(table: string): string {
+  return `SELECT (to_regclass(${quoteText(table)}) IS NOT NULL)::text`;
 }
 
 /** Returns one transaction that creates the table. Without the lock, it would fail if another process did the same. */

@@ -11,3 +11,19 @@ export function explainError(error: unknown, table: string): unknown {
   }
   return error;
 }
+
+/** The same for an error of the statements that create the table. */
+export function explainCreateError(error: unknown, table: string): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === '3F000') {
+    const schema = table.split('.')[0];
+    return new Error(`Expected the schema ${schema} in PostgreSQL, got none. Run \`CREATE SCHEMA ${schema}\``, {
+      cause: error,
+    });
+  }
+  if (code === '42501') {
+    const fix = 'Grant `CREATE` on its schema, or run the statements of `postgresSchema()` as another user';
+    return new Error(`Expected the right to create the table ${table} in PostgreSQL. ${fix}`, { cause: error });
+  }
+  return error;
+}

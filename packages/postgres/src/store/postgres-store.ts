@@ -1,7 +1,7 @@
 import { TransactionalStore, TransactionQueue } from '@rollgate/core/store';
-import { createTableText } from '../sql/schema.js';
+import { createTableText, isTableText } from '../sql/schema.js';
 import { BatchRunner } from './batch-runner.js';
-import { explainError } from './explain-error.js';
+import { explainCreateError, explainError } from './explain-error.js';
 import { type PostgresStoreOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { Sweeper } from './sweeper.js';
 import { withConnection } from './with-connection.js';
@@ -50,15 +50,19 @@ export class PostgresStore extends TransactionalStore {
   }
 
   /**
-   * Creates the table if it does not exist. Several processes may call it at the same time. It needs the privilege to
-   * create tables. If the app lacks it, run {@link postgresSchema} in a migration instead.
+   * Creates the table if it does not exist. Several processes may call it at the same time. For a missing table, it needs the
+   * privilege to create one. If the app lacks it, run {@link postgresSchema} in a migration instead.
    *
-   * @throws Error of the database.
+   * @throws Error of the database, which names the fix if the schema or the privilege is missing.
    */
   async createTable(): Promise<void> {
-    const { connector, tableName } = this.#options;
+    const { connector, table, tableName } = this.#options;
     await withConnection(connector, async (connection) => {
-      await connection.run(createTableText(tableName));
+      const [[[isTable]]] = (await connection.run(isTableText(table))) as [[[string]]];
+      // Only its owner may run the statements if the table exists.
+      if (isTable === 'false') await connection.run(createTableText(tableName));
+    }).catch((error: unknown) => {
+      throw explainCreateError(error, table);
     });
   }
 }

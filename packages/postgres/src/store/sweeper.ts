@@ -1,5 +1,7 @@
+import { emitWarning } from '@rollgate/core/store';
 import type { Connector } from '../clients/connector.js';
 import { deleteText } from '../sql/look-up.js';
+import { explainError } from './explain-error.js';
 import { withConnection } from './with-connection.js';
 
 /** How many pages of the table one sweep reads. With nothing to delete, that takes the server about 2 ms. */
@@ -16,6 +18,7 @@ export class Sweeper {
   #nextPage = 0;
   #dueMs = 0;
   #isRunning = false;
+  #hasWarned = false;
 
   constructor(connector: Connector, table: string, intervalMs: number) {
     this.#connector = connector;
@@ -32,7 +35,19 @@ export class Sweeper {
       // Where there is much to delete, the next sweep follows at once. So sweeps keep up with any traffic.
       this.#dueMs = deleted > PAGES ? 0 : performance.now() + this.#intervalMs;
     };
-    this.sweep().then(finish, () => finish(0));
+    this.sweep().then(finish, (error: unknown) => {
+      finish(0);
+      this.#warnOfMissingRights(error);
+    });
+  }
+
+  /** Checks need no `DELETE`, so nothing else would show that the table grows. */
+  #warnOfMissingRights(error: unknown): void {
+    const explained = explainError(error, this.#table);
+    if (explained === error || this.#hasWarned) return;
+    this.#hasWarned = true;
+    const message = `PostgresStore cannot delete expired rows, so its table grows: ${(explained as Error).message}`;
+    emitWarning(message, { type: 'RollgateWarning', code: 'ROLLGATE_POSTGRES_SWEEP_FAILED' });
   }
 
   /** Deletes the expired rows of the next pages. Returns how many states it has deleted. */

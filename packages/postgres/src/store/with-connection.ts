@@ -21,7 +21,9 @@ export async function withConnection(
 ): Promise<void> {
   const connection = await connector.connect();
   let last: Promise<unknown> = Promise.resolve();
+  let hasBegun = false;
   const run: Connection['run'] = (text) => {
+    hasBegun ||= text.startsWith('BEGIN');
     const running = connection.run(text);
     last = running;
     return withDeadline(running);
@@ -29,7 +31,7 @@ export async function withConnection(
   try {
     await use({ run });
   } catch (error) {
-    void giveBack(connection, last, error);
+    void giveBack(connection, last, error, hasBegun);
     throw error;
   }
   connection.release();
@@ -39,10 +41,17 @@ export async function withConnection(
  * Closes a connection that does not respond or cannot write, because after a switchover a new one may lead to another server. A
  * client that cannot close it gets it back when the server has responded.
  */
-async function giveBack(connection: Connection, last: Promise<unknown>, error: unknown): Promise<void> {
+async function giveBack(
+  connection: Connection,
+  last: Promise<unknown>,
+  error: unknown,
+  hasBegun: boolean,
+): Promise<void> {
   const isBroken = error instanceof SilenceError || (error as { code?: string }).code === READ_ONLY;
   const rollBack = async () => {
     await last.catch(() => {});
+    // Without a transaction, the server would log a warning.
+    if (!hasBegun) return true;
     return connection.run('ROLLBACK').then(
       () => true,
       () => false,
