@@ -16,7 +16,7 @@ export interface PostgresStoreOptions {
   /** The name of the table, with or without its schema. @defaultValue `'rollgate'` */
   table?: string | undefined;
   /**
-   * Whether a check waits until its record is on disk. With `false`, a crash of the server may lose the records of
+   * Whether a check waits until its record is on disk, if the server's `synchronous_commit` is on. With `false`, a crash of the server may lose the records of
    * the last 0.6 seconds, which is three times the default `wal_writer_delay`.
    *
    * @defaultValue `true`

@@ -12,6 +12,8 @@ export class BatchRunner {
   readonly #tableName: string;
   readonly #usesSystemTime: boolean;
   #table: StateTable | undefined;
+  /** Why the last attempt failed; `undefined` after one that succeeded. */
+  #lastError: Error | undefined;
 
   constructor(database: SqliteDatabase, tableName: string, usesSystemTime: boolean) {
     this.#database = database;
@@ -19,12 +21,18 @@ export class BatchRunner {
     this.#usesSystemTime = usesSystemTime;
   }
 
+  get lastError(): Error | undefined {
+    return this.#lastError;
+  }
+
   async run(batch: TransactionBatch): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       try {
         this.#runNow(batch);
+        this.#lastError = undefined;
         return;
       } catch (error) {
+        this.#lastError = error as Error;
         if (!isBusy(error) || batch.isAbandoned) throw error;
       }
       await delay(waitMs(attempt));

@@ -1,5 +1,5 @@
 import { emitWarning, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
-import { isOpen, type SqliteDatabase } from '../database/database.js';
+import { isBusy, isOpen, type SqliteDatabase } from '../database/database.js';
 import { BatchRunner } from './batch-runner.js';
 import { resolveOptions, type SqliteStoreOptions } from './options.js';
 
@@ -25,17 +25,27 @@ export class SqliteStore extends TransactionalStore {
       transact: queue.transact,
       clock: clock ?? 'database',
       backend: database,
-      connectionTo: () => ({ state: isOpen(database) ? 'open' : 'closed' }),
+      connectionTo: () => ({ state: isOpen(database) ? 'open' : 'closed', lastError: runner.lastError }),
     });
   }
 }
 
 /** Without a write-ahead log, readers and writers lock each other out, and each transaction waits for the disk. */
 function warnWithoutWal(database: SqliteDatabase): void {
-  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode').get() as { journal_mode: string };
-  if (mode === 'wal' || mode === 'memory') return;
+  const mode = journalModeOf(database);
+  if (mode === 'wal' || mode === 'memory' || mode === undefined) return;
   emitWarning(
     `The database of SqliteStore has the journal mode '${mode}', so its processes block each other. Run \`PRAGMA journal_mode = WAL\` once`,
     { type: 'RollgateWarning', code: 'ROLLGATE_SQLITE_WITHOUT_WAL' },
   );
+}
+
+/** Returns `undefined` while another process has locked a file, which must not keep the app from starting. */
+function journalModeOf(database: SqliteDatabase): string | undefined {
+  try {
+    return (database.prepare('PRAGMA journal_mode').get() as { journal_mode: string }).journal_mode;
+  } catch (error) {
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
 }
