@@ -104,7 +104,7 @@ describe('while the store fails', () => {
       await expect(limiter.block({ blocked: 'ann' }, '1h')).rejects.toMatchObject({
         code: 'ERR_ROLLGATE_STORE_FAILED',
       });
-      const charged = limiter.charge('ann');
+      const charged = limiter.charge({ attempts: 'ann' });
       if (policy === 'throw') await expect(charged).rejects.toMatchObject({ code: 'ERR_ROLLGATE_STORE_FAILED' });
       else expect(await charged).toMatchObject({ degraded: policy });
     },

@@ -46,6 +46,8 @@ test('several limits have one counterpart each, found by its name', async () => 
   const { limits: decided } = await limiter.check({ burst: 'ann', day: 'all' }, { cost: { burst: 2, day: 1 } });
   expect(decided).toMatchObject({ burst: { limit: 5, remaining: 3 }, day: { limit: 25, remaining: 24 } });
   expect(Object.keys(decided)).toEqual(['burst', 'day']);
+  expect((await limiter.charge({ burst: 'ann' })).limits).toMatchObject({ burst: { limit: 5, remaining: 2 } });
+  expect((await limiter.peek({ day: 'all' })).limits).toMatchObject({ day: { limit: 25, remaining: 24 } });
 });
 
 test('a function derives them from the limits of the limiter and of each call, once for each', async () => {

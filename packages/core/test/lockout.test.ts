@@ -33,6 +33,12 @@ test('the windows grow by the factor, and the last one lasts `max`', () => {
   ];
   expect(shape(lockout({ attempts: 5, first: '15m', factor: 4, max: '1d' }))).toEqual(expected);
   expect(shape(lockout())).toEqual(expected);
+  const two = lockout({ first: '15m', factor: 4, max: '1h' });
+  expect(shape(two)).toEqual([
+    ['lockout1', 5, 15],
+    ['lockout2', 10, 60],
+  ]);
+  expect(sameKey(two, 'ann')).toEqual({ lockout1: 'ann', lockout2: 'ann' });
   expect(shape(lockout({ attempts: 3, first: MINUTE, factor: 10, max: '100m' }))).toEqual([
     ['lockout1', 3, 1],
     ['lockout2', 6, 10],

@@ -1,4 +1,4 @@
-import { block, RateLimiter, rollingWindow } from '@rollgate/core';
+import { block, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { expiryOf } from './support/expiry.js';
@@ -32,6 +32,15 @@ test('only a blocked key takes memory, until its block ends', async () => {
   expect(await limiter.check('cleo')).toMatchObject({ reason: 'blocked', retryAfterMs: Infinity, resetMs: Infinity });
   await limiter.reset({ blocked: 'cleo' });
   expect(await limiter.check('cleo')).toMatchObject({ allowed: true });
+});
+
+test('a check leaves nothing of a block, even if the injected clock stands still', async () => {
+  const prefix = freshPrefix();
+  const store = new RedisStore({ client: redis.client, clock: manualClock() });
+  const limiter = new RateLimiter({ limits: block(), store, prefix, timeout: '30s' });
+  await limiter.check('ann');
+  await limiter.charge('ann');
+  expect(await redis.keysOf(prefix)).toEqual([]);
 });
 
 test('a block and its reset end a rejection that the process remembers', async () => {

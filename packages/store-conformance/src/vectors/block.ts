@@ -36,6 +36,7 @@ export const blockVectors: readonly Vector<'block'>[] = [
       { at: 6, cost: 7, ...blocked(3_599_999) },
       { at: 3_600_004.999, peek: true, cost: 1, ...blocked(0.001) },
       { at: 3_600_005, cost: 1, ...open },
+      { at: 3_600_006, cost: 1, ...open },
     ],
   },
   {

@@ -22,7 +22,7 @@ end
 function block.find(_, key, now)
   local ends, longest = block.read(key)
   if not ends or ends <= now then return { key = key, ends = now, longest = 0 } end
-  if ends == FOREVER or ends - now <= 2 * longest then return { key = key, ends = ends, longest = longest } end
+  if ends - now <= 2 * longest then return { key = key, ends = ends, longest = longest } end
   redis.call('UNLINK', key) -- A broken clock wrote it.
   return { key = key, ends = now, longest = 0 }
 end
