@@ -7,13 +7,13 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
+import { createPeriodicLimit, type Span } from './calendar-span.js';
 import { UsageError } from './errors.js';
 import { formatDuration } from './format-duration.js';
 
-/** A number of units per window. */
-export interface Quota {
+/** A number of units per window, or per period of a calendar. */
+export interface Quota extends Span {
   readonly limit: number;
-  readonly windowMs: number;
 }
 
 /** A quota with a unique name. */
@@ -60,17 +60,28 @@ export function toAlgorithmName(name: string): string {
       '`--algorithm concurrency` is not supported, because Rollgate reads when a request started, and not how long it took. Use an algorithm with a window',
     );
   }
+  if (name === 'calendar' || name === 'calendarWindow') {
+    throw new UsageError(
+      'Expected a period in `--limit` instead of the algorithm of calendars, such as `--limit 100/month`',
+    );
+  }
   return ALGORITHMS.find((algorithm) => DEFINITIONS[algorithm].factory.name === name) ?? name;
 }
 
-/** @throws TypeError, RangeError when the algorithm does not support the quota. */
+/**
+ * Creates the limit of a quota. Periods of a calendar have their own algorithm.
+ *
+ * @throws TypeError, RangeError when the algorithm does not support the quota.
+ */
 export function createLimit(algorithm: Algorithm, quota: Quota): Limit {
+  if (quota.periods !== undefined) return createPeriodicLimit(quota.limit, quota.periods);
   const { factory, toOptions } = DEFINITIONS[algorithm];
   return (factory as (options: object) => Limit)(toOptions(quota));
 }
 
 /** Returns the code that creates the limit. */
 function toLimitCode(algorithm: Algorithm, quota: Quota): string {
+  if (quota.periods !== undefined) return `calendarWindow(${toCode({ limit: quota.limit, ...quota.periods })})`;
   const { factory, toOptions } = DEFINITIONS[algorithm];
   return `${factory.name}(${toCode(toOptions(quota))})`;
 }
@@ -78,14 +89,16 @@ function toLimitCode(algorithm: Algorithm, quota: Quota): string {
 /** Returns the line of code that sets the limits in an application. */
 export function toRateLimitCode(algorithm: Algorithm, quotas: readonly NamedQuota[]): string {
   const [first, ...others] = quotas;
-  if (others.length === 0 && algorithm === 'rolling') return `rateLimit(${toCode(toWindowOptions(first!))})`;
+  if (others.length === 0 && algorithm === 'rolling' && first!.periods === undefined)
+    return `rateLimit(${toCode(toWindowOptions(first!))})`;
   if (others.length === 0) return `rateLimit({ limits: ${toLimitCode(algorithm, first!)} })`;
   const limits = quotas.map((quota) => `${toKey(quota.name)}: ${toLimitCode(algorithm, quota)}`);
   return `rateLimit({ limits: { ${limits.join(', ')} } })`;
 }
 
-function toCode(options: Readonly<Record<string, number | string>>): string {
+function toCode(options: Readonly<Record<string, unknown>>): string {
   const parts = Object.entries(options).map(([name, value]) => {
+    if (typeof value === 'object') return `${name}: ${toCode(value as Readonly<Record<string, unknown>>)}`;
     return `${name}: ${typeof value === 'string' ? `'${value}'` : value}`;
   });
   return `{ ${parts.join(', ')} }`;

@@ -26,8 +26,8 @@ export class Bursts {
   constructor(algorithm: Algorithm, quota: NamedQuota, clock: ReplayClock, isOnly: boolean) {
     this.#quota = quota;
     this.#isOnly = isOnly;
-    this.#isRolling = algorithm === 'rolling';
-    this.#counter = new WindowCounter(quota.windowMs, clock);
+    this.#isRolling = algorithm === 'rolling' && quota.periods === undefined;
+    this.#counter = new WindowCounter(quota, clock);
   }
 
   /** Records a decided request. `wasRejected` is true if an earlier request of its caller was rejected. */

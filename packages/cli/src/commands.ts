@@ -1,11 +1,20 @@
 import { type Command, Option } from 'commander';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import { analyzeLogs } from './analyze-logs.js';
-import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from './common-options.js';
+import { inCalendar, type Span } from './calendar-span.js';
+import {
+  type CommonOptions,
+  command,
+  hasCosts,
+  listOf,
+  requireLimit,
+  resolveSettings,
+  withCalendar,
+} from './common-options.js';
 import { Comparer } from './comparer.js';
 import { CostSuggester } from './cost-suggester.js';
 import { UsageError } from './errors.js';
-import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './parse-options.js';
+import { checkQuotas, parseAlgorithm, parseQuota, parseShare, parseTop, parseWindow } from './parse-options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
@@ -22,10 +31,10 @@ interface SimulateOptions extends CommonOptions {
 
 /** `rollgate simulate`. */
 export function simulateCommand(): Command {
-  return command('simulate', 'Replays a log and reports who would be rejected')
+  return withCalendar(command('simulate', 'Replays a log and reports who would be rejected'))
     .option(
       '--limit <limits>',
-      'requests per window, such as 100/1m or burst=10/1s; separate several by commas, or repeat the option',
+      'requests per window, such as 100/1m, burst=10/1s or 1000/month; separate several by commas, or repeat the option',
       listOf(parseQuota),
     )
     .option('--algorithm <name>', `${ALGORITHMS.join(', ')}, or its name in the API`, parseAlgorithm, 'rolling')
@@ -33,7 +42,7 @@ export function simulateCommand(): Command {
     .addHelpText('after', SIMULATE_EXAMPLES)
     .action(async (paths: readonly string[], options: SimulateOptions) => {
       const { algorithm, top } = options;
-      const quotas = requireLimit(options.limit);
+      const quotas = inCalendar(requireLimit(options.limit), options);
       const settings = resolveSettings(paths, options);
       checkQuotas(algorithm, quotas);
       const simulator = new Simulator(algorithm, quotas);
@@ -54,17 +63,17 @@ export function simulateCommand(): Command {
 }
 
 interface SuggestOptions extends CommonOptions {
-  window?: readonly number[];
+  window?: readonly Span[];
   reject: number;
 }
 
 /** `rollgate suggest`. */
 export function suggestCommand(): Command {
-  return command('suggest', 'Finds the smallest rolling limit that rejects at most a given share')
+  return withCalendar(command('suggest', 'Finds the smallest limit that rejects at most a given share'))
     .option(
       '--window <time>',
-      'window of the limit (default: 1m); repeat it for several windows',
-      listOf((text) => parseDurationOption('--window', text)),
+      'rolling window of the limit, or a period such as month (default: 1m); repeat it for several',
+      listOf(parseWindow),
     )
     .addOption(
       new Option('--reject <share>', 'largest share of requests, and of callers, to reject')
@@ -73,12 +82,13 @@ export function suggestCommand(): Command {
     )
     .addHelpText('after', SUGGEST_EXAMPLES)
     .action(async (paths: readonly string[], options: SuggestOptions) => {
-      const { window = [60_000], reject } = options;
+      const { window = [{ windowMs: 60_000 }], reject } = options;
+      const spans = inCalendar(window, options);
       const settings = resolveSettings(paths, options);
       const totals = new Totals();
-      const createSuggester = (windowMs: number) =>
-        hasCosts(settings) ? new CostSuggester(windowMs) : new Suggester(windowMs);
-      const suggesters = [...new Set(window)].map(createSuggester);
+      const createSuggester = (span: Span) => (hasCosts(settings) ? new CostSuggester(span) : new Suggester(span));
+      const distinct = new Map(spans.map((span) => [JSON.stringify(span), span]));
+      const suggesters = [...distinct.values()].map(createSuggester);
       await analyzeLogs(
         'suggest',
         settings,
@@ -91,7 +101,7 @@ export function suggestCommand(): Command {
           return {
             report: describeSuggestions(reject, found, totals),
             json: toSuggestionsJson(reject, found, totals),
-            windowsMs: window,
+            windowsMs: spans.map(({ windowMs }) => windowMs),
           };
         },
       );
@@ -104,11 +114,11 @@ interface CompareOptions extends CommonOptions {
 
 /** `rollgate compare`. */
 export function compareCommand(): Command {
-  return command('compare', 'Compares all algorithms under one limit')
-    .option('--limit <limit>', 'requests per window, such as 100/1m', listOf(parseQuota))
+  return withCalendar(command('compare', 'Compares all algorithms under one limit'))
+    .option('--limit <limit>', 'requests per window, such as 100/1m or 1000/month', listOf(parseQuota))
     .addHelpText('after', COMPARE_EXAMPLES)
     .action(async (paths: readonly string[], options: CompareOptions) => {
-      const [quota, another, ...others] = requireLimit(options.limit);
+      const [quota, another, ...others] = inCalendar(requireLimit(options.limit), options);
       if (another !== undefined) throw new UsageError(`Expected one \`--limit\`, got ${others.length + 2}`);
       const settings = resolveSettings(paths, options);
       for (const algorithm of ALGORITHMS) checkQuotas(algorithm, [quota!]);
@@ -133,6 +143,7 @@ const SIMULATE_EXAMPLES = `
 Examples:
   rollgate simulate access.log --limit 100/1m
   rollgate simulate access.log --limit 100/1m,burst=10/1s --by path
+  rollgate simulate access.log --limit 10/1s,1000/month --time-zone Europe/Berlin --anchor 15
   rollgate simulate access.log* --limit 1000/1h --algorithm token --json
   rollgate simulate app.jsonl --limit 500/1m --by tenant --cost units --time-field ts`;
 

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { NamedQuota } from './algorithms.js';
 import type { Settings } from './analyze-logs.js';
+import type { CalendarOptions } from './calendar-span.js';
 import { UsageError } from './errors.js';
 import type { LogFormat } from './log/formats/format.js';
 import { FORMAT_NAMES } from './log/formats/index.js';
@@ -16,7 +17,7 @@ import {
 } from './parse-options.js';
 
 /** The parsed options that all commands share. */
-export interface CommonOptions {
+export interface CommonOptions extends CalendarOptions {
   by: string;
   keyField?: string;
   cost?: string;
@@ -73,6 +74,13 @@ export function command(name: string, description: string, { isLive = false } = 
     )
     .option('--html <file>', 'also write the report as a page with charts')
     .option('--json', 'print one JSON object');
+}
+
+/** Adds the options that select the periods of a calendar. */
+export function withCalendar(created: Command): Command {
+  return created
+    .option('--time-zone <zone>', 'time zone of calendar periods, such as Europe/Berlin (default: UTC)')
+    .option('--anchor <day>', 'first day of calendar periods: a day of the month, a weekday or a date');
 }
 
 /** Commander would name a missing option before a misspelled one. */

@@ -6,9 +6,12 @@ import { Replay, ReplayClock, WindowCounter } from './replay.js';
 import { type Timeline, TimelineCounter } from './timeline.js';
 import { Totals } from './totals.js';
 
+/** An algorithm with a window, or that of the quota's calendar. */
+export type ComparedAlgorithm = Algorithm | 'calendar';
+
 /** The decisions of one algorithm, compared with an exact window over the starts of the requests that it allowed itself. */
 export interface Row {
-  readonly algorithm: Algorithm;
+  readonly algorithm: ComparedAlgorithm;
   readonly allowedRequests: number;
   readonly rejectedRequests: number;
   readonly rejectedCallers: number;
@@ -27,12 +30,12 @@ export interface Comparison {
   readonly lastMicros: number;
   readonly rows: readonly Row[];
   /** The rejected requests of each algorithm. */
-  readonly timeline: Timeline<Algorithm>;
+  readonly timeline: Timeline<ComparedAlgorithm>;
 }
 
 /** One algorithm with its own state. */
 class AlgorithmReplay {
-  readonly #algorithm: Algorithm;
+  readonly #algorithm: ComparedAlgorithm;
   readonly #limit: number;
   readonly #clock = new ReplayClock();
   readonly #replay: Replay;
@@ -47,13 +50,14 @@ class AlgorithmReplay {
   #under = 0;
   #most = 0;
 
-  constructor(algorithm: Algorithm, quota: Quota) {
+  constructor(algorithm: ComparedAlgorithm, { periods, ...quota }: Quota) {
     this.#algorithm = algorithm;
     this.#limit = quota.limit;
-    const limit = createLimit(algorithm, quota);
+    const limit =
+      algorithm === 'calendar' ? createLimit('rolling', { ...quota, periods }) : createLimit(algorithm, quota);
     this.#replay = new Replay(limit, this.#clock);
     if (limit.canDelay) this.#starts = new DelayedStarts(quota.windowMs, (inWindow) => this.#countStart(inWindow));
-    this.#rejected = new WindowCounter(quota.windowMs, this.#clock);
+    this.#rejected = new WindowCounter(quota, this.#clock);
   }
 
   /**
@@ -115,13 +119,16 @@ export class Comparer {
   readonly #replays: readonly AlgorithmReplay[];
   readonly #clock = new ReplayClock();
   readonly #requested: WindowCounter;
-  readonly #timeline = new TimelineCounter(ALGORITHMS);
+  readonly #timeline: TimelineCounter<ComparedAlgorithm>;
   readonly #totals = new Totals();
   readonly #entries: Entry[] = [];
 
   constructor(quota: Quota) {
-    this.#requested = new WindowCounter(quota.windowMs, this.#clock);
-    this.#replays = ALGORITHMS.map((algorithm) => new AlgorithmReplay(algorithm, quota));
+    const algorithms: readonly ComparedAlgorithm[] =
+      quota.periods === undefined ? ALGORITHMS : ['calendar', ...ALGORITHMS];
+    this.#timeline = new TimelineCounter(algorithms);
+    this.#requested = new WindowCounter({ windowMs: quota.windowMs }, this.#clock);
+    this.#replays = algorithms.map((algorithm) => new AlgorithmReplay(algorithm, quota));
   }
 
   add(entry: Entry): void {

@@ -1,9 +1,12 @@
+import { PeriodEnds, type Span } from './calendar-span.js';
 import type { Caller, Entry } from './log/entry.js';
 import { type Rejections, roundLimits, type Suggestion } from './suggestion.js';
 
 /** The requests of one caller, in the order of their times. */
 interface Requests {
   readonly caller: Caller;
+  /** When each request counts no more. */
+  readonly ends: number[];
   readonly micros: number[];
   readonly costs: number[];
 }
@@ -14,25 +17,26 @@ interface Trial extends Rejections {
 
 /**
  * Finds limits for requests with costs. A larger limit may reject a request that a smaller one allows, because it allowed an
- * expensive one before. So limits are tried one by one, which requires two numbers in memory for each request.
+ * expensive one before. So limits are tried one by one, which requires three numbers in memory for each request.
  */
 export class CostSuggester {
-  readonly #windowMs: number;
-  readonly #windowMicros: number;
+  readonly #span: Span;
+  readonly #periodEnds: PeriodEnds | undefined;
   readonly #all: Requests[] = [];
 
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs;
-    this.#windowMicros = windowMs * 1000;
+  constructor(span: Span) {
+    this.#span = span;
+    this.#periodEnds = span.periods && new PeriodEnds(span.periods);
   }
 
   /** Times never decrease. */
   add({ micros, caller, cost }: Entry): void {
     let requests = this.#all[caller.index];
     if (requests === undefined) {
-      requests = { caller, micros: [], costs: [] };
+      requests = { caller, ends: [], micros: [], costs: [] };
       this.#all[caller.index] = requests;
     }
+    requests.ends.push(this.#periodEnds?.at(micros) ?? micros + this.#span.windowMs * 1000);
     requests.micros.push(micros);
     requests.costs.push(cost);
   }
@@ -40,7 +44,7 @@ export class CostSuggester {
   /** @param share The largest share of requests, and of callers, to reject: from 0 to 1. */
   result(share: number): Suggestion {
     const all = this.#all.filter((requests) => requests !== undefined);
-    const demands = all.map((requests) => highestDemand(requests, this.#windowMicros));
+    const demands = all.map((requests) => highestDemand(requests));
     const demand = demands.reduce((most, each) => Math.max(most, each), 0);
     const heaviest = all[demands.indexOf(demand)]!;
     const forAll = this.#try(all, demand);
@@ -51,7 +55,7 @@ export class CostSuggester {
     const others = all.filter((requests) => requests !== heaviest);
     const limitWithoutIt = others.length === 0 ? undefined : this.#smallest(others, demand, isWithin).limit;
     return {
-      windowMs: this.#windowMs,
+      span: this.#span,
       ...{ forRequests, forCallers, forAll },
       curve: [...limits].sort((one, other) => one - other).map((limit) => this.#try(all, limit)),
       heaviest: { key: heaviest.caller.key, demand, limitWithoutIt },
@@ -77,7 +81,7 @@ export class CostSuggester {
   #trial(all: readonly Requests[], limit: number): Trial {
     let [requests, rejectedRequests, rejectedCallers] = [0, 0, 0];
     for (const each of all) {
-      const rejected = countRejected(each, limit, this.#windowMicros);
+      const rejected = countRejected(each, limit);
       requests += each.micros.length;
       rejectedRequests += rejected;
       if (rejected > 0) rejectedCallers += 1;
@@ -86,12 +90,11 @@ export class CostSuggester {
   }
 }
 
-function countRejected({ micros, costs }: Requests, limit: number, windowMicros: number): number {
+function countRejected({ ends, micros, costs }: Requests, limit: number): number {
   const allowed: number[] = [];
   let [first, used, rejected] = [0, 0, 0];
   for (let at = 0; at < micros.length; at++) {
-    const expired = micros[at]! - windowMicros;
-    for (; first < allowed.length && micros[allowed[first]!]! <= expired; first++) used -= costs[allowed[first]!]!;
+    for (; first < allowed.length && ends[allowed[first]!]! <= micros[at]!; first++) used -= costs[allowed[first]!]!;
     if (used + costs[at]! > limit) rejected += 1;
     else {
       used += costs[at]!;
@@ -101,11 +104,11 @@ function countRejected({ micros, costs }: Requests, limit: number, windowMicros:
   return rejected;
 }
 
-/** The most units within one window. A limit of as many rejects nothing. */
-function highestDemand({ micros, costs }: Requests, windowMicros: number): number {
+/** The most units within one window or period. A limit of as many rejects nothing. */
+function highestDemand({ ends, micros, costs }: Requests): number {
   let [first, used, most] = [0, 0, 0];
   for (let at = 0; at < micros.length; at++) {
-    for (; micros[first]! <= micros[at]! - windowMicros; first++) used -= costs[first]!;
+    for (; ends[first]! <= micros[at]!; first++) used -= costs[first]!;
     used += costs[at]!;
     most = Math.max(most, used);
   }

@@ -17,7 +17,7 @@ export class DelayedStarts {
 
   /** @param onStart Called for each start, with the caller's units in the window that ends with it. */
   constructor(windowMs: number, onStart: (inWindow: number) => void) {
-    this.#counter = new WindowCounter(windowMs, this.#clock);
+    this.#counter = new WindowCounter({ windowMs }, this.#clock);
     this.#onStart = onStart;
   }
 

@@ -1,5 +1,6 @@
 import { clarifyUnit, invalidOption, parseDuration, validateOneOf } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, createLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
+import { parsePeriods, type Span } from './calendar-span.js';
 import { UsageError } from './errors.js';
 import { Networks, privateNetworks } from './log/address.js';
 import type { LogFormat } from './log/formats/format.js';
@@ -11,10 +12,10 @@ import type { KeySource } from './log/request.js';
 const QUOTA = /^(?:([^=]*)=)?(\d+)\/(.+)$/;
 const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
 
-const EXPECTED_QUOTA = 'a number of requests for a time, such as `100/1m` or `burst=10/1s`';
+const EXPECTED_QUOTA = 'a number of requests for a time, such as `100/1m`, `burst=10/1s` or `1000/month`';
 const EXPECTED_DURATION = 'a time with its unit, such as `1m` or `60000ms`, at most 100 years';
 
-/** Parses `100/1m`, `100/m` or `burst=10/1s`. The default name repeats the quota, such as `100-per-1m`. */
+/** Parses `100/1m`, `100/m`, `burst=10/1s` or `1000/month`. The default name repeats the quota, such as `100-per-1m`. */
 export function parseQuota(text: string): NamedQuota {
   const [, given, limitText, time] = QUOTA.exec(text) ?? [];
   if (limitText === undefined || time === undefined) throw usage('--limit', EXPECTED_QUOTA, text);
@@ -24,6 +25,8 @@ export function parseQuota(text: string): NamedQuota {
   if (!NAME.test(name)) {
     throw usage('--limit', "a name of 1 to 64 letters, digits, '_', '.' or '-' before the `=`", text);
   }
+  const span = parsePeriods(time.trim());
+  if (span !== undefined) return { name, limit, ...span };
   const windowText = /^\d/.test(time) ? time : `1${time}`;
   const windowMs = durationOf(windowText);
   if (windowMs === undefined)
@@ -48,6 +51,11 @@ export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[])
       );
     }
   }
+}
+
+/** Parses `1m` or `month`. */
+export function parseWindow(text: string): Span {
+  return parsePeriods(text) ?? { windowMs: parseDurationOption('--window', text) };
 }
 
 /** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */

@@ -1,4 +1,5 @@
 import { type Decision, type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { createPeriodicLimit, type Span } from './calendar-span.js';
 
 /** The clock of a replay, which shows the time of the current log entry. */
 export class ReplayClock {
@@ -27,13 +28,17 @@ export class Replay {
 const UNREACHABLE = 2 ** 52;
 
 /**
- * Counts the units of a key in the last window exactly, by a rolling window with an unreachable limit.
+ * Counts the units of a key in the last window, or in the current period, exactly. Its limit is unreachable.
  */
 export class WindowCounter {
   readonly #replay: Replay;
 
-  constructor(windowMs: number, clock: ReplayClock) {
-    this.#replay = new Replay(rollingWindow({ limit: UNREACHABLE, window: `${windowMs}ms` }), clock);
+  constructor({ windowMs, periods }: Span, clock: ReplayClock) {
+    const limit =
+      periods === undefined
+        ? rollingWindow({ limit: UNREACHABLE, window: `${windowMs}ms` })
+        : createPeriodicLimit(UNREACHABLE, periods);
+    this.#replay = new Replay(limit, clock);
   }
 
   /** Adds units and returns the new count. */

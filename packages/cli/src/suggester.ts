@@ -1,17 +1,19 @@
+import { PeriodEnds, type Span } from './calendar-span.js';
 import { LaneCounts } from './lane-counts.js';
 import type { Caller, Entry } from './log/entry.js';
 import { type Heaviest, type Rejections, roundLimits, type Suggestion } from './suggestion.js';
-import { Lanes } from './window-lanes.js';
+import { Lanes, PeriodLanes } from './window-lanes.js';
 
 /**
- * Finds in one pass what every limit of a rolling window would reject, for requests that cost 1.
+ * Finds in one pass what every limit of a rolling or a calendar window would reject, for requests that cost 1.
  *
  * Each caller has a row of lanes. A request takes the first free lane for exactly one window. What happens in the first
  * `limit` lanes does not depend on the lanes behind them. So a request gets one of these lanes exactly if that limit allows
- * it, and all limits below its lane number would reject it.
+ * it, and all limits below its lane number would reject it. In the period of a calendar, all lanes become free at its end.
  */
 export class Suggester {
-  readonly #windowMs: number;
+  readonly #span: Span;
+  readonly #periodLanes: PeriodLanes | undefined;
   readonly #windowMicros: number;
   /** By the caller's index. Idle callers have no entry. */
   readonly #lanes: (Lanes | undefined)[] = [];
@@ -19,14 +21,19 @@ export class Suggester {
   #nextSweepMicros = Number.NEGATIVE_INFINITY;
   readonly #counts = new LaneCounts();
 
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs;
-    this.#windowMicros = windowMs * 1000;
+  constructor(span: Span) {
+    this.#span = span;
+    this.#windowMicros = span.windowMs * 1000;
+    if (span.periods !== undefined) this.#periodLanes = new PeriodLanes(new PeriodEnds(span.periods));
   }
 
   /** Times never decrease. */
   add({ micros, caller }: Entry): void {
     const { index } = caller;
+    if (this.#periodLanes !== undefined) {
+      this.#counts.add(caller, this.#periodLanes.take(index, micros));
+      return;
+    }
     if (micros >= this.#nextSweepMicros) this.#sweep(micros);
     let lanes = this.#lanes[index];
     if (lanes === undefined) {
@@ -55,7 +62,7 @@ export class Suggester {
     const limits = new Set([...roundLimits(last), forRequests.limit, forCallers.limit, last]);
     const curve = [...limits].sort((one, other) => one - other).map(at);
     const heaviest = this.#heaviest(last, share, requestsOf);
-    return { windowMs: this.#windowMs, forRequests, forCallers, forAll: at(last), curve, heaviest };
+    return { span: this.#span, forRequests, forCallers, forAll: at(last), curve, heaviest };
   }
 
   #heaviest(demand: number, share: number, requestsOf: (caller: Caller) => number): Heaviest {

@@ -1,3 +1,5 @@
+import type { Span } from './calendar-span.js';
+
 /** The number of requests and callers that a limit would reject. */
 export interface Rejections {
   readonly limit: number;
@@ -14,9 +16,9 @@ export interface Heaviest {
   readonly limitWithoutIt: number | undefined;
 }
 
-/** The suggested limits for one window. */
+/** The suggested limits for one window, or for the periods of a calendar. */
 export interface Suggestion {
-  readonly windowMs: number;
+  readonly span: Span;
   /** The smallest limit that rejects at most the given share of the requests. */
   readonly forRequests: Rejections;
   /** The smallest limit that affects at most the given share of the callers. */

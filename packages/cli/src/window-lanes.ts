@@ -1,4 +1,5 @@
 import TinyQueue from 'tinyqueue';
+import type { PeriodEnds } from './calendar-span.js';
 
 /** Trimming the front of a shorter list costs more than it saves. */
 const MIN_TRIM = 32;
@@ -57,5 +58,27 @@ export class Lanes {
     this.#times = this.#times.slice(this.#start);
     this.#taken = this.#taken.slice(this.#start);
     this.#start = 0;
+  }
+}
+
+/** The lanes of all callers in the current period of a calendar, numbered from 1. */
+export class PeriodLanes {
+  readonly #ends: PeriodEnds;
+  #endMicros = -Infinity;
+  /** By the caller's index. */
+  #taken: number[] = [];
+
+  constructor(ends: PeriodEnds) {
+    this.#ends = ends;
+  }
+
+  /** Takes the next lane of a caller. */
+  take(caller: number, micros: number): number {
+    const endMicros = this.#ends.at(micros);
+    if (endMicros !== this.#endMicros) this.#taken = [];
+    this.#endMicros = endMicros;
+    const lane = (this.#taken[caller] ?? 0) + 1;
+    this.#taken[caller] = lane;
+    return lane;
   }
 }

@@ -14,6 +14,9 @@ export function describeComparison(quota: Quota, found: Comparison): Report {
     tables: [createAlgorithmsTable(quota, found)],
     charts: [{ ...createTimeChart('Rejected', found.timeline, algorithms), style: 'panels' }],
     notes: [
+      ...(quota.periods === undefined
+        ? []
+        : [`The other algorithms have a window of ${formatDuration(quota.windowMs)}.`]),
       'over: started although the last window was full. under: rejected although it had room.',
       'The window is an exact one over the requests that the algorithm itself allowed. Each counts when it starts.',
       `fixed: its windows follow the clock. Those of express-rate-limit start with a request, and allow ${formatInteger(2 * quota.limit - 1)} in a window at most.`,

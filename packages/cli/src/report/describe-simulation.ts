@@ -1,5 +1,5 @@
 import { type Algorithm, type NamedQuota, toRateLimitCode } from '../algorithms.js';
-import { formatDuration } from '../format-duration.js';
+import { nameSpan } from '../calendar-span.js';
 import type { Simulation } from '../simulator.js';
 import { formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
 import type { Report, Table } from './report.js';
@@ -30,13 +30,13 @@ export function describeSimulation(
       createWorstHitTable(quotas, found, hasCosts),
     ],
     charts: [{ ...chart, style: 'bars', ...(rejectedRequests > 0 ? { terminalTitle: 'Rejected' } : {}) }],
-    notes: algorithm === 'leaky' ? createLeakyNotes(quotas) : [],
+    notes: algorithm === 'leaky' ? createLeakyNotes(quotas.filter(({ periods }) => periods === undefined)) : [],
   };
 }
 
 function describeHeadroom(quota: NamedQuota, { demands }: Simulation, hasCosts: boolean): string {
   const { key, size } = demands[quota.name]!;
-  const most = `The highest demand of any caller in ${formatDuration(quota.windowMs)} was ${formatInteger(size)}`;
+  const most = `The highest demand of any caller in ${nameSpan(quota)} was ${formatInteger(size)}`;
   const unit = hasCosts ? ' units' : '';
   return `${most}${unit} (${toPlainText(key)}), ${formatPercent(size, quota.limit)} of the limit`;
 }
@@ -61,7 +61,7 @@ function createWorstHitTable(
   { rejectedCallers, worstHit }: Simulation,
   hasCosts: boolean,
 ): Table {
-  const windowOf = (limit: string) => formatDuration(quotas.find(({ name }) => name === limit)!.windowMs);
+  const windowOf = (limit: string) => nameSpan(quotas.find(({ name }) => name === limit)!);
   return {
     title: `Worst hit${rejectedCallers > worstHit.length ? `, ${worstHit.length} of ${formatInteger(rejectedCallers)}` : ''}`,
     heads: ['caller', 'requests', 'rejected', 'of its own', 'worst burst', 'reached at (UTC)'],

@@ -1,5 +1,5 @@
 import { toRateLimitCode } from '../algorithms.js';
-import { formatDuration } from '../format-duration.js';
+import { nameSpan, type Span } from '../calendar-span.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
 import { formatInteger, formatPercent, formatQuota, toPlainText } from './format.js';
 import type { Chart, Report, Table } from './report.js';
@@ -10,16 +10,17 @@ const HEADS = ['limit', 'rejected', 'of requests', 'callers hit', 'of callers'];
 /** Creates the report of `suggest`. */
 export function describeSuggestions(share: number, found: readonly Suggestion[], all: LogTotals): Report {
   const most = formatPercent(share, 1);
-  const rows = found.flatMap(({ windowMs, forRequests, forCallers, forAll }) => [
-    [`at most ${most} of requests`, ...cellsOf(forRequests, windowMs, all)],
-    [`at most ${most} of callers`, ...cellsOf(forCallers, windowMs, all)],
-    ['no request', ...cellsOf(forAll, windowMs, all)],
+  const kind = found.some(({ span }) => span.periods !== undefined) ? 'limit' : 'rolling limit';
+  const rows = found.flatMap(({ span, forRequests, forCallers, forAll }) => [
+    [`at most ${most} of requests`, ...cellsOf(forRequests, span, all)],
+    [`at most ${most} of callers`, ...cellsOf(forCallers, span, all)],
+    ['no request', ...cellsOf(forAll, span, all)],
   ]);
   return {
     title: `rollgate suggest: at most ${most} rejected`,
     facts: [...found.flatMap((suggestion) => describeResult(suggestion, all)), describeTotals(all)],
     tables: [
-      { title: 'The smallest rolling limit that rejects', heads: ['', ...HEADS], rows },
+      { title: `The smallest ${kind} that rejects`, heads: ['', ...HEADS], rows },
       ...found.map((suggestion) => createCurveTable(suggestion, all)),
     ],
     charts: found.map((suggestion) => createCurveChart(suggestion, all)),
@@ -28,12 +29,12 @@ export function describeSuggestions(share: number, found: readonly Suggestion[],
 }
 
 /** The result, the line to paste, and the caller that makes the limit so high. */
-function describeResult({ windowMs, forRequests, heaviest }: Suggestion, all: LogTotals): string[] {
-  const quota = { limit: forRequests.limit, windowMs };
+function describeResult({ span, forRequests, heaviest }: Suggestion, all: LogTotals): string[] {
+  const quota = { limit: forRequests.limit, ...span };
   const { key, demand, limitWithoutIt } = heaviest;
   const isSetByOne = limitWithoutIt !== undefined && limitWithoutIt < forRequests.limit;
-  const without = isSetByOne ? formatQuota({ limit: limitWithoutIt, windowMs }) : '';
-  const cause = `The heaviest caller is ${toPlainText(key)}, with up to ${formatInteger(demand)} in ${formatDuration(windowMs)}`;
+  const without = isSetByOne ? formatQuota({ limit: limitWithoutIt, ...span }) : '';
+  const cause = `The heaviest caller is ${toPlainText(key)}, with up to ${formatInteger(demand)} in ${nameSpan(span)}`;
   return [
     describeVerdict(formatQuota(quota), forRequests, all),
     `  ${toRateLimitCode('rolling', [{ ...quota, name: '' }])}`,
@@ -41,21 +42,21 @@ function describeResult({ windowMs, forRequests, heaviest }: Suggestion, all: Lo
   ];
 }
 
-function createCurveTable({ windowMs, curve }: Suggestion, all: LogTotals): Table {
+function createCurveTable({ span, curve }: Suggestion, all: LogTotals): Table {
   return {
-    title: `What a limit for ${formatDuration(windowMs)} rejects`,
+    title: `What a limit for ${nameSpan(span)} rejects`,
     heads: HEADS,
-    rows: curve.map((point) => cellsOf(point, windowMs, all)),
+    rows: curve.map((point) => cellsOf(point, span, all)),
     bars: curve.map(({ rejectedRequests }) => rejectedRequests / all.requests),
   };
 }
 
-function createCurveChart({ windowMs, curve, forRequests: { limit } }: Suggestion, all: LogTotals): Chart {
+function createCurveChart({ span, curve, forRequests: { limit } }: Suggestion, all: LogTotals): Chart {
   return {
-    title: `Rejected, % of all, by limit for ${formatDuration(windowMs)}`,
+    title: `Rejected, % of all, by limit for ${nameSpan(span)}`,
     axis: 'number',
     style: 'line',
-    mark: { x: limit, label: formatQuota({ limit, windowMs }) },
+    mark: { x: limit, label: formatQuota({ limit, ...span }) },
     xs: curve.map(({ limit }) => limit),
     series: [
       { name: 'requests', values: curve.map(({ rejectedRequests }) => (rejectedRequests / all.requests) * 100) },
@@ -64,9 +65,9 @@ function createCurveChart({ windowMs, curve, forRequests: { limit } }: Suggestio
   };
 }
 
-function cellsOf({ limit, rejectedRequests, rejectedCallers }: Rejections, windowMs: number, all: LogTotals): string[] {
+function cellsOf({ limit, rejectedRequests, rejectedCallers }: Rejections, span: Span, all: LogTotals): string[] {
   return [
-    formatQuota({ limit, windowMs }),
+    formatQuota({ limit, ...span }),
     formatInteger(rejectedRequests),
     formatPercent(rejectedRequests, all.requests),
     formatInteger(rejectedCallers),

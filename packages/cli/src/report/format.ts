@@ -1,5 +1,5 @@
 import type { Quota } from '../algorithms.js';
-import { formatDuration } from '../format-duration.js';
+import { formatSpan } from '../calendar-span.js';
 import { escapeInvisible } from './escape-invisible.js';
 
 /** Formats a number as `1,234`. */
@@ -18,9 +18,9 @@ export function formatPercent(part: number, all: number): string {
   return `${Number(share >= 10 ? share.toFixed(1) : share.toPrecision(3))} %`;
 }
 
-/** Formats a quota as `100/1m`. */
-export function formatQuota({ limit, windowMs }: Quota): string {
-  return `${limit}/${formatDuration(windowMs)}`;
+/** Formats a quota as `100/1m` or `100/month`. */
+export function formatQuota(quota: Quota): string {
+  return `${quota.limit}/${formatSpan(quota)}`;
 }
 
 /** Formats microseconds since the epoch as ISO 8601. */

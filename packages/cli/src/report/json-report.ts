@@ -1,6 +1,6 @@
 import type { Algorithm, NamedQuota, Quota } from '../algorithms.js';
+import { formatSpan, type Span } from '../calendar-span.js';
 import type { Comparison } from '../comparer.js';
-import { formatDuration } from '../format-duration.js';
 import type { LogSummary } from '../log/log-summary.js';
 import type { KeySource } from '../log/request.js';
 import type { Simulation } from '../simulator.js';
@@ -92,9 +92,8 @@ export function toSuggestionsJson(
     to: toIsoTime(lastMicros),
     requests,
     callers,
-    windows: found.map(({ windowMs, forRequests, forCallers, forAll, curve, heaviest }) => ({
-      window: formatDuration(windowMs),
-      windowMs,
+    windows: found.map(({ span, forRequests, forCallers, forAll, curve, heaviest }) => ({
+      ...toSpanJson(span),
       forRequests: rejections(forRequests),
       forCallers: rejections(forCallers),
       forAll: rejections(forAll),
@@ -119,8 +118,14 @@ export function toComparisonJson(quota: Quota, found: Comparison) {
   };
 }
 
-function toQuotaJson({ limit, windowMs }: Quota) {
-  return { limit, window: formatDuration(windowMs), windowMs };
+function toQuotaJson({ limit, ...span }: Quota) {
+  return { limit, ...toSpanJson(span) };
+}
+
+/** With periods of a calendar, `calendar` has the options of `calendarWindow`. */
+function toSpanJson(span: Span) {
+  const { windowMs, periods } = span;
+  return { window: formatSpan(span), windowMs, ...(periods === undefined ? {} : { calendar: periods }) };
 }
 
 function toTimelineJson<Name extends string>({ startMicros, widthMicros, series }: Timeline<Name>) {

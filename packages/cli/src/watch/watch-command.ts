@@ -1,6 +1,15 @@
 import type { Command } from 'commander';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from '../algorithms.js';
-import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from '../common-options.js';
+import { inCalendar } from '../calendar-span.js';
+import {
+  type CommonOptions,
+  command,
+  hasCosts,
+  listOf,
+  requireLimit,
+  resolveSettings,
+  withCalendar,
+} from '../common-options.js';
 import { STANDARD_INPUT } from '../log/open-log.js';
 import { checkQuotas, parseAlgorithm, parseQuota } from '../parse-options.js';
 import { escapeInvisible } from '../report/escape-invisible.js';
@@ -15,16 +24,16 @@ interface WatchOptions extends CommonOptions {
 
 /** `rollgate watch`. */
 export function watchCommand(): Command {
-  return command('watch', 'Follows a growing log and updates who would be rejected', { isLive: true })
+  return withCalendar(command('watch', 'Follows a growing log and updates who would be rejected', { isLive: true }))
     .option(
       '--limit <limits>',
-      'requests per window, such as 100/1m or burst=10/1s; separate several by commas, or repeat the option',
+      'requests per window, such as 100/1m, burst=10/1s or 1000/month; separate several by commas, or repeat the option',
       listOf(parseQuota),
     )
     .option('--algorithm <name>', `${ALGORITHMS.join(', ')}, or its name in the API`, parseAlgorithm, 'rolling')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string = STANDARD_INPUT, options: WatchOptions) => {
-      const quotas = requireLimit(options.limit);
+      const quotas = inCalendar(requireLimit(options.limit), options);
       const settings = resolveSettings([path], { ...options, tolerance: 0 });
       checkQuotas(options.algorithm, quotas);
       const simulator = new Simulator(options.algorithm, quotas);

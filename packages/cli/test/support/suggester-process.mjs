@@ -5,7 +5,7 @@ import { Suggester } from '../../dist/esm/suggester.js';
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { windowMs, share, hits } = JSON.parse(line);
-  const suggester = new Suggester(windowMs);
+  const suggester = new Suggester({ windowMs });
   for (const [micros, index] of hits)
     suggester.add({ micros, caller: { key: String(index), index }, cost: 1, line: 1 });
   const requestsOf = ({ index }) => hits.filter(([, caller]) => caller === index).length;
