@@ -62,7 +62,11 @@ export const lua = [
   ]),
   ...of('program/decisions', NEXT_UNIT, [
     ['the next unit is free at the reset', 'verdict.next_unit or verdict.reset, nil', 'verdict.reset, nil'],
-    ['a delayed action has no next unit', 'if has_recorded then result = result .. to_letters(next_unit) end', ''],
+    [
+      'a delayed action has no next unit',
+      'if has_recorded then result = result .. to_letters(next_unit)',
+      'if has_recorded then result = result',
+    ],
     [
       'the rest of the reply is read as the next unit',
       'verdict.delay or 0, verdict.next_unit or 0',

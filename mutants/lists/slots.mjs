@@ -108,7 +108,7 @@ export const slots = [
     ],
   ]),
   ...of('core/src/slots/slot-keeper.ts', LEASES, [
-    ['a check without slots is renewed', 'holdsSlots(limit) && costAt(costs, index) > 0 ?', 'holdsSlots(limit) ?'],
+    ['a check without slots is renewed', 'hasLeases(limit) && costAt(costs, index) > 0 ?', 'hasLeases(limit) ?'],
     ['a failing part of a store fails all', '`${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`', '`${leaseMs}`'],
   ]),
   ...of('core/src/slots/report-lease-loss.ts', LEASES, [
@@ -168,6 +168,13 @@ export const slots = [
     ['a callback runs at the end of the advance', 'nowMs = Math.max(nowMs, first.atMs);', 'nowMs = endMs;'],
     ['a callback in the past never runs', 'if (atMs <= nowMs) queueMicrotask(() => runUntil(nowMs));', ''],
   ]),
+  ...of('redis/src/lua/program/renewals.lua', REDIS, [
+    [
+      'a renewal treats all keys as one',
+      'while last < count and KEYS[first_key + last + 1] == key do',
+      'while last < count do',
+    ],
+  ]),
   ...of('redis/src/lua/limits/concurrency.lua', REDIS, [
     ['a lease counts at its end', "'(' .. now_text", 'now_text'],
     [
@@ -189,11 +196,6 @@ export const slots = [
     ['one unit above the limit is allowed', 'elseif cost > free then wait', 'elseif cost > free + 1 then wait'],
     ['a lease that expired is renewed without a free slot', 'is_held = used + units <= limit', 'is_held = true'],
     ['a renewal does not count the slots that it has just taken', '        used = used + units\n', ''],
-    [
-      'a renewal treats all keys as one',
-      'while last < count and KEYS[first_key + last + 1] == key do',
-      'while last < count do',
-    ],
     [
       'a renewal of several units does not count them',
       'if not scores[place] then total_extra = total_extra + units - 1 end',
@@ -228,7 +230,7 @@ export const slots = [
       'hit.formerCost === undefined ? [hit] : [hit, { ...hit, cost: hit.formerCost }]',
       '[hit]',
     ],
-    ['a released lease is renewed', 'owned.filter(({ hit }) => hit.cost > 0)', 'owned.filter(() => true)'],
+    ['a released lease is renewed', 'hit.cost > 0 && hit.ended === undefined', 'hit.ended === undefined'],
     [
       'only the first leases are renewed',
       'start < group.length; start += MAX_LEASES',
