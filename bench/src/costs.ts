@@ -1,7 +1,7 @@
 import { markdownTable } from 'markdown-table';
 import { figureOf, range } from './figures.js';
 import { whole } from './format.js';
-import { replaceMarked } from './marked.js';
+import { replaceSection } from './page-sections.js';
 import type { ReadResults } from './readme.js';
 import { tenths } from './table.js';
 
@@ -25,7 +25,7 @@ export function renderCosts(page: string, read: ReadResults): string {
     rangeOf(IN_REDIS, name, tenths),
   ]);
   const head = ['algorithm', 'memory, bytes', 'Redis, bytes', 'memory, ns', 'Redis, µs'];
-  return replaceMarked(page, 'costs', markdownTable([head, ...rows], { align: ['l', 'r', 'r', 'r', 'r'] }));
+  return replaceSection(page, 'costs', markdownTable([head, ...rows], { align: ['l', 'r', 'r', 'r', 'r'] }));
 }
 
 /** Returns `docs/redis-in-production.md` with the sizes of the logs. */
@@ -38,5 +38,5 @@ export function renderLogSizes(page: string, read: ReadResults): string {
       : [[hits, ...['rollgate', 'rollgate, sorted-set'].map((log) => whole(figureOf(state, what, log)))]];
   });
   const head = ['hits of a key', 'packed, bytes', 'sorted set, bytes'];
-  return replaceMarked(page, 'log sizes', markdownTable([head, ...rows], { align: ['r', 'r', 'r'] }));
+  return replaceSection(page, 'log sizes', markdownTable([head, ...rows], { align: ['r', 'r', 'r'] }));
 }

@@ -1,5 +1,5 @@
 import type { Machine } from './machine.js';
-import { replaceMarked } from './marked.js';
+import { replaceSection } from './page-sections.js';
 import { summarize } from './summary.js';
 import { type Report, renderTable } from './table.js';
 
@@ -14,9 +14,9 @@ export type ReadResults = (part: string) => Results;
 
 /** Returns `README.md` with the summary, and with the tables that no other page shows. */
 export function renderReadme(readme: string, read: ReadResults): string {
-  const withSummary = replaceMarked(readme, 'summary', summarize(read));
+  const withSummary = replaceSection(readme, 'summary', summarize(read));
   const parts = ['fast-ways', 'algorithms'];
-  return parts.reduce((page, part) => replaceMarked(page, part, renderPart(read(part))), withSummary);
+  return parts.reduce((page, part) => replaceSection(page, part, renderPart(read(part))), withSummary);
 }
 
 function renderPart({ machine: { date, node, cpu, cores }, ...report }: Results): string {

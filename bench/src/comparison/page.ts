@@ -1,7 +1,7 @@
 import { markdownTable } from 'markdown-table';
 import { figureOf, range } from '../figures.js';
 import { whole, wrap } from '../format.js';
-import { replaceMarked } from '../marked.js';
+import { replaceSection } from '../page-sections.js';
 import type { ReadResults, Results } from '../readme.js';
 import type { Cell } from '../table.js';
 import { FACT_TITLES, FACTS, type Facts } from './facts.js';
@@ -21,15 +21,15 @@ export function renderComparison(page: string, read: ReadResults): string {
   const topics = Object.entries(TOPICS).map(([topic, probes]) =>
     renderTopic(topic, Object.keys(probes) as ProbeName[], results),
   );
-  let updated = replaceMarked(page, 'tables', topics.join('\n\n'));
-  updated = replaceMarked(updated, 'facts', renderFacts());
-  updated = replaceMarked(updated, 'versions', renderVersions(results));
-  return replaceMarked(updated, 'memory', renderMemory(read('bytes')));
+  let updated = replaceSection(page, 'tables', topics.join('\n\n'));
+  updated = replaceSection(updated, 'facts', renderFacts());
+  updated = replaceSection(updated, 'versions', renderVersions(results));
+  return replaceSection(updated, 'memory', renderMemory(read('bytes')));
 }
 
 /** Returns `docs/index.md` with its table. */
 export function renderHome(page: string, read: ReadResults): string {
-  return replaceMarked(page, 'table', renderTable(HOME_LIBRARIES, HOME_PROBES, read('comparison')));
+  return replaceSection(page, 'table', renderTable(HOME_LIBRARIES, HOME_PROBES, read('comparison')));
 }
 
 function renderTopic(topic: string, probes: readonly ProbeName[], results: Results): string {
