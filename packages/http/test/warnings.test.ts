@@ -5,7 +5,7 @@ import { createClientKey, WARNING_CODES, type WarningCode } from '@rollgate/http
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { Express, Request, RequestHandler } from 'express';
 
-const usual = { limit: 1000, window: '1m' };
+const DEFAULTS = { limit: 1000, window: '1m' };
 const forwarded = { 'x-forwarded-for': '203.0.113.7' };
 const standardized = { forwarded: 'for=203.0.113.7' };
 
@@ -22,71 +22,74 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 const codes = () => warnings.map(({ code }) => code);
 
-type Make = (options?: object) => RateLimitMiddleware;
+type CreateLimit = (options?: object) => RateLimitMiddleware;
 type Core = typeof import('@rollgate/core');
 
 /** Copies of the packages that have emitted no warning yet. */
-let unused: { make: Make; core: Core } | undefined;
+let unused: { createLimit: CreateLimit; core: Core } | undefined;
 
 /** Loads new copies of the packages, unless the last ones have emitted no warning. Loading takes longer than most tests. */
-function inNewProcess(): { make: Make; core: Core } {
+function loadFreshPackages(): { createLimit: CreateLimit; core: Core } {
   if (unused !== undefined) return unused;
   jest.isolateModules(() => {
     const core: Core = require('@rollgate/core');
     const { rateLimit } = require('@rollgate/express') as typeof import('@rollgate/express');
-    const make: Make = (options) => rateLimit({ ...usual, ...options } as RateLimitOptions);
-    unused = { make, core };
+    const createLimit: CreateLimit = (options) => rateLimit({ ...DEFAULTS, ...options } as RateLimitOptions);
+    unused = { createLimit, core };
   });
   return unused!;
 }
 
 /** Creates a limiter for each request. */
 const perRequest =
-  (make: () => RateLimitMiddleware): RequestHandler =>
+  (createLimit: () => RateLimitMiddleware): RequestHandler =>
   (request, response, next) =>
-    make()(request, response, next);
+    createLimit()(request, response, next);
 
 /** Makes each mistake twice, with the option `silence`. */
-const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: object) => Promise<unknown>> = {
-  async ROLLGATE_UNTRUSTED_PROXY(express, make, more) {
-    const { statuses } = await serve(express, [make(more), make(more)]);
+const MISTAKES: Record<
+  WarningCode,
+  (express: ExpressVersion, createLimit: CreateLimit, more: object) => Promise<unknown>
+> = {
+  async ROLLGATE_UNTRUSTED_PROXY(express, createLimit, more) {
+    const { statuses } = await serve(express, [createLimit(more), createLimit(more)]);
     expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
   },
-  async ROLLGATE_TRUSTS_EVERY_PROXY(express, make, more) {
+  async ROLLGATE_TRUSTS_EVERY_PROXY(express, createLimit, more) {
     const configure = (app: Express) => void app.set('trust proxy', true);
-    const { statuses } = await serve(express, [make(more), make(more)], { configure });
+    const { statuses } = await serve(express, [createLimit(more), createLimit(more)], { configure });
     expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
   },
-  async ROLLGATE_UNREAD_FORWARDED(express, make, more) {
+  async ROLLGATE_UNREAD_FORWARDED(express, createLimit, more) {
     const configure = (app: Express) => void app.set('trust proxy', 1);
-    const { statuses } = await serve(express, [make(more), make(more)], { configure });
+    const { statuses } = await serve(express, [createLimit(more), createLimit(more)], { configure });
     expect(await statuses(2, '/', standardized)).toEqual([200, 200]);
   },
-  async ROLLGATE_SHARED_KEYS(_express, make, more) {
+  async ROLLGATE_SHARED_KEYS(_express, createLimit, more) {
     const store = memory();
-    for (const _turn of [1, 2, 3]) make({ store, ...more });
+    for (const _turn of [1, 2, 3]) createLimit({ store, ...more });
   },
-  async ROLLGATE_LIMITER_PER_REQUEST(express, make, more) {
-    const { pipeline } = await serve(express, [perRequest(() => make(more))]);
+  async ROLLGATE_LIMITER_PER_REQUEST(express, createLimit, more) {
+    const { pipeline } = await serve(express, [perRequest(() => createLimit(more))]);
     const replies = await pipeline(Array(120).fill('/'));
     expect(replies.match(/HTTP\/1\.1 200 /g)).toHaveLength(120);
   },
-  async ROLLGATE_COUNTED_TWICE(express, make, more) {
-    const twice = make(more);
+  async ROLLGATE_COUNTED_TWICE(express, createLimit, more) {
+    const twice = createLimit(more);
     const { statuses } = await serve(express, [twice, twice]);
     expect(await statuses(2)).toEqual([200, 200]);
   },
-  async ROLLGATE_DRY_RUN_FAILED(express, make, more) {
+  async ROLLGATE_DRY_RUN_FAILED(express, createLimit, more) {
     const key = () => {
       throw new Error('no session');
     };
-    const { statuses } = await serve(express, [make({ dryRun: true, key, ...more })]);
+    const { statuses } = await serve(express, [createLimit({ dryRun: true, key, ...more })]);
     expect(await statuses(2)).toEqual([200, 200]);
   },
-  async ROLLGATE_IPV6_KEY(express, make, more) {
-    const plain = make({ key: () => '2001:db8::1', ...more });
-    const limits = { ip: rollingWindow(usual), user: rollingWindow(usual) };
-    const record = make({
+  async ROLLGATE_IPV6_KEY(express, createLimit, more) {
+    const plain = createLimit({ key: () => '2001:db8::1', ...more });
+    const limits = { ip: rollingWindow(DEFAULTS), user: rollingWindow(DEFAULTS) };
+    const record = createLimit({
       limit: undefined,
       window: undefined,
       limits,
@@ -96,7 +99,7 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     const { statuses } = await serve(express, [plain, record]);
     expect(await statuses(2)).toEqual([200, 200]);
   },
-  async ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED(express, make, more) {
+  async ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED(express, createLimit, more) {
     let calls = 0;
     const failures = [
       () => {
@@ -108,7 +111,7 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     ];
     const requestWasSuccessful = () => failures[calls++]!();
     const { passed, statuses } = await serve(express, [
-      make({ skipSuccessfulRequests: true, requestWasSuccessful, ...more }),
+      createLimit({ skipSuccessfulRequests: true, requestWasSuccessful, ...more }),
     ]);
     expect(await statuses(4)).toEqual([200, 200, 200, 200]);
     await until(() => calls === 4);
@@ -120,27 +123,27 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe.each(WARNING_CODES)('%s', (code) => {
     test('is emitted once, with the option that silences it', async () => {
-      await MISTAKES[code](express, inNewProcess().make, {});
+      await MISTAKES[code](express, loadFreshPackages().createLimit, {});
       expect(codes()).toEqual([code]);
       const page = 'https://rollgate-js.github.io/rollgate/warnings';
       expect(warnings[0]!.detail).toBe(`Silence it with \`silence: ['${code}']\`. ${page}#${code.toLowerCase()}`);
     });
 
     test('is not emitted when it is silenced', async () => {
-      await MISTAKES[code](express, inNewProcess().make, { silence: [code] });
+      await MISTAKES[code](express, loadFreshPackages().createLimit, { silence: [code] });
       expect(codes()).toEqual([]);
     });
 
     test('is emitted when all others are silenced', async () => {
       const silence = WARNING_CODES.filter((other) => other !== code);
-      await MISTAKES[code](express, inNewProcess().make, { silence });
+      await MISTAKES[code](express, loadFreshPackages().createLimit, { silence });
       expect(codes()).toEqual([code]);
     });
   });
 
   test('several mistakes each emit their own warning', async () => {
-    const { make } = inNewProcess();
-    for (const code of WARNING_CODES) await MISTAKES[code](express, make, {});
+    const { createLimit } = loadFreshPackages();
+    for (const code of WARNING_CODES) await MISTAKES[code](express, createLimit, {});
     expect(codes()).toEqual(WARNING_CODES);
     expect(new Set(warnings.map(({ message }) => message)).size).toBe(WARNING_CODES.length);
   });
@@ -152,7 +155,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     createClientKey(56)('fe80::1%eth0'),
     'ann:2001:db8::1',
   ])('a key such as %s is not a full IPv6 address', async (key) => {
-    const { statuses } = await serve(express, [inNewProcess().make({ key: () => key })]);
+    const { statuses } = await serve(express, [loadFreshPackages().createLimit({ key: () => key })]);
     expect([await statuses(1), codes()]).toEqual([[200], []]);
   });
 
@@ -160,19 +163,19 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['functions of the request', { limit: () => 5, window: async () => '1m' }],
     ['numbers alone', { limit: 5, window: '1m' }],
   ])('shared keys emit a warning even with %s', (_, options) => {
-    const { make } = inNewProcess();
+    const { createLimit } = loadFreshPackages();
     const store = memory();
-    make({ store, ...options });
+    createLimit({ store, ...options });
     expect(codes()).toEqual([]);
-    make({ store });
+    createLimit({ store });
     expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
     expect(warnings[0]!.message).toContain("the prefix 'rollgate'");
   });
 
   test('requestWasSuccessful that hangs emits a warning after the timeout, and the request stays counted', async () => {
-    const { make } = inNewProcess();
+    const { createLimit } = loadFreshPackages();
     const requestWasSuccessful = () => new Promise(() => {});
-    const limit = make({ skipSuccessfulRequests: true, requestWasSuccessful, timeout: 20, key: () => 'ann' });
+    const limit = createLimit({ skipSuccessfulRequests: true, requestWasSuccessful, timeout: 20, key: () => 'ann' });
     const { statuses } = await serve(express, [limit]);
     await statuses(1);
     await until(() => warnings.length > 0);
@@ -181,34 +184,34 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test('shared keys emit a warning even with two stores on one backend', async () => {
-    const { make } = inNewProcess();
+    const { createLimit } = loadFreshPackages();
     const backend = {};
-    make({ store: storeWith({ backend }) });
-    make({ store: storeWith({ backend: {} }) });
+    createLimit({ store: storeWith({ backend }) });
+    createLimit({ store: storeWith({ backend: {} }) });
     expect(codes()).toEqual([]);
-    make({ store: storeWith({ backend }) });
+    createLimit({ store: storeWith({ backend }) });
     expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
   });
 
   test.each([false, true])('with `trust proxy` %p, no address is read from Forwarded', async (trusted) => {
     const configure = (app: Express) => void app.set('trust proxy', trusted);
-    const { statuses, passed } = await serve(express, [inNewProcess().make()], { configure });
+    const { statuses, passed } = await serve(express, [loadFreshPackages().createLimit()], { configure });
     await statuses(1, '/', standardized);
     expect([codes(), passed[0]!.ip]).toEqual([['ROLLGATE_UNREAD_FORWARDED'], expect.stringContaining('127.0.0.1')]);
   });
 
   test('an allow list uses the address even if the key does not', async () => {
-    const { make } = inNewProcess();
+    const { createLimit } = loadFreshPackages();
     const options = { key: () => 'ann', allowList: ['203.0.113.7'] };
-    const { statuses } = await serve(express, [make(options)]);
+    const { statuses } = await serve(express, [createLimit(options)]);
     await statuses(1, '/', forwarded);
     expect(codes()).toEqual(['ROLLGATE_UNTRUSTED_PROXY']);
   });
 
   test('a key with the key of the client uses the address', async () => {
-    const { make } = inNewProcess();
+    const { createLimit } = loadFreshPackages();
     const key = (_request: Request, clientKey: () => string) => `ann ${clientKey()}`;
-    const { statuses } = await serve(express, [make({ key })]);
+    const { statuses } = await serve(express, [createLimit({ key })]);
     await statuses(1, '/', forwarded);
     expect(codes()).toEqual(['ROLLGATE_UNTRUSTED_PROXY']);
   });
@@ -220,7 +223,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       'behind a proxy that the app trusts by %p',
       async (trusted) => {
         const configure = (app: Express) => void app.set('trust proxy', trusted);
-        const { statuses, passed } = await serve(express, [inNewProcess().make()], { configure });
+        const { statuses, passed } = await serve(express, [loadFreshPackages().createLimit()], { configure });
         await statuses(3, '/', { ...forwarded, ...standardized });
         expect(passed[0]!.ip).toBe('203.0.113.7');
       },
@@ -228,7 +231,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
     test('in an app mounted in one that trusts its proxy', async () => {
       const below = express();
-      below.use(inNewProcess().make());
+      below.use(loadFreshPackages().createLimit());
       const configure = (app: Express) => void app.set('trust proxy', 1);
       const { statuses } = await serve(express, [below], { configure });
       expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
@@ -236,30 +239,30 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
     test.each([false, true, 0, 1])('with `trust proxy` %p and no proxy', async (trusted) => {
       const configure = (app: Express) => void app.set('trust proxy', trusted);
-      await (await serve(express, [inNewProcess().make()], { configure })).statuses(3);
+      await (await serve(express, [loadFreshPackages().createLimit()], { configure })).statuses(3);
     });
 
     test.each([false, true])('with `trust proxy` %p and a key that is not an address', async (trusted) => {
       const configure = (app: Express) => void app.set('trust proxy', trusted);
-      const { statuses } = await serve(express, [inNewProcess().make({ key: () => 'ann' })], { configure });
+      const { statuses } = await serve(express, [loadFreshPackages().createLimit({ key: () => 'ann' })], { configure });
       await statuses(3, '/', forwarded);
       await statuses(3, '/', standardized);
     });
 
     test('with separate stores, or one store and different prefixes, names or algorithms', () => {
-      const { make, core } = inNewProcess();
+      const { createLimit, core } = loadFreshPackages();
       const store: Store = new core.MemoryStore();
-      make();
-      make();
-      make({ store: new core.MemoryStore() });
-      make({ store });
-      make({ store, prefix: 'other' });
+      createLimit();
+      createLimit();
+      createLimit({ store: new core.MemoryStore() });
+      createLimit({ store });
+      createLimit({ store, prefix: 'other' });
       const limit = core.rollingWindow({ limit: 1, window: '1m' });
       const numbers = { limit: undefined, window: undefined };
-      make({ store, ...numbers, limits: { burst: limit } });
-      make({ store, ...numbers, limits: { daily: limit } });
-      make({ store, ...numbers, limits: core.fixedWindow({ limit: 1, window: '1m' }) });
-      make({ store, ...numbers, limits: () => ({ hourly: limit }) });
+      createLimit({ store, ...numbers, limits: { burst: limit } });
+      createLimit({ store, ...numbers, limits: { daily: limit } });
+      createLimit({ store, ...numbers, limits: core.fixedWindow({ limit: 1, window: '1m' }) });
+      createLimit({ store, ...numbers, limits: () => ({ hourly: limit }) });
     });
 
     test.each([
@@ -267,9 +270,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['created later and used again', 30, 2, false],
       ['made later, but not many', 15, 1, false],
     ])('for limiters %s', async (_which, count, times, isBefore) => {
-      const { make } = inNewProcess();
+      const { createLimit } = loadFreshPackages();
       const made = new Map<string, RateLimitMiddleware>();
-      const limitOf = (path: string) => made.get(path) ?? made.set(path, make()).get(path)!;
+      const limitOf = (path: string) => made.get(path) ?? made.set(path, createLimit()).get(path)!;
       const paths = Array.from({ length: count }, (_path, index) => `/${index}`);
       if (isBefore) paths.forEach(limitOf);
       const { statuses } = await serve(express, [
@@ -281,7 +284,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
     test('for responses that requestWasSuccessful evaluates', async () => {
       const requestWasSuccessful = async () => true;
-      const limit = inNewProcess().make({ skipSuccessfulRequests: true, requestWasSuccessful });
+      const limit = loadFreshPackages().createLimit({ skipSuccessfulRequests: true, requestWasSuccessful });
       const { statuses } = await serve(express, [limit]);
       await statuses(3);
       await flushPromises();
