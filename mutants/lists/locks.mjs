@@ -111,7 +111,11 @@ export const locks = [
       'return fallback === undefined ? selected :',
       'return true ? selected :',
     ],
-    ['unknown names are ignored in a selection', '  validateNames(plan, key);\n  const select =', '  const select ='],
+    [
+      'unknown names are ignored in a selection',
+      '  validateNames(\n    plan.rules.map(({ name }) => name),\n    key,\n  );\n  const select =',
+      '  const select =',
+    ],
   ]),
   ...of('core/src/limiter/settlement.ts', KEYS, [
     ['a refund ignores the keys', "if (typeof key === 'object') {", 'if (false) {'],

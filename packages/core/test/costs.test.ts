@@ -119,3 +119,15 @@ test.each([
   await expect(limiter.peek('ann', { cost: cost as never })).rejects.toThrow(message);
   expect((await limiter.peek('ann')).remaining).toBe(2);
 });
+
+test('a refund with the keys of some limits names an unknown one, and leaves the decision as it was', async () => {
+  const limiter = new RateLimiter({ limits });
+  const decision = await limiter.check('ann');
+  await expect(limiter.refund(decision, { token: 'ann' } as never)).rejects.toMatchObject({
+    message: 'Unknown limit `token` in `key`. The limits are `requests`, `tokens`',
+    code: 'ERR_ROLLGATE_INVALID_KEY',
+  });
+  await limiter.refund(decision, { requests: 'ann' });
+  const { requests, tokens } = (await limiter.peek('ann')).limits;
+  expect([limits.requests.limit - requests.remaining, limits.tokens.limit - tokens.remaining]).toEqual([0, 1]);
+});

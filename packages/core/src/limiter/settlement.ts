@@ -1,6 +1,7 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
+import { validateNames } from '../plan/create-plan.js';
 import type { SettledCosts } from '../plan/plan.js';
 import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
@@ -14,6 +15,7 @@ import { invalidOption, validateOptionNames } from '../validation/validate.js';
 /** Refunds what the check with this decision recorded in the store, or what the limits recorded for which there are keys. */
 export function refundDecision(store: Store, decision: Decision, key?: unknown): Awaitable<void> {
   if (typeof key === 'object') {
+    validateNames(Object.keys(decision.limits), key!);
     const costs = Object.keys(key!).map((name) => [name, 0]);
     return settleDecision(store, decision, { cost: Object.fromEntries(costs) });
   }

@@ -89,7 +89,10 @@ function createRule(prefix: string, name: string, limit: unknown): Rule {
  */
 export function selectLimits(plan: Plan, key: unknown): Plan {
   if (typeof key !== 'object' || key === null) return plan;
-  validateNames(plan, key);
+  validateNames(
+    plan.rules.map(({ name }) => name),
+    key,
+  );
   const select = ({ rules }: Plan) => rules.filter(({ name }) => Object.hasOwn(key, name));
   const rules = select(plan);
   if (rules.length === plan.rules.length) return plan;
@@ -113,7 +116,10 @@ export function resolveKeys(plan: Plan, key: unknown): Keys {
 function resolveKeyRecord(plan: Plan, key: unknown): Keys {
   if (typeof key !== 'object' || key === null)
     throw invalidKey('key', 'a string, or a record with one string per limit', key);
-  validateNames(plan, key);
+  validateNames(
+    plan.rules.map(({ name }) => name),
+    key,
+  );
   const keys = plan.rules.map(({ name }) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
     if (typeof value !== 'string' || value === '')
@@ -124,8 +130,8 @@ function resolveKeyRecord(plan: Plan, key: unknown): Keys {
   return keys.every((value) => value === keys[0]) ? keys[0]! : keys;
 }
 
-function validateNames({ rules }: Plan, key: object): void {
-  const names = rules.map(({ name }) => name);
+/** @throws TypeError if a record of keys has another name than these. */
+export function validateNames(names: readonly string[], key: object): void {
   for (const name of Object.keys(key)) {
     if (names.includes(name)) continue;
     throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(unknownLimitMessage('key', name, names)));
