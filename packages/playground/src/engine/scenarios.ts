@@ -1,5 +1,5 @@
 import type { Planned } from '../shared/protocol.js';
-import { fixedWindowStart, type Scenario, type Settings } from '../shared/settings.js';
+import { clockWindowStart, type Scenario, type Settings } from '../shared/settings.js';
 
 /** What a scenario needs. */
 export interface ScenarioContext {
@@ -42,7 +42,7 @@ export function boundaryMargin(windowMs: number): number {
 const boundary: Steps = async ({ settings, now, send, pause, plan }, earliestMs) => {
   const { limit, windowMs } = settings;
   const marginMs = boundaryMargin(windowMs);
-  const boundaryMs = fixedWindowStart(earliestMs + LEAD_MS + marginMs, windowMs) + windowMs;
+  const boundaryMs = clockWindowStart(earliestMs + LEAD_MS + marginMs, windowMs) + windowMs;
   const halves = [boundaryMs - marginMs, boundaryMs + marginMs];
   plan(halves.map((atMs) => ({ atMs, count: limit })));
   await Promise.all(halves.map((atMs) => pause(atMs - now()).then(() => sendTimes(limit, send))));

@@ -1,4 +1,4 @@
-import { fixedWindowStart } from '../shared/settings.js';
+import { clockWindowStart } from '../shared/settings.js';
 import { formatSeconds, formatSecondsRoundedUp } from './format.js';
 import { AXIS_HEIGHT, type Scene, writeInside, xOf } from './scene.js';
 
@@ -79,7 +79,7 @@ function paintBoundaries(scene: Scene): void {
   context.strokeStyle = theme.text;
   context.lineWidth = 1.5;
   context.setLineDash([5, 4]);
-  const firstMs = fixedWindowStart(view.fromMs, windowMs) + windowMs;
+  const firstMs = clockWindowStart(view.fromMs, windowMs) + windowMs;
   for (let startMs = firstMs; startMs < view.toMs; startMs += windowMs) {
     const x = xOf(scene, startMs);
     context.beginPath();

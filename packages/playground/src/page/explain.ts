@@ -1,5 +1,5 @@
 import type { Attempt } from '../shared/protocol.js';
-import { fixedWindowStart, leakyIntervalMs, type RowName } from '../shared/settings.js';
+import { clockWindowStart, leakyIntervalMs, type RowName } from '../shared/settings.js';
 import { formatSeconds, formatTimesTheLimit } from './format.js';
 import type { RowHistory } from './row-history.js';
 import type { Mark } from './row-marks.js';
@@ -28,7 +28,7 @@ const BEYOND: Readonly<Record<RowName, string>> = {
 
 function whyBeyond(name: RowName, { momentMs, attempt }: Mark): string {
   if (name !== 'fixed') return BEYOND[name];
-  return `The counter had restarted ${formatSeconds(momentMs - fixedWindowStart(momentMs, attempt.windowMs))} before.`;
+  return `The counter had restarted ${formatSeconds(momentMs - clockWindowStart(momentMs, attempt.windowMs))} before.`;
 }
 
 function whyRejected(row: RowHistory, mark: Mark): string {
@@ -43,7 +43,7 @@ function whyRejected(row: RowHistory, mark: Mark): string {
     case 'bucketed':
       return `${count} in the ${formatSeconds(windowMs)} before. The oldest expires ${formatSeconds(firstMs + windowMs - momentMs)} later`;
     case 'fixed': {
-      const leftMs = fixedWindowStart(momentMs, windowMs) + windowMs - momentMs;
+      const leftMs = clockWindowStart(momentMs, windowMs) + windowMs - momentMs;
       return `the counter was at ${limit}. It restarts ${formatSeconds(leftMs)} later`;
     }
     case 'first':

@@ -53,7 +53,7 @@ export const isScenario = (name: unknown): name is Scenario =>
 export const WINDOWS_SHOWN = 2.5;
 
 /** When the fixed window at this moment started. Fixed windows follow each other by the clock. */
-export const fixedWindowStart = (momentMs: number, windowMs: number): number =>
+export const clockWindowStart = (momentMs: number, windowMs: number): number =>
   Math.floor(momentMs / windowMs) * windowMs;
 
 /**
