@@ -33,7 +33,12 @@ export class CounterAlgorithm implements StateLifecycle {
   readonly keepMicros: number;
   readonly stateSize = COUNTS_SIZE;
   /** Whose states its subjects are. */
-  readonly owner: { readonly namespace: string; readonly limit: CounterAlgorithm };
+  readonly owner: {
+    /** The namespace of the counter. */
+    readonly namespace: string;
+    /** The counter itself. */
+    readonly limit: CounterAlgorithm;
+  };
 
   constructor(
     /** The prefix of the counter. */

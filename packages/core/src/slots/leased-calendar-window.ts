@@ -94,8 +94,9 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
   /** Implements {@link ReservingLimit.settle}. A release ends only reservations that are not settled. */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): readonly RecordedHit[] {
     if (isRelease && hit.wantedCost === 0) return [];
+    const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
     const settlement = new ReservationSettlement(hit, cost, (state, nowMicros) =>
-      this.#settleIn(state, nowMicros, hit, cost, settlement.isSpent),
+      this.#settleIn(state, nowMicros, hit, cost, isSpent),
     );
     hit.wantedCost = 0;
     if (isRelease) hit.isSpent = true;
