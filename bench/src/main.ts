@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { measureAccuracy } from './accuracy.js';
 import { measureAlgorithms } from './algorithms.js';
 import { measureBytes } from './bytes.js';
+import { measureCalendar } from './calendar.js';
 import { FULL, QUICK } from './effort.js';
 import { measureFastWays } from './fast-ways.js';
 import { measureHttp } from './http.js';
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   postgres: () => measureSql('postgres', effort.sql),
   sqlite: () => measureSql('sqlite', effort.sql),
   'open-work': () => measureOpenWorkCosts(effort.openWork),
+  calendar: () => measureCalendar(effort.openWork),
   'fast-ways': () => measureFastWays(effort.fastWays),
   algorithms: () => measureAlgorithms(effort),
   accuracy: () => measureAccuracy(logPath),

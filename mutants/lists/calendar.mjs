@@ -4,6 +4,17 @@ const CORE = ['packages/calendar/test/calendar-window.test.ts', 'packages/store-
 const PERIODS = ['packages/calendar/test/calendar-window.test.ts', 'packages/calendar/test/periods.test.ts'];
 const REDIS = ['calendar-periods', 'vectors', 'clock-steps'].map((name) => `packages/redis/test/${name}.test.ts`);
 
+const RESERVATIONS = [
+  'packages/calendar/test/reservations.test.ts',
+  'packages/store-conformance/test/memory-store.test.ts',
+  'packages/store-conformance/test/custom-store.test.ts',
+];
+const LEASED_REDIS = [
+  'packages/redis/test/reservations.test.ts',
+  'packages/redis/test/vectors.test.ts',
+  'packages/redis/test/memory-parity.test.ts',
+];
+
 const of = (file, tests, mutants) =>
   mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
 
@@ -90,5 +101,56 @@ export const calendar = [
   ...of('redis/src/sending/missing-period.ts', REDIS, [
     ['operations are sent again forever', ' || attempt >= MAX_ATTEMPTS', ''],
     ['an operation is sent again with the same periods', '  encodePeriods(encodedPlan, Number(micros));\n', ''],
+  ]),
+  ...of('core/src/slots/leased-calendar-window.ts', RESERVATIONS, [
+    ['an overdraft is reserved', '    if (isOverdraft) return;\n', ''],
+    ['reservations do not end', '    this.#dropEnded(state, nowMicros);\n    super.record', '    super.record'],
+    ['a settlement leaves the reservation', 'leases.keepUnits(list, index, 0)', 'undefined'],
+    ['a lost reservation is settled by the difference', 'this.refundsUnsettled && !isSpent', 'false'],
+    ['a released reservation is recorded twice', 'this.refundsUnsettled && !isSpent', 'this.refundsUnsettled'],
+    ['a settlement returns nothing', 'Math.max(0, hit.cost - cost));', '0);'],
+    ['a settlement records no overdraft', 'return Math.max(0, cost - hit.cost);', 'return 0;'],
+    ['an ended lease is renewed', 'leases.untilOf(list, index) <= nowMicros', 'false'],
+    ['a release after a settlement spends again', 'isRelease && hit.wantedCost === 0', 'false'],
+    ['a renewal keeps settled reservations', '    hit.wantedCost = 0;\n', ''],
+    ['`charge` returns the units', 'if (!this.refundsUnsettled) leases', 'if (false) leases'],
+    [
+      'a wait for reserved units is exact',
+      'verdict.isEstimate = cost > free && cost <= this.limit - spent',
+      'verdict.isEstimate = false',
+    ],
+    [
+      'reserved units count as spent',
+      'return { spent: Math.max(0, used - reserved -',
+      'return { spent: Math.max(0, used -',
+    ],
+    ['a wait for spent units is an estimate', ' && cost <= this.limit - spent;', ';'],
+  ]),
+  ...of('core/src/slots/reservation-settlement.ts', RESERVATIONS, [
+    [
+      'a later period gets only the difference',
+      'this.#settled - (this.isSpent ? this.#reserved : 0)',
+      'this.#settled - this.#reserved',
+    ],
+    ['a settlement finds a later period', '|| state?.life !== this.life', '|| state === undefined'],
+  ]),
+  ...of('redis/src/lua/limits/leased-calendar-window.lua', LEASED_REDIS, [
+    ['ended reservations stay', '  elseif state.earliest <= now then', '  elseif false then'],
+    ['what stays spent comes back', 'returned + math.max(0, units)', 'returned + math.abs(units)'],
+    ['a settlement finds a later period', 'state.first <= recorded_stamp and', 'true and'],
+    ['a lost reservation is settled by the difference', 'not position and rule.refunds and not is_spent', 'false'],
+    [
+      'a renewal changes nothing',
+      "        redis.call('SETRANGE', key, LEASES_START + position + 7, struct.pack('>d', now + lease))\n",
+      '',
+    ],
+    [
+      'an ended lease is renewed',
+      " > now then\n        redis.call('SETRANGE'",
+      " > 0 then\n        redis.call('SETRANGE'",
+    ],
+    ['a settlement leaves the reserved units', 'state.reserved = math.max(0, state.reserved - cost)', ''],
+    ['a key keeps the list without reservations', "state.leases == '' and now == stamp", 'false'],
+    ['the next reservation replaces the others', "(state.leases or '') .. lease)", 'lease)'],
   ]),
 ];

@@ -1,5 +1,6 @@
 import { calendarWindow } from '@rollgate/calendar';
 import {
+  concurrency,
   type Decision,
   type ManualClock,
   MemoryStore,
@@ -99,6 +100,21 @@ test('a release spends the reservation, and a settlement may still follow', asyn
   await limiter.settle(decision, { cost: 20 });
   await limiter.release(decision);
   expect(await usageOf(limiter)).toEqual({ spent: 20, reserved: 0, remaining: 80 });
+});
+
+test('a release of slots after a settlement leaves what the settlement has spent', async () => {
+  const limits = { calls: budget(), inFlight: concurrency({ limit: 2, lease: '30s' }) };
+  const { clock, open } = sharedStores();
+  const lost: Decision[] = [];
+  const limiter = new RateLimiter({ limits, store: open(), onLeaseLost: (loss) => lost.push(loss.decision) });
+  const decision = await limiter.check('acme', { cost: { calls: 50 } });
+  await limiter.settle(decision, { cost: { calls: 20 } });
+  clock.advance(10_000); // Renews the slot alone.
+  await flushPromises();
+  expect(lost).toEqual([]);
+  await limiter.release(decision);
+  const { calls, inFlight } = (await limiter.peek('acme')).limits;
+  expect([calls.spent, calls.reserved, inFlight.remaining]).toEqual([20, 0, 2]);
 });
 
 test('a caller of `wait` starts when a settlement returns units', async () => {

@@ -1,5 +1,5 @@
 import { manualClock, RateLimiter } from '@rollgate/core';
-import { type Calendar, LeasedCalendarWindow } from '@rollgate/core/store';
+import { type Calendar, CalendarWindow, LeasedCalendarWindow } from '@rollgate/core/store';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
@@ -79,6 +79,21 @@ test(
   },
   effort(60_000, 1_200_000),
 );
+
+test.each([
+  ['without leases', new CalendarWindow({ limit: 1e9, calendar: years })],
+  ['with a lease, without reservations', budget(1e9)],
+])('a key of a calendar window %s takes at most 120 bytes', async (_, limits) => {
+  const prefix = 'rollgate';
+  const key = `user:${freshPrefix().slice(-15)}`;
+  const limiter = new RateLimiter({ limits, store: new RedisStore({ client: redis.client }), prefix, timeout: '30s' });
+  await limiter.charge(key, { cost: 123_456_789 });
+  await limiter.settle(await limiter.check(key, { cost: 5 }), { cost: 7 });
+  const name = `${prefix}:{${key}}:default/cw`;
+  expect(await redis.client.strlen(name)).toBe(25);
+  expect(await redis.client.memory('USAGE', name)).toBeLessThanOrEqual(120);
+  expect((await limiter.peek(key)).limits.default).toMatchObject({ spent: 123_456_796, reserved: 0 });
+});
 
 describe('defects of budgets in public trackers', () => {
   test('parallel calls cannot pass before the spend of the first is recorded', async () => {

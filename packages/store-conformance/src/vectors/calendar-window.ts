@@ -498,4 +498,45 @@ export const calendarWindowVectors: readonly Vector<'calendarWindow'>[] = [
       },
     ],
   },
+  {
+    title: 'a reservation after the end of another one leaves the rest as they are',
+    limit: { algorithm: 'calendarWindow', options: { limit: 9, lengths: [1000], lease: 300 } },
+    leasesEnd: true,
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 1000, nextUnitMs: 1000 },
+      { at: 200, cost: 2, allowed: true, remaining: 6, retryAfterMs: 0, resetMs: 800, nextUnitMs: 800 },
+      { at: 300, cost: 3, allowed: true, remaining: 4, retryAfterMs: 0, resetMs: 700, nextUnitMs: 700 },
+      {
+        at: 500,
+        peek: true,
+        cost: 1,
+        allowed: true,
+        remaining: 6,
+        retryAfterMs: 0,
+        resetMs: 500,
+        nextUnitMs: 500,
+        usage: [0, 3],
+      },
+    ],
+  },
+  {
+    title: 'a renewal after the end of the lease is too late',
+    limit: { algorithm: 'calendarWindow', options: { limit: 2, lengths: [1000], lease: 300 } },
+    leasesEnd: true,
+    steps: [
+      { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, nextUnitMs: 1000 },
+      { at: 300, renew: true },
+      { at: 300, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 700, nextUnitMs: 700 },
+    ],
+  },
+  {
+    title: 'with `charge`, a settlement in a later period records the actual cost in full',
+    limit: { algorithm: 'calendarWindow', options: { limit: 9, lengths: [1000], lease: 300, unsettled: 'charge' } },
+    steps: [
+      { at: 900, cost: 5, allowed: true, remaining: 4, retryAfterMs: 0, resetMs: 100, nextUnitMs: 100 },
+      { at: 1000, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 1000, nextUnitMs: 1000 },
+      { at: 1100, settle: 0, cost: 3 },
+      { at: 1100, cost: 5, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 900, nextUnitMs: 900 },
+    ],
+  },
 ];

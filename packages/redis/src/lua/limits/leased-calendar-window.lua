@@ -161,6 +161,8 @@ function leased_calendar_window.settle(rule, state, stamp, recorded_stamp, recor
       state.reserved = math.max(0, state.reserved - cost)
     end
     if state.count == 0 and owed <= 0 then redis.call('UNLINK', key) return end
+    -- Without reservations, the value is as short as before the first one. Ids stay unique while the server's clock decides.
+    if state.leases == '' and now == stamp then state.newest, state.leases = 0, nil end
     if state.newest > 0 then write(state) else redis.call('SET', key, calendar_window.pack(state), 'KEEPTTL') end
   end
   if owed <= 0 then return end
