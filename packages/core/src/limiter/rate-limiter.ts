@@ -4,16 +4,7 @@ import type { Decision } from '../decision/decision.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import type {
-  Key,
-  Limits,
-  MissingNameOf,
-  NameIn,
-  NameOf,
-  OptionalNameIn,
-  SomeKeys,
-  WithoutOthers,
-} from '../plan/create-plan.js';
+import type { Limits, NameOf, SomeKeys, WithoutOthers } from '../plan/create-plan.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { Costs, Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
@@ -29,22 +20,13 @@ import { NO_BLOCK } from '../validation/error-texts.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
 import { WaitingCallers } from '../waiting/waiting-callers.js';
+import type { BlockKeysOn, DecisionFor, DecisionOn, KeyOn, SomeKeysOn } from './call-types.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { resolveRateLimiterOptions } from './resolve-rate-limiter-options.js';
 import { refundDecision, releaseSlots, settleDecision } from './settlement.js';
 
 /** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */
 export type DecisionEvent = DecisionEventOf<RateLimiter>;
-
-// TypeScript infers the names from the limits alone, not from the key or the expected decision.
-type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
-type SomeKeysOn<Own extends Limits> = NoInfer<SomeKeys<NameOf<Own>>>;
-type BlockKeysOn<Own extends Limits> = [BlockNameOf<Own>] extends [never] ? never : NoInfer<SomeKeys<BlockNameOf<Own>>>;
-/** The decision of the limits for which there are keys. */
-type DecisionFor<Own extends Limits, Keys, Name extends string = NameOf<Own>> = NoInfer<
-  Decision<NameIn<Keys, Name>, (MissingNameOf<Own> | OptionalNameIn<Keys, Name>) & NameIn<Keys, Name>>
->;
-type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>, MissingNameOf<Own>>>;
 
 /** Published on the channel `rollgate:lease:lost` when slots of a `concurrency` limit may belong to another process. */
 export type LeaseLossEvent = LeaseLoss<RateLimiter>;
@@ -216,9 +198,8 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(options);
     const limit = plan.rules.map((rule) => rule.limit as BlockingLimit).find((one) => one.toBlockingPlan);
     if (!limit) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NO_BLOCK));
-    return this.#charge(limit.toBlockingPlan(plan, key, duration), key, 1) as Awaitable<
-      DecisionFor<Own, Keys, BlockNameOf<Own>>
-    >;
+    const blocking = limit.toBlockingPlan(plan, key, duration);
+    return this.#charge(blocking, key, 1) as Awaitable<DecisionFor<Own, Keys, BlockNameOf<Own>>>;
   }
 
   /**
