@@ -67,9 +67,9 @@ const RULES: Rules = {
   addHeaders: options.untranslated("`headers: 'none'` leaves out all headers but `Retry-After`"),
   addHeadersOnExceeding: options.untranslated("`headers: 'none'` leaves out all headers but `Retry-After`"),
   onExceeding: options.untranslated('subscribe to the channel `rollgate:request`'),
-  ban: options.untranslated('`countRejected` rejects a client until it pauses'),
-  onBanReach: options.untranslated('Rollgate has no bans'),
-  exponentialBackoff: options.untranslated('Rollgate has no backoff'),
+  ban: options.untranslated('close the key with a limit of `block()`'),
+  onBanReach: options.untranslated('call it where you close the key'),
+  exponentialBackoff: options.untranslated('close the key with a limit of `block()`, for longer each time'),
 };
 
 /** Translates the options of a route, which inherits the others from the plugin. */
