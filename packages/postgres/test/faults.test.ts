@@ -119,6 +119,13 @@ test('while commits wait for a standby, one check after each probe waits, and pe
     });
   };
   await setStandby('missing');
+  const writer = openPool(server.url);
+  // The checkpointer makes commits wait, and reads the setting later than sessions do.
+  await until('a commit waits', async () => {
+    writer.query("SELECT pg_logical_emit_message(true, 'test', '')").catch(() => {});
+    const waiting = await admin.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    return waiting.rows.length > 0;
+  });
   // The store's deadline for a connection.
   const start = setTimeout;
   const shorten = (callback: () => void, ms: number) => start(callback, ms === 10_000 ? 50 : ms);
