@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '..');
 const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
 
-const sources = ['core', 'http', 'postgres', 'redis', 'sqlite', 'express', 'fastify'].flatMap((name) =>
+const sources = ['core', 'http', 'fetch', 'postgres', 'redis', 'sqlite', 'express', 'fastify'].flatMap((name) =>
   readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /(?<!\.generated)\.ts$/.test(file))
     .map((file) => [`${name}/src/${file}`, readFileSync(join(ROOT, 'packages', name, 'src', file), 'utf8')] as const),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { refundInBackground } from '@rollgate/core/store';
 import { rateLimit } from '@rollgate/express';
+import { createFetch } from '@rollgate/fetch';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import express from 'express';
 
@@ -20,6 +21,8 @@ function membersOf(channel: string): string[] {
 
 const CHANNELS = [
   'rollgate:decision',
+  'rollgate:fetch:response',
+  'rollgate:fetch:wait',
   'rollgate:lease:lost',
   'rollgate:refund:failure',
   'rollgate:rejection',
@@ -42,7 +45,7 @@ afterAll(() => {
 });
 
 test('the page documents every channel and no other', () => {
-  const sources = ['core', 'http', 'redis', 'express', 'fastify'].flatMap((name) =>
+  const sources = ['core', 'http', 'fetch', 'redis', 'express', 'fastify'].flatMap((name) =>
     readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(join(ROOT, 'packages', name, 'src', file), 'utf8')),
@@ -74,6 +77,17 @@ test('the events have the documented members', async () => {
     expect(members(channel)).toEqual(membersOf(channel));
   }
   expect(heard.get('rollgate:rejection')![0]).toBe(heard.get('rollgate:decision')![1]);
+
+  const api = createFetch({
+    maxWait: '1m',
+    fetch: async () => new Response(null, { headers: { 'retry-after': '120' }, status: 429 }),
+  });
+  await api(url);
+  await api(url).catch(() => {});
+  for (const channel of ['rollgate:fetch:response', 'rollgate:fetch:wait']) {
+    expect(heard.get(channel)).toHaveLength(1);
+    expect(members(channel)).toEqual(membersOf(channel));
+  }
 
   const queue = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
   refundInBackground(queue, { ...(await queue.check('ann')) });

@@ -35,6 +35,7 @@ export function createSidebar(): Entry[] {
       'blocks',
       'plans-and-tenants',
       'queues',
+      'calling-apis',
       'costs-known-later',
       'budgets-and-quotas',
       'concurrency',

@@ -1,0 +1,103 @@
+import { validateOptionalFunction, validateOptionNames } from '@rollgate/core/store';
+import { type Attempt, OutgoingCalls, type StartedCall } from '../calls/outgoing-calls.js';
+import type { FetchOptions } from '../options/fetch-options.js';
+import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
+import type { Report } from '../reports/read-report.js';
+import { callOf, type FetchCall } from './call-of.js';
+import { isUnsent } from './is-unsent.js';
+import { readBody } from './read-body.js';
+
+type Fetch = typeof globalThis.fetch;
+
+/** A `fetch` that obeys the limits of the API. */
+export interface RateLimitedFetch {
+  /** Like `fetch`, but waits until the API allows the call. */
+  (...args: Parameters<Fetch>): ReturnType<Fetch>;
+  /** Rejects all calls that wait, and all later ones. Calls that have been sent go on. */
+  close(): void;
+}
+
+/**
+ * Creates a `fetch` that obeys the limits of an API. It holds calls back before the API would reject them, and waits as long as
+ * responses demand. It repeats rejected calls that may be repeated. All processes with the same `store` obey what one of them
+ * learns.
+ *
+ * A call rejects like one of `fetch`: a response with any status is a response, also the last rejection. In addition, it rejects with a
+ * `TimeoutError` if it would have to wait for more than `maxWait`.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ * @example
+ * ```ts
+ * import { createFetch, github } from '@rollgate/fetch';
+ *
+ * const api = createFetch({ bucket: () => 'my-app', dialects: [github()] });
+ * // Then call it like `fetch`: await api('https://api.github.com/zen');
+ * api.close();
+ * ```
+ */
+export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
+  validateOptionNames('createFetch', options, [...CALL_OPTIONS, 'fetch']);
+  validateOptionalFunction('fetch', options.fetch);
+  const resolved = resolveOptions(options);
+  const calls = new OutgoingCalls(resolved, options.signal);
+  const send: Fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args);
+  const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, resolved, send, args);
+  return Object.assign(limited, { close: () => calls.close() });
+}
+
+async function sendWithinLimits(
+  calls: OutgoingCalls,
+  { attempts, maxWaitMs, mayRepeat }: ResolvedOptions,
+  send: Fetch,
+  args: Parameters<Fetch>,
+): Promise<Response> {
+  const call = callOf(...args);
+  const mayRetry = call.isReplayable && mayRepeat(call.request.method, call.hasIdempotencyKey);
+  let waitMs = maxWaitMs;
+  let pauseMs = 0;
+  let rejected: Response | undefined;
+  for (let attempt = 1; ; attempt++) {
+    const started = await startOr(rejected, calls, call, { attempt, waitMs, pauseMs, signal: call.signal });
+    if (started === undefined) return rejected!;
+    await rejected?.body?.cancel();
+    const { response, report } = await sendOnce(calls, started, send, args);
+    const { isRejected, retryAfterMs = 0 } = report;
+    waitMs -= started.waitedMs;
+    if (!isRejected || attempt === attempts || !mayRetry || !report.mayRetry || retryAfterMs > waitMs) return response;
+    pauseMs = report.scope === 'call' ? retryAfterMs : 0;
+    rejected = response;
+  }
+}
+
+/** Starts an attempt. Resolves to `undefined` if there is a response already, and another attempt cannot start in time. */
+async function startOr(
+  rejected: Response | undefined,
+  calls: OutgoingCalls,
+  { request }: FetchCall,
+  attempt: Attempt,
+): Promise<StartedCall | undefined> {
+  try {
+    return await calls.start(request, attempt);
+  } catch (error) {
+    if (rejected === undefined || attempt.signal?.aborted) {
+      await rejected?.body?.cancel();
+      throw error;
+    }
+    return undefined;
+  }
+}
+
+async function sendOnce(
+  calls: OutgoingCalls,
+  started: StartedCall,
+  send: Fetch,
+  args: Parameters<Fetch>,
+): Promise<{ response: Response; report: Report }> {
+  const response = await send(...args).catch(async (error: unknown) => {
+    if (isUnsent(error)) await calls.refund(started);
+    throw error;
+  });
+  const head = calls.headOf(started, response.status, response.headers);
+  const body = calls.readsBody(head) ? await readBody(response) : undefined;
+  return { response, report: await calls.finish(started, body === undefined ? head : { ...head, body }) };
+}

@@ -1,0 +1,28 @@
+import { parseNumber } from './numbers.js';
+
+// Without these forms, `Date.parse` would read almost any text as a date.
+const HTTP_DATE = /^[A-Z][a-z]{2,8},? .{10,30}$/;
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}/;
+
+/** Returns the time of an HTTP date or of a timestamp of RFC 3339, in milliseconds since the Unix epoch. */
+export function parseDate(value: string | undefined): number | undefined {
+  if (value === undefined || value.length > 64 || !(HTTP_DATE.test(value) || RFC3339.test(value))) return undefined;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Numbers from here on are seconds since the Unix epoch, and smaller ones seconds from now. */
+const FIRST_EPOCH_SECOND = 1e9;
+/** Numbers from here on are milliseconds since the Unix epoch. */
+const FIRST_EPOCH_MS = 1e12;
+
+/**
+ * Returns the milliseconds until the time in a header: seconds from now, a time since the Unix epoch in seconds or
+ * milliseconds, or a date. A time in the past is 0 milliseconds away.
+ */
+export function parseReset(value: string | undefined, serverMs: number): number | undefined {
+  const number = parseNumber(value);
+  if (number !== undefined && number < FIRST_EPOCH_SECOND) return Math.ceil(number * 1000);
+  const atMs = number === undefined ? parseDate(value) : number < FIRST_EPOCH_MS ? number * 1000 : number;
+  return atMs === undefined ? undefined : Math.max(0, Math.ceil(atMs - serverMs));
+}

@@ -1,0 +1,14 @@
+// ES modules get the same instance as `require`, because one process may contain both.
+export type * from './index.js';
+export {
+  anthropic,
+  createFetch,
+  discord,
+  draftHeaders,
+  github,
+  openai,
+  shopify,
+  slack,
+  stripe,
+  xRateLimit,
+} from './index.js';

@@ -1,0 +1,13 @@
+export { anthropic } from './dialects/anthropic.js';
+export type { CallRequest, Dialect, QuotaReport, ResponseHead, ResponseReport } from './dialects/dialect.js';
+export { discord } from './dialects/discord.js';
+export { draftHeaders } from './dialects/draft-headers.js';
+export { github } from './dialects/github.js';
+export { openai } from './dialects/openai.js';
+export { shopify } from './dialects/shopify.js';
+export { slack } from './dialects/slack.js';
+export { stripe } from './dialects/stripe.js';
+export { xRateLimit } from './dialects/x-rate-limit.js';
+export type { ResponseEvent, WaitEvent } from './events.js';
+export { createFetch, type RateLimitedFetch } from './fetch/create-fetch.js';
+export type { CallCost, CallOptions, FetchOptions, RetryOptions } from './options/fetch-options.js';

@@ -1,0 +1,86 @@
+import { type Clock, type Limit, MemoryStore, RateLimiter } from '@rollgate/core';
+import {
+  hasMethods,
+  invalidOption,
+  parseDuration,
+  validateIntegerBetween,
+  validateOptionalFunction,
+  validateOptionNames,
+} from '@rollgate/core/store';
+import { createMayRepeat, type MayRepeat } from '../calls/may-repeat.js';
+import { createOutgoingLimits, OWN_PREFIX } from '../calls/outgoing-limits.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { draftHeaders } from '../dialects/draft-headers.js';
+import { xRateLimit } from '../dialects/x-rate-limit.js';
+import type { CallOptions, RetryOptions } from './fetch-options.js';
+
+/** The options of calls, with defaults. */
+export interface ResolvedOptions extends Pick<CallOptions, 'cost' | 'key' | 'onWait'> {
+  readonly limiter: RateLimiter<Readonly<Record<string, Limit>>>;
+  /** The clock of the store, if it has timers. */
+  readonly clock: Clock | undefined;
+  /** The names of the limits that the user has passed. */
+  readonly ownLimits: readonly string[];
+  readonly dialects: readonly Dialect[];
+  readonly bucket: NonNullable<CallOptions['bucket']>;
+  readonly attempts: number;
+  readonly mayRepeat: MayRepeat;
+  readonly maxWaitMs: number;
+  readonly maxBlockMs: number;
+}
+
+export const CALL_OPTIONS = [
+  ...['store', 'bucket', 'dialects', 'cost', 'limits', 'key', 'retry', 'maxWait', 'maxBlock', 'onWait', 'signal'],
+  ...['prefix', 'storeTimeout', 'onStoreError'],
+];
+
+/** @throws TypeError, RangeError naming the invalid option. */
+export function resolveOptions(options: CallOptions): ResolvedOptions {
+  const { dialects = [draftHeaders(), xRateLimit()], limits = {}, retry = {} } = options;
+  for (const name of ['bucket', 'cost', 'key', 'onWait'] as const) validateOptionalFunction(name, options[name]);
+  validateDialects(dialects);
+  validateLimits(limits);
+  if (options.signal !== undefined && !(options.signal instanceof AbortSignal))
+    throw invalidOption('signal', 'an AbortSignal', options.signal);
+  const store = options.store ?? new MemoryStore();
+  const limiter = new RateLimiter({
+    limits: createOutgoingLimits(limits),
+    store,
+    prefix: options.prefix ?? 'rollgate-fetch',
+    timeout: options.storeTimeout,
+    onStoreError: options.onStoreError,
+  });
+  return {
+    ...{ limiter, dialects, cost: options.cost, key: options.key, onWait: options.onWait },
+    clock: store.clock?.schedule && store.clock,
+    ownLimits: Object.keys(limits),
+    bucket: options.bucket ?? (({ url }) => url.origin),
+    ...resolveRetry(retry),
+    maxWaitMs: parseDuration('maxWait', options.maxWait ?? '1m'),
+    maxBlockMs: parseDuration('maxBlock', options.maxBlock ?? '1h'),
+  };
+}
+
+function validateDialects(dialects: unknown): void {
+  if (!Array.isArray(dialects)) throw invalidOption('dialects', 'an array of dialects such as `github()`', dialects);
+  for (const [index, dialect] of dialects.entries()) {
+    if (!hasMethods(dialect, ['read']))
+      throw invalidOption(`dialects[${index}]`, 'a dialect such as `github()`', dialect);
+  }
+}
+
+function validateLimits(limits: unknown): void {
+  if (typeof limits !== 'object' || limits === null)
+    throw invalidOption('limits', 'a record of limits such as `{ own: rollingWindow({ … }) }`', limits);
+  const reserved = Object.keys(limits).find((name) => name.startsWith(OWN_PREFIX));
+  if (reserved !== undefined) throw invalidOption('limits', `names that don't begin with \`${OWN_PREFIX}\``, reserved);
+}
+
+function resolveRetry(retry: RetryOptions | false): Pick<ResolvedOptions, 'attempts' | 'mayRepeat'> {
+  if (retry === false) return { attempts: 1, mayRepeat: () => false };
+  validateOptionNames('retry', retry, ['attempts', 'methods']);
+  return {
+    attempts: validateIntegerBetween('retry.attempts', retry.attempts ?? 3, 1, 100),
+    mayRepeat: createMayRepeat(retry.methods ?? 'idempotent'),
+  };
+}

@@ -1,0 +1,315 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { freePort } from '@rollgate/test-support/free-port';
+import {
+  createFetch,
+  type FetchOptions,
+  github,
+  type ResponseEvent,
+  shopify,
+  slack,
+  stripe,
+  type WaitEvent,
+  xRateLimit,
+} from '../src';
+import { TestApi } from './test-api';
+
+const api = new TestApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+let clock: ManualClock;
+let store: MemoryStore;
+/** Waits that have begun, and what has been done about each of them. */
+let waits: WaitEvent[];
+beforeEach(() => {
+  clock = manualClock(1_000_000);
+  store = new MemoryStore({ clock });
+  waits = [];
+  api.answerWith({});
+});
+
+/** A fetch whose waits pass at once, on the clock of the tests. */
+function createPatient(options: FetchOptions = {}) {
+  const onWait = (event: WaitEvent) => {
+    waits.push(event);
+    options.onWait?.(event);
+    clock.advance(event.waitMs);
+  };
+  return createFetch({ store, maxWait: '2h', ...options, onWait });
+}
+
+const REJECTED = { status: 429, headers: { 'retry-after': '30' }, body: 'slow down' };
+
+describe('a rejected call', () => {
+  test('is repeated after exactly `Retry-After`, and the caller gets the last response', async () => {
+    api.answerWith(REJECTED, { body: 'done' });
+    const limited = createPatient();
+    const response = await limited(`${api.url}/a`, { method: 'PUT', body: 'payload' });
+    expect([response.status, await response.text()]).toEqual([200, 'done']);
+    expect(waits.map(({ waitMs, violated }) => [waitMs, violated])).toEqual([[30_000, ['fetch.route']]]);
+    expect(api.received.map(({ body }) => body)).toEqual(['payload', 'payload']);
+  });
+
+  test('makes the calls of every process with the same store wait', async () => {
+    api.answerWith(REJECTED, {});
+    await createPatient({ retry: false })(api.url);
+    await createPatient()(api.url);
+    expect(waits.map(({ waitMs }) => waitMs)).toEqual([30_000]);
+  });
+
+  test('may be one of an overloaded server, with a date', async () => {
+    const now = Date.now();
+    const headers = { date: new Date(now).toUTCString(), 'retry-after': new Date(now + 7000).toUTCString() };
+    api.answerWith({ status: 503, headers }, {});
+    expect((await createPatient()(api.url)).status).toBe(200);
+    expect(waits.map(({ waitMs }) => waitMs)).toEqual([7000]);
+  });
+
+  test('backs off by itself if the server reports no wait', async () => {
+    api.answerWith({ status: 429 });
+    const response = await createPatient({ retry: { attempts: 4 } })(api.url);
+    expect([response.status, await response.text()]).toEqual([429, 'ok']);
+    expect(waits.map(({ waitMs }) => waitMs)).toEqual([1000, 2000, 4000]);
+    expect(api.received).toHaveLength(4);
+  });
+
+  test.each([
+    ['a method that is not idempotent', { method: 'POST', body: 'once' }, undefined, 1],
+    ['such a method with `Idempotency-Key`', { method: 'POST', headers: { 'idempotency-key': '1' } }, undefined, 2],
+    ['a method of a list', { method: 'POST', body: 'twice' }, { methods: ['post'] }, 2],
+    ['all methods', { method: 'PATCH', body: new URLSearchParams('a=b') }, { methods: 'all' as const }, 2],
+    ['a stream', { method: 'PUT', body: new Blob(['once']).stream(), duplex: 'half' }, undefined, 1],
+    ['`retry: false`', {}, false as const, 1],
+    ['one attempt', {}, { attempts: 1 }, 1],
+  ])('%s is sent that often: %j', async (_, init, retry, count) => {
+    api.answerWith(REJECTED, {});
+    const response = await createPatient({ retry })(api.url, init as RequestInit);
+    expect(api.received).toHaveLength(count);
+    // A rejection that is not repeated is the caller's, with its body.
+    expect(await response.text()).toBe(count === 1 ? 'slow down' : 'ok');
+  });
+
+  test('has a body that was in a `Request`, so it is sent once', async () => {
+    api.answerWith(REJECTED, {});
+    const limited = createPatient();
+    expect((await limited(new Request(api.url, { method: 'PUT', body: 'once' }))).status).toBe(429);
+    clock.advance('30s');
+    api.answerWith(REJECTED, {});
+    expect((await limited(new Request(api.url))).status).toBe(200);
+    expect(api.received).toHaveLength(2);
+  });
+
+  test('is not repeated if the server forbids it', async () => {
+    api.answerWith({ status: 429, headers: { 'stripe-should-retry': 'false' } });
+    await createPatient({ dialects: [stripe()] })(api.url);
+    expect(api.received).toHaveLength(1);
+  });
+
+  test('is returned if the wait would exceed `maxWait`, and later calls fail at once until then', async () => {
+    api.answerWith(REJECTED, {});
+    const limited = createFetch({ store, maxWait: '20s' });
+    expect((await limited(api.url)).status).toBe(429);
+    await expect(limited(api.url)).rejects.toMatchObject({ name: 'TimeoutError', code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    clock.advance('10s');
+    const late = limited(api.url);
+    clock.advance('20s');
+    expect((await late).status).toBe(200);
+    expect(api.received).toHaveLength(2);
+  });
+
+  test('never stops calls for more than `maxBlock`', async () => {
+    api.answerWith({ status: 429, headers: { 'retry-after': '999999999' } }, {});
+    await createPatient({ maxBlock: '1m' })(api.url);
+    expect(waits.map(({ waitMs }) => waitMs)).toEqual([60_000]);
+  });
+});
+
+describe('a quota that is used up', () => {
+  const last = { headers: { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '40' } };
+
+  test('holds calls back until its reset, before the API would reject them', async () => {
+    api.answerWith(last, {});
+    const limited = createPatient();
+    await limited(api.url);
+    await limited(api.url);
+    expect(waits.map(({ waitMs }) => waitMs)).toEqual([40_000]);
+  });
+
+  test('concerns one resource of GitHub, and a secondary limit all of them', async () => {
+    const limited = createPatient({ dialects: [github()], bucket: () => 'token', retry: false });
+    api.answerWith(last, {});
+    await limited(`${api.url}/search/issues`);
+    await limited(`${api.url}/repos/a/b`);
+    expect(waits).toEqual([]);
+    const body = JSON.stringify({ message: 'You have exceeded a secondary rate limit.' });
+    api.answerWith({ status: 403, headers: { 'content-type': 'application/json; charset=utf-8' }, body }, {});
+    expect(await (await limited(`${api.url}/repos/a/b`)).text()).toBe(body);
+    await limited(`${api.url}/graphql`);
+    expect(waits.map(({ waitMs, violated, route }) => [waitMs, violated, route])).toEqual([
+      [60_000, ['fetch.bucket'], 'graphql'],
+    ]);
+  });
+
+  test('concerns one bucket', async () => {
+    const limited = createPatient({ bucket: ({ url }) => url.pathname });
+    api.answerWith(last, {});
+    await limited(`${api.url}/ann`);
+    await limited(`${api.url}/bob`);
+    expect(waits).toEqual([]);
+  });
+});
+
+test('a rejection in the body of a response leaves the body to the caller', async () => {
+  const cost = { requestedQueryCost: 70, actualQueryCost: null };
+  const throttleStatus = { maximumAvailable: 1000, currentlyAvailable: 20, restoreRate: 50 };
+  const extensions = { cost: { ...cost, throttleStatus } };
+  const throttled = JSON.stringify({ errors: [{ message: 'Throttled' }], extensions });
+  const headers = { 'content-type': 'application/json' };
+  api.answerWith({ headers, body: throttled }, { headers, body: '{"data":{}}' });
+  const limited = createPatient({ dialects: [shopify()], retry: { methods: 'all' } });
+  const response = await limited(`${api.url}/admin/api/2026-10/graphql.json`, { method: 'POST', body: '{}' });
+  expect(await response.json()).toEqual({ data: {} });
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([1000]);
+});
+
+test('a call that waits for an object alone does not stop the others', async () => {
+  const limited = createPatient({ dialects: [stripe()] });
+  let locked = 0;
+  api.answer = ({ url }) => (url === '/locked' && locked++ === 0 ? { status: 429 } : {});
+  const waiting = limited(`${api.url}/locked`);
+  expect((await limited(`${api.url}/free`)).status).toBe(200);
+  while (locked < 1) await new Promise(setImmediate);
+  const timer = setInterval(() => clock.advance('100ms'), 1);
+  expect((await waiting).status).toBe(200);
+  clearInterval(timer);
+  expect(waits).toEqual([]);
+});
+
+describe('an abort', () => {
+  test('ends the wait with its reason, and nothing is sent', async () => {
+    api.answerWith(REJECTED);
+    await createFetch({ store, retry: false })(api.url);
+    const controller = new AbortController();
+    const reason = new Error('no longer needed');
+    const limited = createFetch({ store, onWait: () => queueMicrotask(() => controller.abort(reason)) });
+    await expect(limited(api.url, { signal: controller.signal })).rejects.toBe(reason);
+    await expect(limited(new Request(api.url, { signal: AbortSignal.abort() }))).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect(api.received).toHaveLength(1);
+  });
+
+  test('ends a request that has been sent', async () => {
+    const controller = new AbortController();
+    api.answer = async () => {
+      controller.abort();
+      return {};
+    };
+    const limited = createFetch({ store });
+    await expect(limited(api.url, { signal: controller.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  test('ends the wait for another attempt', async () => {
+    api.answerWith(REJECTED);
+    const controller = new AbortController();
+    const limited = createFetch({ store, onWait: () => queueMicrotask(() => controller.abort()) });
+    await expect(limited(api.url, { signal: controller.signal })).rejects.toMatchObject({ name: 'AbortError' });
+    expect(api.received).toHaveLength(1);
+  });
+});
+
+describe('closing', () => {
+  test('ends all waits. A call that has a response returns it', async () => {
+    api.answerWith(REJECTED);
+    const limited = createFetch({ store, onWait: (event) => void waits.push(event) });
+    const first = limited(api.url);
+    while (waits.length < 1) await new Promise(setImmediate);
+    const second = limited(api.url);
+    while (waits.length < 2) await new Promise(setImmediate);
+    limited.close();
+    expect(await (await first).text()).toBe('slow down');
+    await expect(second).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+    await expect(limited(api.url)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+  });
+
+  test('happens when the option `signal` is aborted', async () => {
+    const controller = new AbortController();
+    const limited = createFetch({ signal: controller.signal });
+    controller.abort();
+    await expect(limited(api.url)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+    await expect(createFetch({ signal: controller.signal })(api.url)).rejects.toThrow();
+  });
+});
+
+describe('own limits', () => {
+  const own = { own: rollingWindow({ limit: 10, window: '1m' }) };
+
+  test('decide in the same step, with costs and keys of the call', async () => {
+    const limited = createPatient({
+      limits: own,
+      cost: ({ url }) => ({ own: Number(url.searchParams.get('cost') ?? 1) }),
+      key: ({ url }) => ({ own: url.pathname }),
+    });
+    await limited(`${api.url}/channel?cost=9`);
+    await limited(`${api.url}/channel`);
+    await limited(`${api.url}/other?cost=5`);
+    expect(waits).toEqual([]);
+    await limited(`${api.url}/channel`);
+    expect(waits).toMatchObject([{ waitMs: 60_000, violated: ['own'] }]);
+  });
+
+  test('get back what a call took that could not connect, and nothing else', async () => {
+    const limiter = new RateLimiter({ limits: own, store, prefix: 'rollgate-fetch' });
+    const limited = createFetch({ store, limits: own, bucket: () => 'me' });
+    const url = `http://127.0.0.1:${await freePort()}`;
+    await expect(limited(url)).rejects.toThrow('fetch failed');
+    expect((await limiter.peek({ own: 'me' })).remaining).toBe(10);
+    await limited(api.url);
+    expect((await limiter.peek({ own: 'me' })).remaining).toBe(9);
+  });
+});
+
+test('events have what a metric needs', async () => {
+  const heard: [string, WaitEvent | ResponseEvent][] = [];
+  const listeners = ['wait', 'response'].map((name) => {
+    const listen = (event: unknown) => void heard.push([name, event as WaitEvent]);
+    subscribe(`rollgate:fetch:${name}`, listen);
+    return () => unsubscribe(`rollgate:fetch:${name}`, listen);
+  });
+  const headers = {
+    'retry-after': '2',
+    'x-ratelimit-limit': '9',
+    'x-ratelimit-remaining': '3',
+    'x-ratelimit-reset': '1',
+  };
+  api.answerWith({ status: 429, headers }, {});
+  await createPatient({ dialects: [slack(), xRateLimit()], bucket: () => 'team' })(`${api.url}/api/chat.postMessage`);
+  for (const stop of listeners) stop();
+
+  const call = { bucket: 'team', route: '/api/chat.postMessage', request: { method: 'GET', url: expect.any(URL) } };
+  const quotas = [{ unit: 'requests', limit: 9, remaining: 3, resetMs: 1000, kind: 'window' }];
+  expect(heard).toEqual([
+    ['response', { ...call, status: 429, attempt: 1, waitedMs: 0, isRejected: true, retryAfterMs: 2000, quotas }],
+    ['wait', { ...call, waitMs: 2000, violated: ['fetch.route'] }],
+    [
+      'response',
+      { ...call, status: 200, attempt: 2, waitedMs: 2000, isRejected: false, retryAfterMs: undefined, quotas: [] },
+    ],
+  ]);
+});
+
+test.each([
+  [{ bucket: 'me' }, '`bucket` to be a function, got "me"'],
+  [{ dialects: github }, '`dialects` to be an array'],
+  [{ dialects: ['github'] }, '`dialects[0]` to be a dialect such as `github()`, got "github"'],
+  [{ limits: { 'fetch.own': rollingWindow({ limit: 1, window: '1m' }) } }, "names that don't begin with `fetch.`"],
+  [{ retry: { attempts: 0 } }, '`retry.attempts` to be an integer from 1 to 100, got 0'],
+  [{ retry: { methods: 'GET' } }, "`retry.methods` to be 'idempotent', 'all' or an array"],
+  [{ maxWait: 'soon' }, '`maxWait`'],
+  [{ signal: {} }, '`signal` to be an AbortSignal'],
+  [{ fetch: 1 }, '`fetch` to be a function'],
+  [{ retries: 1 }, 'Unknown option `retries`'],
+])('%j is rejected by name', (options, message) => {
+  expect(() => createFetch(options as unknown as FetchOptions)).toThrow(message);
+});

@@ -1,0 +1,173 @@
+import type { RecordedResponse } from './recorded-response';
+
+const STRIPE_DOCUMENTATION = 'https://docs.stripe.com/rate-limits, as text';
+
+/** Responses of the Stripe API. Its documentation lists the headers, and shows no whole response. */
+export const STRIPE: readonly RecordedResponse[] = [
+  {
+    title: 'a rejection by the global limit',
+    source: STRIPE_DOCUMENTATION,
+    isReal: false,
+    method: 'POST',
+    url: 'https://api.stripe.com/v1/customers',
+    status: 429,
+    headers: { 'Stripe-Rate-Limited-Reason': 'global-rate' },
+    report: { isRejected: true, retryAfterMs: undefined, scope: 'bucket', mayRetry: true },
+  },
+  {
+    title: 'a rejection by the limit of an endpoint',
+    source: STRIPE_DOCUMENTATION,
+    isReal: false,
+    url: 'https://api.stripe.com/v1/payment_intents/pi_3MtwBwLkdIwHu7ix28a3tqPa',
+    status: 429,
+    headers: { 'Stripe-Rate-Limited-Reason': 'endpoint-rate' },
+    report: { isRejected: true, retryAfterMs: undefined, scope: 'route', mayRetry: true },
+  },
+  {
+    title: 'an object that another request has locked',
+    source: STRIPE_DOCUMENTATION,
+    isReal: false,
+    method: 'POST',
+    url: 'https://api.stripe.com/v1/payment_intents/pi_3MtwBwLkdIwHu7ix28a3tqPa',
+    status: 429,
+    headers: {},
+    body: { error: { code: 'lock_timeout', type: 'invalid_request_error' } },
+    report: { isRejected: true, retryAfterMs: undefined, scope: 'call', mayRetry: true },
+  },
+];
+
+/** Responses of the Slack API. */
+export const SLACK: readonly RecordedResponse[] = [
+  {
+    title: 'a rejection',
+    source:
+      'https://docs.slack.dev/apis/web-api/rate-limits, quoted by https://github.com/slackapi/java-slack-sdk/issues/64',
+    isReal: false,
+    method: 'POST',
+    url: 'https://slack.com/api/chat.postMessage',
+    status: 429,
+    headers: { 'Retry-After': '30' },
+    body: { ok: false, error: 'ratelimited' },
+    report: { isRejected: true, retryAfterMs: 30_000, scope: 'route' },
+  },
+];
+
+/** The headers `X-RateLimit-*` in their known forms. */
+export const X_RATE_LIMIT: readonly RecordedResponse[] = [
+  {
+    title: 'seconds until the reset, without a limit, from Reddit',
+    source: 'https://github.com/reddit-archive/reddit/issues/1458 (2015-11-06)',
+    isReal: true,
+    url: 'https://api.reddit.com/r/all/new?limit=1',
+    status: 200,
+    headers: {
+      date: 'Fri, 06 Nov 2015 23:31:39 GMT',
+      'x-ratelimit-remaining': '298',
+      'x-ratelimit-reset': '502',
+      'x-ratelimit-used': '2',
+    },
+    report: { quotas: [{ unit: 'requests', limit: undefined, remaining: 298, resetMs: 502_000, kind: 'rolling' }] },
+  },
+  {
+    title: 'seconds until the reset, from App.net',
+    source: 'https://github.com/appdotnet/api-spec/issues/185 (2012-09-11)',
+    isReal: true,
+    url: 'https://alpha-api.app.net/stream/0/posts/stream/global',
+    status: 200,
+    headers: { 'X-RateLimit-Remaining': '4992', 'X-RateLimit-Limit': '5000', 'X-RateLimit-Reset': '2615' },
+    report: { quotas: [{ unit: 'requests', limit: 5000, remaining: 4992, resetMs: 2_615_000, kind: 'window' }] },
+  },
+  {
+    title: 'a window in the limit and no reset, from Docker Hub',
+    source: 'https://github.com/docker/getting-started/issues/101 (2020-11-20)',
+    isReal: true,
+    method: 'HEAD',
+    url: 'https://registry-1.docker.io/v2/ratelimitpreview/test/manifests/latest',
+    status: 200,
+    headers: {
+      Date: 'Fri, 20 Nov 2020 09:34:31 GMT',
+      'RateLimit-Limit': '100;w=21600',
+      'RateLimit-Remaining': '0;w=21600',
+    },
+    report: { quotas: [{ unit: 'requests', limit: 100, remaining: 0, resetMs: 21_600_000, kind: 'window' }] },
+  },
+  {
+    title: 'a time in seconds, from GitLab',
+    source:
+      'https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits, table of headers. `Date` follows from its `Retry-After`',
+    isReal: false,
+    url: 'https://gitlab.example.com/api/v4/projects',
+    status: 429,
+    headers: {
+      Date: 'Tue, 05 Jan 2021 10:59:30 GMT',
+      'RateLimit-Limit': '60',
+      'RateLimit-Remaining': '0',
+      'RateLimit-Reset': '1609844400',
+      'RateLimit-ResetTime': 'Tue, 05 Jan 2021 11:00:00 GMT',
+    },
+    report: { quotas: [{ unit: 'requests', limit: 60, remaining: 0, resetMs: 30_000, kind: 'window' }] },
+  },
+];
+
+const DRAFT = 'draft-ietf-httpapi-ratelimit-headers';
+
+/** The headers of the drafts. No server of which we know publishes its responses with them. */
+export const DRAFT_HEADERS: readonly RecordedResponse[] = [
+  {
+    title: 'one policy',
+    source: `${DRAFT}, repository of the working group, with \`q\` and quotes as in the drafts since 8`,
+    isReal: false,
+    url: 'https://api.example/',
+    status: 200,
+    headers: { 'RateLimit-Policy': '"default";q=100;w=10', RateLimit: '"default";r=50;t=5' },
+    report: {
+      quotas: [{ unit: 'requests', name: undefined, limit: 100, remaining: 50, resetMs: 5000, kind: 'rolling' }],
+    },
+  },
+  {
+    title: 'several policies, with the parameters of an example of the draft',
+    source: `${DRAFT}, repository of the working group, section on the partition key`,
+    isReal: false,
+    url: 'https://api.example/',
+    status: 200,
+    headers: {
+      'RateLimit-Policy': 'permin;l=50;w=60, perhr;l=1000;w=3600, perday;l=5000;w=86400',
+      RateLimit: 'permin;r=20;w=23, perhr;r=399;w=2402',
+    },
+    report: {
+      quotas: [
+        { unit: 'requests', name: 'permin', limit: undefined, remaining: 20, resetMs: 23_000, kind: 'rolling' },
+        { unit: 'requests', name: 'perhr', limit: undefined, remaining: 399, resetMs: 2_402_000, kind: 'rolling' },
+      ],
+    },
+  },
+  {
+    title: 'the parameters of draft 12',
+    source: `${DRAFT}, as Rollgate sends the editor's copy of 2026-04-20`,
+    isReal: false,
+    url: 'https://api.example/',
+    status: 429,
+    headers: { 'RateLimit-Policy': '"burst";q=10;w=1', RateLimit: '"burst";a=0;w=1;c=1' },
+    report: {
+      quotas: [{ unit: 'requests', name: undefined, limit: 10, remaining: 0, resetMs: 1000, kind: 'rolling' }],
+    },
+  },
+  {
+    title: 'the dictionary of draft 7',
+    source: `${DRAFT}-07, as described`,
+    isReal: false,
+    url: 'https://api.example/',
+    status: 200,
+    headers: { RateLimit: 'limit=100, remaining=50, reset=5', 'RateLimit-Policy': '100;w=10' },
+    report: { quotas: [{ unit: 'requests', limit: 100, remaining: 50, resetMs: 5000, kind: 'rolling' }] },
+  },
+  {
+    title: 'a list where the draft means a parameter',
+    source: `${DRAFT}, repository of the working group, example of a redirection`,
+    isReal: false,
+    url: 'https://api.example/',
+    status: 301,
+    headers: { RateLimit: 'problemPolicy;r=0, t=10' },
+    report: undefined,
+  },
+];
