@@ -24,6 +24,7 @@ const WAIT = [
   'packages/core/test/wait.test.ts',
   'packages/core/test/wait-signal.test.ts',
   'packages/core/test/wait-queues.test.ts',
+  'packages/core/test/wait-shared.test.ts',
   'packages/core/test/wait-attempts.test.ts',
   'packages/core/test/wait-wakes.test.ts',
   'packages/core/test/wait-close.test.ts',
@@ -285,41 +286,80 @@ export const core = [
       ['zero is accepted as a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],
     ],
   ),
-  ...of('waiting/wait-queue', WAIT, [
+  ...of('waiting/ticket', WAIT, [
     [
       'callers overtake each other',
-      'if (caller.ahead !== undefined) await cancellation.unlessCanceled(caller.turn.promise);',
-      '',
+      'this.isBehind = taken !== undefined;\n    if (taken !== undefined) this.#waitFor(taken);',
+      'this.isBehind = false;',
     ],
-    ['a caller that stops waiting starts the next one', 'behind.follow(ahead);', 'behind.follow(undefined);'],
-    ['callers that stop waiting stay in the queue', 'this.#last = ahead;', ';'],
+    [
+      'a caller that stops waiting starts the next one',
+      'firstOf(this.#queues, state) !== this)',
+      'firstOf(this.#queues, state) === undefined)',
+    ],
+    ['callers that stop waiting stay in the queue', 'this.#queues.get(state)?.delete(this);', ';'],
+    ['a caller that stops waiting wakes no other', '    this.#letPass();\n  }\n\n  #waitFor', '  }\n\n  #waitFor'],
+    [
+      'a caller holds up others at a limit that does not keep it',
+      'this.#keptBy === undefined || this.#keptBy === state',
+      'true',
+    ],
+    [
+      'a caller that waits holds up nobody',
+      'this.#keptBy === undefined || this.#keptBy === state',
+      'this.#keptBy === undefined',
+    ],
+    ['a caller that needs two limits waits for ever', 'if (this.#moves > this.states.size) return;', ''],
+    [
+      'a caller waits for the limit with the shortest wait',
+      'waitOf(other) > waitOf(one)',
+      "waitOf(other) < waitOf(one) || one === ''",
+    ],
+    ['a limit with cost 0 holds up callers', 'if (costAt(costs, index) > 0) this.states.set', 'this.states.set'],
+    ['callers that pass wake nobody', 'this.#keptBy = state;\n    this.#letPass();', 'this.#keptBy = state;'],
+    ['one more caller waits than `maxWaiting`', 'if (ahead >= this.#maxWaiting)', 'if (ahead > this.#maxWaiting)'],
+    ['`maxWaiting` counts callers that others pass', 'if (waiter.holds(state)) ahead += 1;', 'ahead += 1;'],
+    [
+      'a caller that waits already is rejected by `maxWaiting`',
+      'this.#moves === 0 && this.#maxWaiting < Infinity',
+      'this.#maxWaiting < Infinity',
+    ],
+  ]),
+  ...of('time/start-order', WAIT, [
     ['a caller overtakes one whose decision was read late', 'last.startMs + ROUNDING_MS', '-Infinity'],
     [
       'a caller overtakes one whose start has passed',
-      'if (delayMs === 0 && last === undefined) return;',
+      'if (delayMs === 0 && aheadMs.length === 0) return;',
       'if (delayMs === 0) return;',
     ],
-    ['a caller waits for one of another limit', '.some((state) => states.includes(state))', '.length > 0'],
+    [
+      'a caller waits for one of another limit',
+      '(limit.canDelay && states.get(name)) || []',
+      '(limit.canDelay && name) || []',
+    ],
     [
       'a caller overtakes the others after a reset',
-      'startMs < last.earliestMs ? last : undefined',
-      'false ? last : undefined',
+      'if (overtaken === undefined) return undefined;',
+      'return undefined;',
     ],
-    ['callers that have started delay the others', 'this.#starts.splice(this.#starts.indexOf(start), 1);', ''],
-  ]),
-  ...of('waiting/wait-attempt', WAIT, [
-    ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
-    ['a waiting caller takes a late start', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
-    ['a rejected attempt is published', 'decision.allowed && hasSubscribers()', 'hasSubscribers()'],
-    ['a caller that gives up during its check is charged', 'if (late.allowed) refundInBackground(limiter, late);', ''],
-    ['a caller that gave up is charged', '  cancellation.throwIfCanceled();\n', ''],
+    ['callers that have started delay the others', 'starts.splice(starts.indexOf(start), 1);', ''],
     [
       'a timeout ignores the callers ahead',
       'cancellation.throwIfTooLong(overtaken.startMs - repliedMs, repliedMs);',
       '',
     ],
+    ['each limiter has its own starts', 'getOrInsert(startsByBackend, backend, () => new Map())', 'new Map()'],
   ]),
-  ...of('waiting/cancellation', WAIT, [
+  ...of('waiting/wait-attempt', WAIT, [
+    ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
+    ['a waiting caller takes a late start', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
+    ['a caller that gives up during its check is charged', 'if (late.allowed) refundInBackground(limiter, late);', ''],
+    ['a caller that gave up is charged', '  cancellation.throwIfCanceled();\n', ''],
+  ]),
+  ...of('waiting/accept-decision', WAIT, [
+    ['a rejected attempt is published', 'decision.allowed && hasSubscribers()', 'hasSubscribers()'],
+  ]),
+  ...of('time/cancellation', WAIT, [
     ['a canceled caller waits on', 'this.#reject(this.#canceled.reason);', ''],
     ['a signal keeps its listener', 'this.#stopListening?.();', ''],
     ['the timer of a caller goes on', 'this.#stopTimer?.();', ''],
@@ -369,21 +409,26 @@ export const core = [
       'store.namesOf?.(plan, keys) ?? plan.rules.map',
       'store.namesOf?.(plan, keys) ?? [].map',
     ],
+    ['each limiter has its own queues', 'getOrInsert(queuesByBackend, backendOf(store), () => new Map())', 'new Map()'],
   ]),
-  ...of('waiting/waiting-callers', WAIT, [
+  ...of('waiting/wait-in-process', WAIT, [
     [
       'a wait that cannot end in time rejects only after the timeout',
       'cancellation.throwIfTooLong(retryAfterMs, repliedMs);',
       '',
     ],
-    ['a caller that gives up keeps its start', 'refundInBackground(call.limiter, reply.decision);', ''],
+    ['a caller that gives up keeps its start', 'refundInBackground(call.limiter, decision);', ''],
+    ['the delay of a caller holds up the next one', 'ticket.leave(); // The', ' // The'],
     [
-      'a queue ends with its first caller',
-      'if (queue.open.size === 0) this.#queues.delete(name);',
-      'this.#queues.delete(name);',
+      'a caller that has stopped waiting attempts',
+      '      cancellation.throwIfCanceled();\n      const woken',
+      '      const woken',
     ],
+  ]),
+  ...of('waiting/waiting-callers', WAIT, [
     ['a closed limiter lets callers wait', 'if (this.#isClosed) throw limiterClosed();', ''],
     ['callers wait on after the close', 'cancellation.cancel(limiterClosed());', 'void cancellation;'],
+    ['callers that have waited stay in memory', 'this.#open.delete(cancellation);', ''],
   ]),
   ...of('time/scheduler', WAIT, [
     ['a delayed action starts a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],

@@ -53,7 +53,9 @@ export type { SlotLimit } from './slots/slot-keeper.js';
 export { refundInBackground } from './store/background-refund.js';
 export { foreignDecision } from './store/foreign-decision.js';
 export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js';
+export type { StoreGrant, StoreWait, StoreWaiting } from './store/store-waiting.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
+export type { Cancellation } from './time/cancellation.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { clarifyUnit, parseDuration } from './validation/duration.js';
@@ -71,3 +73,4 @@ export {
   validatePositiveInteger,
   validateString,
 } from './validation/validate.js';
+export { neverAllowed, tooManyWaiting } from './validation/wait-errors.js';

@@ -37,6 +37,6 @@ test('outside Node, a store without a guard is an error that names the guard, an
   const store = createStore({ transact: () => undefined });
   expect(store.guard).toBeDefined();
   expect(() => defaultGuard(store, 500, 'throw')).toThrow(
-    'Expected `store` to be a `MemoryStore`, or a store whose property `guard` is the function `guardStore`',
+    'Expected `store` to be a `MemoryStore`, or a store with `guard: guardStore`',
   );
 });

@@ -1,5 +1,11 @@
-/** Returns a promise and the function that resolves it, like `Promise.withResolvers`, which Node 20 lacks. */
-export function createDeferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+/** A promise and the function that resolves it. */
+export interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+/** Like `Promise.withResolvers`, which Node 20 lacks. */
+export function createDeferred(): Deferred {
   let resolve!: () => void;
   const promise = new Promise<void>((settle) => {
     resolve = settle;

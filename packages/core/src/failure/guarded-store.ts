@@ -8,6 +8,7 @@ import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { OnStoreError } from '../store/on-store-error.js';
 import { namesOf } from '../store/quota-waiters.js';
 import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
+import type { StoreWaiting } from '../store/store-waiting.js';
 import type { Clock } from '../time/clock.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption } from '../validation/validate.js';
@@ -30,6 +31,8 @@ class GuardedStore implements Guarded {
   readonly #onLost: FailureHandler<void>;
   readonly backend: object;
   readonly clock: Clock | undefined;
+  /** The queue of the store handles its failures. */
+  readonly waiting: StoreWaiting | undefined;
   /**
    * Renews leases of one part of the store. Those in the fallback memory never expire. A renewal has no deadline, because it
    * still extends the leases when it is late.
@@ -41,6 +44,7 @@ class GuardedStore implements Guarded {
     this.#policy = policy;
     this.backend = store.backend ?? store;
     this.clock = store.clock;
+    this.waiting = store.waiting;
     this.#decisions = new CallGuard(store, timeoutMs, {
       partOf: store.partOf && (({ plan, keys }) => store.partOf!(plan, keys)),
       send: ({ operation, plan, keys, costs }) => store[operation]!(plan, keys, costs),

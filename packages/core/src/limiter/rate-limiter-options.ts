@@ -47,6 +47,14 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    */
   fallbackLimits?: LimitsFrom<NoInfer<Given>> | undefined;
   /**
+   * How many callers of `wait` may wait for one key of a limit. The next one rejects with the code
+   * `ERR_ROLLGATE_TOO_MANY_WAITING`. With 0, a caller that would have to wait rejects. Callers whose first check is on its way
+   * to the store count, and those that wait for the start of their action do not.
+   *
+   * @defaultValue `Infinity`
+   */
+  maxWaiting?: number | undefined;
+  /**
    * Called when slots of a `concurrency` limit may belong to another process, because this one could not renew its lease in
    * time.
    *

@@ -59,14 +59,16 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #waiting = new WaitingCallers();
+  readonly #maxWaiting: number;
   readonly #onLeaseLost: RateLimiterOptions['onLeaseLost'];
   /** The open slots, once a check may take one. */
   #slots: SlotKeeper | undefined;
 
   constructor(options: RateLimiterOptions<Given>) {
-    const { plans, store } = resolveRateLimiterOptions(options);
+    const { plans, store, maxWaiting } = resolveRateLimiterOptions(options);
     this.#plans = plans;
     this.#store = store;
+    this.#maxWaiting = maxWaiting;
     this.#ownsStore = options.store === undefined;
     this.#onLeaseLost = options.onLeaseLost;
   }
@@ -219,14 +221,15 @@ export class RateLimiter<Given extends Limits = Limits> {
   /**
    * Waits until the action is allowed, and records it. Use it for outgoing work, such as calls to an API.
    *
-   * Callers that wait for the same key at this limiter proceed in the order of their calls. With a queue such as
-   * `leakyBucket`, the promise resolves at the action's start, after the decision's `delayMs`. Waiting itself counts as
-   * no attempt, even with `countRejected`. A caller that stops waiting for its start frees it. A reset, a refund or a
-   * settlement in this process wakes the first caller of each key that it frees.
+   * Callers that wait for the same key of a limit start in the order of their calls. All limiters of this process on one store
+   * share the order. With a queue such as `leakyBucket`, the promise resolves at the action's start, after the decision's
+   * `delayMs`. Waiting itself counts as no attempt, even with `countRejected`. A caller that stops waiting for its start
+   * frees it. A reset, a refund or a settlement in this process wakes the first caller of each key that it frees.
    *
    * @throws RangeError if the cost exceeds a limit or the key is blocked until a reset. A `TimeoutError` when `timeout`
    * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts. An error
-   * with the code `ERR_ROLLGATE_LIMITER_CLOSED` when {@link close} is called, or was called before.
+   * with the code `ERR_ROLLGATE_TOO_MANY_WAITING` when `maxWaiting` callers wait already. An error with the code
+   * `ERR_ROLLGATE_LIMITER_CLOSED` when {@link close} is called, or was called before.
    */
   async wait<Own extends Limits = Given>(key: KeyOn<Own>, options: WaitOptions<Own> = {}): Promise<DecisionOn<Own>> {
     validateOptionNames('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
@@ -238,9 +241,10 @@ export class RateLimiter<Given extends Limits = Limits> {
     const keys = resolveKeys(plan, key);
     const { cost } = checkOptions;
     const costs = resolveCosts(plan, cost);
-    const slotKeeper = this.#keeperFor(plan);
-    const call = { limiter: this, store: this.#store, slotKeeper, plan, keys, costs, key, cost, signal, timeoutMs };
-    const decision = this.#waiting.wait(call);
+    const decision = this.#waiting.wait({
+      ...{ limiter: this, store: this.#store, slotKeeper: this.#keeperFor(plan), maxWaiting: this.#maxWaiting },
+      ...{ plan, keys, costs, key, cost, signal, timeoutMs },
+    });
     return decision as Promise<DecisionOn<Own>>;
   }
 

@@ -2,6 +2,7 @@ import { defaultGuard } from '../failure/default-guard.js';
 import { DEFAULT_TIMEOUT_MS, parseTimeout } from '../failure/parse-timeout.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import { Plans } from '../plan/plans.js';
+import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/on-store-error.js';
 import type { GuardedStore, Store } from '../store/store.js';
 import { FALLBACK_GUARD } from '../validation/error-texts.js';
@@ -20,6 +21,7 @@ export interface ResolvedRateLimiterOptions {
   readonly plans: Plans;
   /** The store, in its guard if it may fail. Without the option it is a new `MemoryStore`. */
   readonly store: Store;
+  readonly maxWaiting: number;
 }
 
 /**
@@ -35,9 +37,11 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
     'timeout',
     'onStoreError',
     'fallbackLimits',
+    'maxWaiting',
     'onLeaseLost',
   ]);
   const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw', fallbackLimits } = options;
+  const { maxWaiting = Infinity } = options;
   if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
     throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
   }
@@ -54,5 +58,6 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
     fallbackLimits === undefined ? plan : (used.withFallback?.(plan, limits, fallbackLimits) ?? plan),
   );
   validateOptionalFunction('onLeaseLost', options.onLeaseLost);
-  return { plans, store: used };
+  if (maxWaiting !== Infinity) unitsFromZero('maxWaiting', maxWaiting);
+  return { plans, store: used, maxWaiting };
 }

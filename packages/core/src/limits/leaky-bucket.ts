@@ -1,3 +1,4 @@
+import { DelayedStarts, type StartOrder } from '../time/start-order.js';
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
@@ -135,5 +136,9 @@ export class LeakyBucket implements Limit {
       const isEmpty = newFreeMicros < atMicros && newFreeMicros <= nowMicros;
       if (isEmpty || atMicros === recordedMicros) numbers[start + VOID_BEFORE] = newFreeMicros;
     }
+  }
+
+  orderStarts(...args: ConstructorParameters<typeof DelayedStarts>): StartOrder {
+    return new DelayedStarts(...args);
   }
 }

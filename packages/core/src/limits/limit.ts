@@ -1,3 +1,5 @@
+import type { StartOrder } from '../time/start-order.js';
+
 /** The rule of a limit that rejects an action: its quota, the least time between two actions, or a block. */
 export type RejectionReason = 'limit' | 'minDifference' | 'blocked';
 
@@ -118,7 +120,10 @@ export interface Limit extends StateLifecycle {
   /** Whether checks and charges leave the state alone, as with `block`. A store then does not call `record`. */
   readonly testsOnly?: boolean;
 
-  /** Whether an allowed action may start with a delay. A waiting caller then peeks before each check. */
+  /**
+   * Whether an allowed action may start with a delay. A waiting caller then peeks before each check. Such a limit has
+   * `orderStarts`.
+   */
   readonly canDelay?: boolean;
 
   /** Decides on the action without changing the state. Fills in the verdict. */
@@ -135,6 +140,18 @@ export interface Limit extends StateLifecycle {
   record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void;
   /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
+  /**
+   * Returns what keeps the delayed starts of waiting callers in order.
+   *
+   * @param backend The backend of the store. Limiters on it share the queues.
+   * @param rules The rules of the call.
+   * @param states The names of the states that the call needs, by those of the limits.
+   */
+  orderStarts?(
+    backend: object,
+    rules: readonly { readonly name: string; readonly limit: Limit }[],
+    states: ReadonlyMap<string, string>,
+  ): StartOrder;
   /** Returns what a peek reports in addition. */
   usageOf?(state: State | undefined, nowMicros: number): object;
 }

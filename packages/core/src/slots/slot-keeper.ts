@@ -34,9 +34,18 @@ export class SlotKeeper {
     this.#timers = timersOf(store.clock);
   }
 
-  /** Keeps the leases of an allowed decision until they end. Call it as soon as the check is sent. */
-  hold(plan: Plan, keys: Keys, costs: Costs, key: Key, decision: Awaitable<Decision>): Awaitable<Decision> {
-    const sentMs = this.#timers.clock.now();
+  /**
+   * Keeps the leases of an allowed decision until they end. Call it as soon as the check is sent, or pass a time before that of
+   * the decision.
+   */
+  hold(
+    plan: Plan,
+    keys: Keys,
+    costs: Costs,
+    key: Key,
+    decision: Awaitable<Decision>,
+    sentMs: number = this.#timers.clock.now(),
+  ): Awaitable<Decision> {
     return mapAwaitable(decision, (made) => {
       const receipt = made.allowed ? takeReceipt(made) : undefined;
       if (receipt === undefined) return made; // Rejected, or a policy has allowed it without the store.

@@ -2,34 +2,43 @@ import { getOrInsert } from '../base/get-or-insert.js';
 import { type Keys, keyAt, type Plan } from '../plan/plan.js';
 import type { Store } from './store.js';
 
-/** What wakes the callers of this process that wait for quota, by store and by the names of the states that they need. */
-const wakesByStore = new WeakMap<object, Map<string, Set<() => void>>>();
+/** A caller that waits for quota, in the queues of all states that it needs. */
+export interface QuotaWaiter {
+  /** Whether the caller waits for an earlier one, and not for quota. */
+  readonly isBehind: boolean;
+  /** Whether later callers that need this state stay behind this one. Otherwise another state keeps it, and they pass. */
+  holds(state: string): boolean;
+  /** Makes the caller attempt again, because quota may be free. */
+  wake(): void;
+}
+
+/** The callers of this process that wait for the states of a store, by their names, in the order of arrival. */
+export type QuotaQueues = Map<string, Set<QuotaWaiter>>;
+
+/** Limiters on stores with the same backend share their queues. */
+const queuesByBackend = new WeakMap<object, QuotaQueues>();
 
 /** Names the states of these keys, one for each rule. Stores that share their keys give a state the same name. */
 export function namesOf(store: Store, plan: Plan, keys: Keys): readonly string[] {
   return store.namesOf?.(plan, keys) ?? plan.rules.map(({ namespace }, index) => `${namespace}\n${keyAt(keys, index)}`);
 }
 
-/** Calls `wake` when this process frees quota of one of the names. Returns a function that ends that. */
-export function watchQuota(store: Store, names: readonly string[], wake: () => void): () => void {
-  const wakesByName = getOrInsert(wakesByStore, backendOf(store), () => new Map<string, Set<() => void>>());
-  for (const name of names) getOrInsert(wakesByName, name, () => new Set()).add(wake);
-  return () => {
-    for (const name of names) {
-      wakesByName.get(name)?.delete(wake);
-      if (wakesByName.get(name)?.size === 0) wakesByName.delete(name);
-    }
-  };
-}
-
-/** Wakes the callers of this process that wait for quota of one of the names. Asks for the names only if there are callers. */
-export function wakeWaiters(store: Store, names: () => readonly string[] | undefined): void {
-  const wakesByName = wakesByStore.get(backendOf(store));
-  if (wakesByName === undefined || wakesByName.size === 0) return;
-  for (const name of names() ?? []) for (const wake of [...(wakesByName.get(name) ?? [])]) wake();
-}
-
 /** Callers on stores with the same backend wait for the same quota. */
-function backendOf(store: Store): object {
-  return store.backend ?? store;
+export const backendOf = (store: Store): object => store.backend ?? store;
+
+export function queuesOf(store: Store): QuotaQueues {
+  return getOrInsert(queuesByBackend, backendOf(store), () => new Map());
+}
+
+/** Returns the first caller that holds this state. */
+export function firstOf(queues: QuotaQueues, state: string): QuotaWaiter | undefined {
+  for (const waiter of queues.get(state) ?? []) if (waiter.holds(state)) return waiter;
+  return undefined;
+}
+
+/** Wakes the first caller that waits for each of these states. Asks for the names only if there are callers. */
+export function wakeWaiters(store: Store, names: () => readonly string[] | undefined): void {
+  const queues = queuesOf(store);
+  if (queues.size === 0) return;
+  for (const name of names() ?? []) firstOf(queues, name)?.wake();
 }

@@ -5,6 +5,7 @@ import type { Limits, LimitsFrom } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { Clock } from '../time/clock.js';
 import type { OnStoreError } from './on-store-error.js';
+import type { StoreWaiting } from './store-waiting.js';
 
 /** Wraps a store, so that each of its calls settles within `timeoutMs`. If it fails, `policy` decides. */
 export type StoreGuard = (store: Store, timeoutMs: number, policy: OnStoreError) => GuardedStore;
@@ -107,6 +108,8 @@ export interface Store {
    * settlements wake only the callers that wait for slots. The others wake at the end of their wait.
    */
   namesOfReceipt?(receipt: unknown): readonly string[];
+  /** The queues of `wait`, if the processes that use the data share them. By default, each process has its own queues. */
+  readonly waiting?: StoreWaiting | undefined;
   /**
    * For a store on a network, returns the state of the connection to a part, or of all connections if `part` is empty.
    * Error messages contain it.

@@ -19,6 +19,9 @@ export const NEVER_ALLOWED = 'The limits never allow it';
 
 export const LIMITER_CLOSED = 'The limiter is closed';
 
+export const tooManyWaitingMessage = (maxWaiting: number): string =>
+  `More than ${maxWaiting} callers wait (\`maxWaiting\`)`;
+
 export const NO_SLOTS = 'Expected leases, got none';
 
 export const NO_BLOCK = 'Expected a `block()` limit, got none';

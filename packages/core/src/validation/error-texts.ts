@@ -30,6 +30,10 @@ export const NEVER_ALLOWED =
 /** The message for a `wait` whose limiter is closed. */
 export const LIMITER_CLOSED = 'Expected the limiter to stay open until the call is allowed, but `close` was called';
 
+/** The message for a `wait` that finds its queue full. */
+export const tooManyWaitingMessage = (maxWaiting: number): string =>
+  `Expected at most ${maxWaiting} callers to wait in one queue (\`maxWaiting\`), and as many wait already. Raise \`maxWaiting\`, or try again later`;
+
 /** The message for a `release` of a decision without leases. */
 export const NO_SLOTS =
   'Expected `decision` to be of a check with a `concurrency` limit or a `lease`, got one without. Use `refund` instead';

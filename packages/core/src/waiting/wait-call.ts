@@ -19,4 +19,6 @@ export interface WaitCall {
   readonly cost: Cost | undefined;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
+  /** How many callers may wait in one queue. */
+  readonly maxWaiting: number;
 }

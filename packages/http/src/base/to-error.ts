@@ -1,4 +1,5 @@
-import { formatValue, withCode } from '@rollgate/core/store';
+import { withCode } from '@rollgate/core/store';
+import { notAnErrorMessage } from './error-texts.js';
 
 /**
  * Converts what an option function or a store threw to an error. Frameworks continue with a request when they get
@@ -8,6 +9,5 @@ export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
   if (isErrorLike) return thrown as Error; // From another realm, or a library's own kind of error.
-  const message = `Expected option functions and stores to throw errors, got ${formatValue(thrown)}. Throw an \`Error\` instead`;
-  return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
+  return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(notAnErrorMessage(thrown), { cause: thrown }));
 }

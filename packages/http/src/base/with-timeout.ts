@@ -1,5 +1,6 @@
 import type { Awaitable } from '@rollgate/core';
 import { isThenable, withCode } from '@rollgate/core/store';
+import { functionTimeoutMessage } from './error-texts.js';
 
 /**
  * Limits the time that an option function's promise may take, so that no request hangs on it.
@@ -10,8 +11,7 @@ import { isThenable, withCode } from '@rollgate/core/store';
 export function withTimeout<Value>(name: string, promise: PromiseLike<Value>, timeoutMs: number): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      const message = `\`${name}\` did not settle within ${timeoutMs} ms. Make it faster or raise \`timeout\``;
-      reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
+      reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(functionTimeoutMessage(name, timeoutMs))));
     }, timeoutMs);
     // A thenable may resolve with another one, which also has to settle before the timeout.
     Promise.resolve(promise)

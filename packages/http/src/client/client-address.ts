@@ -1,4 +1,5 @@
 import { invalidOption, withCode } from '@rollgate/core/store';
+import { missingAddressMessage } from '../base/error-texts.js';
 import type { RequestReader } from '../base/host.js';
 import { createClientKey } from './client-key.js';
 
@@ -26,14 +27,7 @@ export function createAddressKey<Request>(
   return function addressKey(request) {
     const address = readAddress(reader, request);
     if (address) return toClientKey(address);
-    throw reader.isDisconnected(request) ? CLIENT_DISCONNECTED : missingAddressError(reader.ownOptions);
+    if (reader.isDisconnected(request)) throw CLIENT_DISCONNECTED;
+    throw withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(missingAddressMessage(reader.ownOptions)));
   };
-}
-
-function missingAddressError(ownOptions: readonly string[]): Error {
-  const advice = ownOptions.includes('address')
-    ? 'Set the `address` option to a function that returns it on your platform, or the `key` option'
-    : 'Is the server listening on a Unix socket? Set the `key` option';
-  const message = `Cannot determine the client's IP address. ${advice} to identify clients another way`;
-  return withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(message));
 }

@@ -1,5 +1,6 @@
 import type { Limits } from '@rollgate/core';
 import { invalidOption } from '@rollgate/core/store';
+import { unusedPartitionMessage } from '../base/error-texts.js';
 import { limitsByName } from '../base/limits-by-name.js';
 import { optionError } from '../base/option-error.js';
 import type { Headers } from './header-options.js';
@@ -32,7 +33,7 @@ export function parsePartition(name: string, value: unknown): Partition | undefi
 /** @throws Error if the headers do not include the partition. */
 export function validatePartitionHeaders(partition: Partition | undefined, headers: Headers): void {
   if (partition === undefined || headers === 'draft-12') return;
-  throw optionError(`Expected \`headers: 'draft-12'\` with \`partition\`, got '${headers}'. It has no effect alone`);
+  throw optionError(unusedPartitionMessage(headers));
 }
 
 /**

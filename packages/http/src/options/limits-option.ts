@@ -1,5 +1,6 @@
 import { type Awaitable, type Duration, type Limits, type RollingWindow, rollingWindow } from '@rollgate/core';
 import { invalidOption, isThenable, mapAwaitable, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
+import { mixedLimitsMessage } from '../base/error-texts.js';
 import { optionError } from '../base/option-error.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
@@ -28,9 +29,7 @@ export function resolveLimits<Request>(options: LimitOptions<Request>): Resolved
   const { limits } = options;
   if (limits === undefined) return resolveWindow(options as WindowOptions<Request>);
   if (windowOptions.length > 0) {
-    throw optionError(
-      `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${windowOptions.join('`, `')}\`. Remove one of them`,
-    );
+    throw optionError(mixedLimitsMessage(windowOptions));
   }
   if (typeof limits === 'function') {
     const forRequest = limits as (request: Request) => Awaitable<Limits>;

@@ -1,5 +1,6 @@
 import { type Limits, type LimitsFrom, RateLimiter } from '@rollgate/core';
 import { validateOptionNames } from '@rollgate/core/store';
+import { UNUSED_FUNCTION } from '../base/error-texts.js';
 import type { RequestReader } from '../base/host.js';
 import { optionError } from '../base/option-error.js';
 import { validatePartitionHeaders } from '../headers/partition-option.js';
@@ -31,7 +32,8 @@ export function resolveOptions<Request, Response>(
   const parsed = parseOptions<Request, Response>({ ...options, resetUnit });
   const { cost, store, prefix, timeout, onStoreError, silence } = parsed;
   const { requestWasSuccessful, skipSuccessfulRequests, skipFailedRequests } = parsed;
-  if (requestWasSuccessful !== undefined && !skipSuccessfulRequests && !skipFailedRequests) throw unusedFunctionError();
+  if (requestWasSuccessful !== undefined && !skipSuccessfulRequests && !skipFailedRequests)
+    throw optionError(UNUSED_FUNCTION);
   validatePartitionHeaders(parsed.partition, parsed.headers);
   const limits = resolveLimits(options);
   if (typeof cost !== 'function') validateCost(cost, limits.fixed);
@@ -48,8 +50,3 @@ export function resolveOptions<Request, Response>(
   if (limits.sample !== undefined) usageChecks.inspectKeySharing(store, prefix, limits.sample);
   return { ...parsed, limiter, limits, usageChecks };
 }
-
-const unusedFunctionError = () =>
-  optionError(
-    'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, got neither. It has no effect alone',
-  );

@@ -1,15 +1,36 @@
 import { onAbort } from '../base/abort-listeners.js';
-import { createDeferred } from '../base/deferred.js';
-import type { Timers } from '../time/clock-timers.js';
+import { createDeferred, type Deferred } from '../base/deferred.js';
 import { withCode } from '../validation/error-codes.js';
+import type { Timers } from './clock-timers.js';
+
+/** What may end a wait early: a signal, a timeout, or the end of a limiter. Its methods throw or reject with the reason. */
+export interface Cancellation {
+  /** The time by which the caller waits. */
+  readonly timers: Timers;
+  /**
+   * Does nothing until the wait is canceled.
+   *
+   * @throws The reason.
+   */
+  throwIfCanceled(): void;
+  /**
+   * Throws unless the timeout allows a wait of `waitMs` from `startMs`.
+   *
+   * @throws DOMException, a `TimeoutError`.
+   */
+  throwIfTooLong(waitMs: number, startMs: number): void;
+  /** Returns the promise's value, but rejects as soon as the wait is canceled. Call it for one promise at a time. */
+  unlessCanceled<Value>(promise: Promise<Value>): Promise<Value>;
+  /** Resolves `ms` milliseconds after `startMs`, or when `woken` does. Rejects as soon as the wait is canceled. */
+  sleep(ms: number, startMs: number, woken?: Deferred): Promise<void>;
+}
 
 /**
  * Cancels one wait when its signal aborts, its timeout passes, or its limiter closes.
  *
  * `AbortSignal.any` could combine these only since Node 20.3. A signal that outlives the wait would then keep memory for it.
  */
-export class Cancellation {
-  /** The time by which the caller waits. */
+export class CancelableWait implements Cancellation {
   readonly timers: Timers;
   readonly #dueMs: number;
   readonly #stopListening: (() => void) | undefined;
@@ -37,17 +58,11 @@ export class Cancellation {
     if (this.#canceled !== undefined) throw this.#canceled.reason;
   }
 
-  /**
-   * Throws unless the timeout allows a wait of `waitMs` from `startMs`.
-   *
-   * @throws DOMException, a `TimeoutError`.
-   */
   throwIfTooLong(waitMs: number, startMs: number): void {
     if (startMs + waitMs <= this.#dueMs) return;
     throw timeoutError(`the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
   }
 
-  /** Returns the promise's value, but rejects as soon as the wait is canceled. Call it for one promise at a time. */
   async unlessCanceled<Value>(promise: Promise<Value>): Promise<Value> {
     this.throwIfCanceled();
     return new Promise((resolve, reject) => {
@@ -56,7 +71,6 @@ export class Cancellation {
     });
   }
 
-  /** Resolves `ms` milliseconds after `startMs`, or when `woken` does. Rejects as soon as the wait is canceled. */
   async sleep(ms: number, startMs: number, woken = createDeferred()): Promise<void> {
     const stopTimer = this.timers.after(ms, woken.resolve, startMs);
     try {

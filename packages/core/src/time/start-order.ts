@@ -1,0 +1,91 @@
+import { createDeferred } from '../base/deferred.js';
+import { getOrInsert } from '../base/get-or-insert.js';
+import type { Cancellation } from './cancellation.js';
+
+/** A rule, whose limit may delay actions. */
+interface DelayingRule {
+  readonly name: string;
+  readonly limit: { readonly canDelay?: boolean };
+}
+
+/** The start for which an allowed caller waits. */
+interface Start {
+  /** When the caller starts, and before which time its decision forbids that. */
+  readonly startMs: number;
+  readonly earliestMs: number;
+  /** Resolves when the caller has started or has stopped waiting. */
+  readonly end: Promise<void>;
+}
+
+/** Timers round to microseconds, so callers whose times are this far apart start in order. */
+const ROUNDING_MS = 0.002;
+
+/** The starts for which callers wait, by the names of the queues that delay them. */
+const startsByBackend = new WeakMap<object, Map<string, Start[]>>();
+
+/** Keeps the delayed starts of one call in order, with those of all calls in the same queues. */
+export interface StartOrder {
+  /**
+   * Waits until an action that would start after `delayMs` overtakes no start. Returns `undefined` if it overtakes none. Otherwise
+   * the store has lost the queue, for example because of a reset.
+   */
+  passOvertaken(delayMs: number, sentMs: number, cancellation: Cancellation): Promise<void> | undefined;
+  /**
+   * Resolves when the action of an allowed caller starts. The store has decided between `sentMs` and `repliedMs`.
+   *
+   * A decision reports how far the start is from the time of the decision. A busy process may read it much later. A caller
+   * then starts late, and must not be overtaken by the next one, whose decision the process reads in time.
+   */
+  wait(delayMs: number, sentMs: number, repliedMs: number, cancellation: Cancellation): Promise<void>;
+}
+
+/** The order of the starts of this process. A limit that delays brings it. */
+export class DelayedStarts implements StartOrder {
+  readonly #starts: Map<string, Start[]>;
+  readonly #queues: readonly string[];
+
+  /**
+   * @param backend The backend of the store. Limiters on it share the queues.
+   * @param rules The rules of the call.
+   * @param states The names of the states that the call needs, by those of the limits.
+   */
+  constructor(backend: object, rules: readonly DelayingRule[], states: ReadonlyMap<string, string>) {
+    this.#starts = getOrInsert(startsByBackend, backend, () => new Map());
+    this.#queues = rules.flatMap(({ name, limit }) => (limit.canDelay && states.get(name)) || []);
+  }
+
+  passOvertaken(delayMs: number, sentMs: number, cancellation: Cancellation): Promise<void> | undefined {
+    const repliedMs = cancellation.timers.replyMs(sentMs);
+    const overtaken = this.#lastOfEach.find((start) => repliedMs + delayMs < start.earliestMs);
+    if (overtaken === undefined) return undefined;
+    cancellation.throwIfTooLong(overtaken.startMs - repliedMs, repliedMs);
+    return cancellation.unlessCanceled(overtaken.end);
+  }
+
+  async wait(delayMs: number, sentMs: number, repliedMs: number, cancellation: Cancellation): Promise<void> {
+    const aheadMs = this.#lastOfEach.map((last) => last.startMs + ROUNDING_MS);
+    if (delayMs === 0 && aheadMs.length === 0) return;
+    cancellation.throwIfTooLong(delayMs, repliedMs);
+    const { promise: end, resolve: finish } = createDeferred();
+    const startMs = Math.max(repliedMs + delayMs, ...aheadMs);
+    const start: Start = { startMs, earliestMs: sentMs + delayMs, end };
+    for (const queue of this.#queues) getOrInsert(this.#starts, queue, () => []).push(start);
+    try {
+      await cancellation.sleep(startMs - repliedMs, repliedMs);
+    } finally {
+      for (const queue of this.#queues) this.#remove(start, queue);
+      finish();
+    }
+  }
+
+  /** The last start in each of the queues. */
+  get #lastOfEach(): Start[] {
+    return this.#queues.flatMap((queue) => this.#starts.get(queue)?.at(-1) ?? []);
+  }
+
+  #remove(start: Start, queue: string): void {
+    const starts = this.#starts.get(queue)!;
+    starts.splice(starts.indexOf(start), 1);
+    if (starts.length === 0) this.#starts.delete(queue);
+  }
+}

@@ -1,0 +1,238 @@
+import {
+  concurrency,
+  leakyBucket,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+} from '@rollgate/core';
+import { createStore, type StoreWait } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
+
+const TOO_MANY = { code: 'ERR_ROLLGATE_TOO_MANY_WAITING' };
+
+const clock = manualClock();
+
+function createTransactionalStore(): Store {
+  const rows: Rows = new Map();
+  return createStore({ clock, transact: async (keys, update) => updateRows(rows, keys, update) });
+}
+
+/** Lets the time pass in steps, so that everything happens that is due. */
+async function advance(ms: number): Promise<void> {
+  for (let step = 0; step < 20; step++) {
+    await flushPromises();
+    clock.advance(ms / 20);
+  }
+  await flushPromises();
+}
+
+describe.each([
+  ['a MemoryStore', () => new MemoryStore({ clock })],
+  ['a store of createStore', createTransactionalStore],
+])('with %s', (_, create) => {
+  test('callers of two limiters start in the order of their calls', async () => {
+    const store = create();
+    const limits = rollingWindow({ limit: 1, window: '1s' });
+    const limiters = [new RateLimiter({ limits, store }), new RateLimiter({ limits, store })];
+    const order: number[] = [];
+    const calls = [0, 1, 1, 0, 1, 0, 0].map((limiter, caller) =>
+      limiters[limiter]!.wait('ann').then(() => order.push(caller)),
+    );
+    await advance(7000);
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    await Promise.all(calls);
+  });
+
+  test('small costs at another limiter do not overtake a large one', async () => {
+    const store = create();
+    const limits = rollingWindow({ limit: 4, window: '1s' });
+    const one = new RateLimiter({ limits, store });
+    const other = new RateLimiter({ limits, store });
+    await one.check('ann', { cost: 3 });
+    const order: string[] = [];
+    void one.wait('ann', { cost: 4 }).then(() => order.push('large'));
+    const small = Array.from({ length: 3 }, () => other.wait('ann').then(() => order.push('small')));
+    await advance(900);
+    expect(order).toEqual([]);
+    await advance(1200);
+    expect(order).toEqual(['large', 'small', 'small', 'small']);
+    await Promise.all(small);
+  });
+
+  test('delayed starts of two limiters stay in order across a reset', async () => {
+    const store = create();
+    const limits = leakyBucket({ capacity: 3, interval: '1s' });
+    const one = new RateLimiter({ limits, store });
+    const other = new RateLimiter({ limits, store });
+    const order: number[] = [];
+    const wait = (limiter: RateLimiter, caller: number) => limiter.wait('ann').then(() => order.push(caller));
+    const early = [0, 1, 2].map((caller) => wait(one, caller));
+    await flushPromises();
+    await other.reset('ann');
+    const late = [3, 4].map((caller) => wait(other, caller));
+    await advance(1);
+    expect(order).toEqual([0]);
+    await advance(10_000);
+    expect(order).toEqual([0, 1, 2, 3, 4]);
+    await Promise.all([...early, ...late]);
+  });
+
+  test('a client that has used up its own limit holds up no other one at a limit that they share', async () => {
+    const store = create();
+    const limits = {
+      all: rollingWindow({ limit: 10, window: '1s' }),
+      client: rollingWindow({ limit: 1, window: '1m' }),
+    };
+    const limiter = new RateLimiter({ limits, store });
+    const controller = new AbortController();
+    const ann = [0, 1, 2].map(() => limiter.wait({ all: 'api', client: 'ann' }, { signal: controller.signal }));
+    await ann[0];
+    await flushPromises();
+    expect((await limiter.wait({ all: 'api', client: 'bob' })).allowed).toBe(true);
+    controller.abort('enough');
+    expect((await Promise.allSettled(ann)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  });
+
+  test('a caller that needs two limits starts, even while others keep using up each of them', async () => {
+    const store = create();
+    const limits = {
+      even: rollingWindow({ limit: 1, window: 100 }),
+      odd: rollingWindow({ limit: 1, window: 100 }),
+    };
+    const limiter = new RateLimiter({ limits, store });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const occupy = async (cost: Record<'even' | 'odd', number>) => {
+      while (!signal.aborted) await limiter.wait('api', { cost, signal });
+    };
+    const occupied = [occupy({ even: 1, odd: 0 }), occupy({ even: 1, odd: 0 })];
+    await advance(50);
+    occupied.push(occupy({ even: 0, odd: 1 }), occupy({ even: 0, odd: 1 }));
+    await flushPromises();
+    let hasStarted = false;
+    const both = limiter.wait('api').then(() => {
+      hasStarted = true;
+    });
+    await advance(1000);
+    expect(hasStarted).toBe(true);
+    controller.abort('enough');
+    await Promise.allSettled([both, ...occupied]);
+  });
+});
+
+describe('maxWaiting', () => {
+  const limits = rollingWindow({ limit: 2, window: '1s' });
+
+  test('bounds the callers that wait for a key, at all limiters of the store', async () => {
+    const store = new MemoryStore({ clock });
+    const [one, other] = [1, 2].map((maxWaiting) => new RateLimiter({ limits, store, maxWaiting }));
+    const calls = ['ann', 'ann', 'ann'].map((key) => one!.wait(key));
+    await expect(one!.wait('ann')).rejects.toMatchObject(TOO_MANY);
+    calls.push(other!.wait('ann'), one!.wait('bob'));
+    await expect(other!.wait('ann')).rejects.toMatchObject(TOO_MANY);
+    await advance(1000);
+    expect(await Promise.all(calls)).toHaveLength(5);
+    calls.push(one!.wait('ann'));
+    await advance(2000);
+    await Promise.all(calls);
+  });
+
+  test('of 0 rejects callers that would have to wait, and no others', async () => {
+    const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }), maxWaiting: 0 });
+    const calls = [limiter.wait('ann'), limiter.wait('ann')];
+    await expect(limiter.wait('ann')).rejects.toMatchObject({
+      ...TOO_MANY,
+      message: expect.stringContaining('`maxWaiting`'),
+    });
+    expect(await Promise.all(calls)).toHaveLength(2);
+    const queue = new RateLimiter({
+      limits: leakyBucket({ capacity: 1, interval: '1s' }),
+      store: new MemoryStore({ clock }),
+      maxWaiting: 0,
+    });
+    const starts = [queue.wait('ann'), queue.wait('ann')];
+    await expect(queue.wait('ann')).rejects.toMatchObject(TOO_MANY);
+    await advance(1000);
+    expect(await Promise.all(starts)).toHaveLength(2);
+  });
+
+  test('does not count callers of another client that a limit of its own keeps', async () => {
+    const both = { all: rollingWindow({ limit: 2, window: '1s' }), client: rollingWindow({ limit: 1, window: '1m' }) };
+    const limiter = new RateLimiter({ limits: both, store: new MemoryStore({ clock }), maxWaiting: 1 });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const wait = (client: string) => limiter.wait({ all: 'api', client }, { signal });
+    const calls = [wait('ann'), wait('ann')];
+    await expect(wait('ann')).rejects.toMatchObject(TOO_MANY);
+    calls.push(wait('bob'), wait('cid'));
+    await expect(wait('dan')).rejects.toMatchObject(TOO_MANY);
+    await advance(1000);
+    controller.abort('enough');
+    expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+    ]);
+  });
+
+  test.each([[-1], [1.5], ['5'], [null]])('%p is an error that names the option', (maxWaiting) => {
+    expect(() => new RateLimiter({ limits, maxWaiting: maxWaiting as number })).toThrow('`maxWaiting`');
+  });
+});
+
+describe('a store with its own queues', () => {
+  const limits = { calls: rollingWindow({ limit: 5, window: '1m' }), jobs: concurrency({ limit: 1, lease: '30s' }) };
+
+  test('decides on the turn of a caller, and the limiter keeps its slots', async () => {
+    const memory = new MemoryStore({ clock });
+    const waits: StoreWait[] = [];
+    const store: Store = Object.assign(memory, {
+      waiting: {
+        async wait(call: StoreWait) {
+          waits.push(call);
+          const madeMs = clock.now();
+          return { decision: memory.check(call.plan, call.keys, call.costs), madeMs };
+        },
+      },
+    });
+    const limiter = new RateLimiter({ limits, store, maxWaiting: 7 });
+    const decision = await limiter.wait('ann', { cost: { calls: 2 } });
+    expect(waits).toMatchObject([{ keys: 'ann', costs: [2, 1], maxWaiting: 7 }]);
+    await limiter.release(decision);
+    expect((await limiter.peek('ann', { cost: { calls: 3 } })).allowed).toBe(true);
+    await limiter.close();
+    expect(() => waits[0]!.cancellation.throwIfCanceled()).not.toThrow();
+    await expect(limiter.wait('ann')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+  });
+
+  test('leaves the callers to the queues of the process when it has failed', async () => {
+    const memory = new MemoryStore({ clock });
+    const store: Store = Object.assign(memory, { waiting: { wait: async () => undefined } });
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1s' }), store });
+    const order: number[] = [];
+    const calls = [0, 1, 2].map((caller) => limiter.wait('ann').then(() => order.push(caller)));
+    await advance(3000);
+    expect(order).toEqual([0, 1, 2]);
+    await Promise.all(calls);
+  });
+
+  test('gets the signal, the timeout and the close of the limiter as one cancellation', async () => {
+    const store: Store = Object.assign(new MemoryStore({ clock }), {
+      waiting: { wait: ({ cancellation }: StoreWait) => cancellation.unlessCanceled(new Promise<undefined>(() => {})) },
+    });
+    const limiter = new RateLimiter({ limits, store });
+    const controller = new AbortController();
+    const calls = [
+      limiter.wait('ann', { signal: controller.signal }),
+      limiter.wait('ann', { timeout: '1s' }),
+      limiter.wait('ann'),
+    ];
+    controller.abort('bored');
+    await expect(calls[0]).rejects.toBe('bored');
+    clock.advance(1000);
+    await expect(calls[1]).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    await limiter.close();
+    await expect(calls[2]).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+  });
+});
