@@ -25,7 +25,8 @@ function found(pattern, { text }) {
 
 function headingMessages(text) {
   const messages = [];
-  if (/[.:;!?]$/.test(text)) messages.push(`Heading "${text}" ends with punctuation`);
+  const isTwoSentences = /\w\. .+\.$/.test(text); // They need the last period as well.
+  if (/[.:;!?]$/.test(text) && !isTwoSentences) messages.push(`Heading "${text}" ends with punctuation`);
   if (wordCount(text) > MOST_HEADING_WORDS)
     messages.push(`Heading "${text}" has more than ${MOST_HEADING_WORDS} words`);
   return messages;

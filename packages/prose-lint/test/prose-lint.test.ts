@@ -25,6 +25,11 @@ test('plain text has no problem, and code counts as one word that breaks no rule
   expect(lint('plain.md', text)).toEqual({ status: 0, problems: [] });
 });
 
+test('a heading of two sentences may end with a period', () => {
+  expect(lint('home.md', '# Ten means ten. Not more.\n').problems).toEqual([]);
+  expect(lint('home.md', '# Ten means ten.\n').problems).toHaveLength(1);
+});
+
 test('each mechanical rule is checked, with its line', () => {
   const long = `${'word '.repeat(26).trim()}.`;
   const text = `# Who is asked?\n\nThe header tells the limit.\n\nIts colour: red; blue.\n\n${long}\n`;
