@@ -1,5 +1,6 @@
 // Bundles the page twice: into dist/page for the server, and into dist/static for any web server, with the core in the
-// browser. PLAYGROUND_URL is where the static build will be, for links that other sites show.
+// browser. PLAYGROUND_URL is where the static build will be, for links that other sites show. dist/static also has the
+// parts that other pages embed: embed.html without the heading, and chart.html with nothing but the chart.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -21,6 +22,16 @@ async function buildPage(folder, entry) {
   for (const file of ['favicon.svg', 'preview.png']) cpSync(here(`src/page/${file}`), here(`${folder}/${file}`));
   const html = readFileSync(here('src/page/index.html'), 'utf8');
   writeFileSync(here(`${folder}/index.html`), html.replace('content="preview.png"', `content="${previewUrl()}"`));
+  return html;
+}
+
+/** A part of the page for an iframe. Search engines list the page that embeds it instead. */
+function writePart(folder, view, html) {
+  const part = html
+    .replace('<html lang="en">', `<html lang="en" data-view="${view}">`)
+    .replace(/^ *<meta (?:property="og:|name="(?:twitter:|description"))[^>]*>\n/gm, '')
+    .replace('</head>', '  <meta name="robots" content="noindex" />\n  </head>');
+  writeFileSync(here(`${folder}/${view}.html`), part);
 }
 
 /** Other sites need the whole address of the picture. */
@@ -30,4 +41,5 @@ function previewUrl() {
 }
 
 await buildPage('dist/page', 'main-with-server');
-await buildPage('dist/static', 'main-static');
+const html = await buildPage('dist/static', 'main-static');
+for (const view of ['embed', 'chart']) writePart('dist/static', view, html);

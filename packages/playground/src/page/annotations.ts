@@ -1,5 +1,5 @@
 import { formatSeconds, formatSecondsRoundedUp } from './format.js';
-import { BRACKET_HEIGHT, type RowBox, type Scene, TITLE_HEIGHT, xOf } from './scene.js';
+import { AXIS_HEIGHT, BRACKET_HEIGHT, paintLine, type RowBox, type Scene, TITLE_HEIGHT, xOf } from './scene.js';
 
 /** Half the height of an arrow's head. */
 const HALF_HEAD = 4;
@@ -70,9 +70,10 @@ export function paintWait(scene: Scene, row: RowBox): void {
   context.fillText(context.measureText(long).width < room ? long : wait, left + 6, y - 3);
 }
 
-/** The line of the present. */
-export function paintNow(scene: Scene, bottom: number): void {
-  const { context, theme, view } = scene;
-  context.fillStyle = theme.text;
-  context.fillRect(Math.round(xOf(scene, view.nowMs)) - 1, 0, 2, bottom);
+/** The line of the present, with its mark at the axis. */
+export function paintNow(scene: Scene): void {
+  const { context, theme, view, height } = scene;
+  const x = Math.round(xOf(scene, view.nowMs)) - 1;
+  paintLine(scene, x, 2, theme.text);
+  context.fillRect(x, height - AXIS_HEIGHT, 2, 6);
 }

@@ -1,6 +1,6 @@
 import { clockWindowStart } from '../shared/settings.js';
 import { formatSeconds, formatSecondsRoundedUp } from './format.js';
-import { AXIS_HEIGHT, type Scene, writeInside, xOf } from './scene.js';
+import { AXIS_HEIGHT, LABEL_HEIGHT, paintLine, type Scene, writeInside, xOf } from './scene.js';
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60].map((length) => length * 1000);
 /** The least distance of two times at the axis. */
@@ -31,10 +31,10 @@ function paintBand(scene: Scene): void {
   const bottom = height - AXIS_HEIGHT;
   context.fillStyle = theme.band;
   context.fillRect(left, 0, right - left, bottom);
-  context.fillStyle = theme.accent;
-  context.fillRect(left, 0, 2, bottom + 6);
+  paintLine(scene, left, 2, theme.accent);
+  context.fillRect(left, bottom, 2, 6);
   context.fillRect(left, bottom + 4, right - left, 2);
-  context.fillRect(right - 2, 0, 2, bottom + 6);
+  context.fillRect(right - 2, bottom, 2, 6);
 }
 
 /** Times relative to now, and the name of the band. */
@@ -47,8 +47,7 @@ function paintTimes(scene: Scene): void {
   context.textBaseline = 'alphabetic';
   for (let at = Math.ceil((view.fromMs - view.nowMs) / step); at * step < view.toMs - view.nowMs; at++) {
     const x = xOf(scene, view.nowMs + at * step);
-    context.fillStyle = theme.grid;
-    context.fillRect(Math.round(x), 0, 1, height - AXIS_HEIGHT);
+    paintLine(scene, Math.round(x), 1, theme.grid);
     context.fillStyle = at === 0 ? theme.text : theme.quiet;
     if (x > 20 && x < width - 20) writeInside(scene, toTime(at * step), x, y);
   }
@@ -83,7 +82,7 @@ function paintBoundaries(scene: Scene): void {
   for (let startMs = firstMs; startMs < view.toMs; startMs += windowMs) {
     const x = xOf(scene, startMs);
     context.beginPath();
-    context.moveTo(x, row.marksPx);
+    context.moveTo(x, row.marksPx + LABEL_HEIGHT);
     context.lineTo(x, row.floorPx + 2);
     context.stroke();
     if (row.floorPx === row.bottomPx) continue;

@@ -6,14 +6,16 @@ import { paintMarks, paintPlanned } from './marks.js';
 import type { Model } from './model.js';
 import type { RowHistory } from './row-history.js';
 import { RowTitles } from './row-titles.js';
-import { AXIS_HEIGHT, layOutRows, type RowBox, type Scene, type View } from './scene.js';
+import { AXIS_HEIGHT, LABEL_HEIGHT, layOutRows, type RowBox, type Scene, type View } from './scene.js';
 import { Sprites } from './sprites.js';
 import { cellLength, type ShownCounts, type Stack, toStacks } from './stacks.js';
 import { followTheme, type Theme } from './theme.js';
 import type { Viewport } from './viewport.js';
 
-/** Rows of less than this height have smaller marks. */
-const LOW_ROW_HEIGHT = 176;
+/** The sizes of marks in CSS pixels. Few requests get large ones. */
+const [SMALLEST_MARK, LARGEST_MARK] = [8, 16];
+/** A chart is at least this many marks wide, so that those of an attack stay apart. */
+const MARKS_ACROSS = 60;
 /** The least height of a row if all are shown. */
 const MIN_ROW_HEIGHT = 96;
 
@@ -71,7 +73,7 @@ export class Chart {
     const { settings } = this.#model.state;
     const view = this.#viewport.view(nowMs, settings, this.#size.width);
     const scene = this.#toScene(view, settings);
-    const sprites = this.#spritesFor(scene.rows[0]!);
+    const sprites = this.#spritesFor(scene.rows, settings.limit);
     this.#scene = scene;
     const { context } = scene;
     const ratio = sprites.ratio;
@@ -85,7 +87,7 @@ export class Chart {
       paintWait(scene, row);
     }
     paintPlanned(scene, sprites, this.#cellMs);
-    paintNow(scene, this.#size.height - AXIS_HEIGHT + 4);
+    paintNow(scene);
     this.#titles.show(scene);
     return drawn;
   }
@@ -99,8 +101,9 @@ export class Chart {
 
   #rowNames(real: RowName): readonly RowName[] {
     if (this.#showsAll) return ROW_NAMES;
-    const attacked = this.#model.run?.scenario === 'first' ? 'first' : 'fixed';
-    return ROW_NAMES.filter((name) => ['rolling', 'fixed', attacked, real].includes(name));
+    const compared = ['rolling', this.#model.attacked, real];
+    const isChartOnly = document.documentElement.dataset.view === 'chart';
+    return ROW_NAMES.filter((name) => compared.includes(name) || (name === 'fixed' && !isChartOnly));
   }
 
   #stacksOf(name: RowName): readonly Stack[] {
@@ -115,8 +118,8 @@ export class Chart {
   }
 
   /** A user may zoom the page or move it to another screen. */
-  #spritesFor({ topPx, bottomPx }: RowBox): Sprites {
-    const size = bottomPx - topPx < LOW_ROW_HEIGHT ? 8 : 10;
+  #spritesFor(rows: readonly RowBox[], limit: number): Sprites {
+    const size = markSize(rows, limit, this.#size.width);
     if (this.#sprites?.size !== size || this.#sprites.ratio !== devicePixelRatio) {
       if (this.#sprites?.ratio !== devicePixelRatio) this.#measure();
       this.#sprites = new Sprites(this.#theme, size, devicePixelRatio);
@@ -130,4 +133,10 @@ export class Chart {
     this.canvas.width = Math.round(clientWidth * devicePixelRatio);
     this.canvas.height = Math.round(clientHeight * devicePixelRatio);
   }
+}
+
+/** As large as each row has room for with a stack of the whole limit, within bounds. */
+function markSize(rows: readonly RowBox[], limit: number, width: number): number {
+  const room = Math.min(...rows.map(({ marksPx, floorPx }) => floorPx - marksPx - LABEL_HEIGHT));
+  return Math.max(SMALLEST_MARK, Math.floor(Math.min(room / limit, width / MARKS_ACROSS, LARGEST_MARK)));
 }

@@ -1,4 +1,4 @@
-import { ROWS } from '../shared/settings.js';
+import { ROWS, type RowName } from '../shared/settings.js';
 import { element, setText } from './elements.js';
 import { formatSeconds, formatTimesTheLimit } from './format.js';
 import type { Model } from './model.js';
@@ -7,15 +7,14 @@ import type { RowHistory } from './row-history.js';
 /** The least time between two texts for screen readers. */
 const MIN_ANNOUNCEMENT_MS = 3000;
 const UPDATE_MS = 250;
-const COMPARED = ['rolling', 'fixed'] as const;
 
-/** The most requests that both windows allowed within any window, and the same as text for screen readers. */
+/** The most requests that the rolling and the attacked window allowed within any window, and the same as text for screen readers. */
 export class HighestCounts {
   readonly #model: Model;
   readonly #window = element('#any-window');
   readonly #announcement = element('#words');
   /** The highest counts so far, which stay when the requests have left the chart. */
-  #highest = { changedMs: 0, rolling: 0, fixed: 0 };
+  #highest: { readonly changedMs: number; readonly counts: Map<RowName, number> } = { changedMs: 0, counts: new Map() };
   #shown: { readonly rows: readonly RowHistory[]; readonly atMs: number } = { rows: [], atMs: 0 };
   #announced = '';
   #announcedMs = -Infinity;
@@ -27,26 +26,32 @@ export class HighestCounts {
   /** Shows the highest counts so far. Between updates only delayed requests change them, so that is enough a few times per second. */
   show(nowMs: number): void {
     const { settings, changedMs } = this.#model.state;
-    const rows = COMPARED.map((name) => this.#model.row(name));
+    const { attacked } = this.#model;
+    const rows = [this.#model.row('rolling'), this.#model.row(attacked)];
     const isCurrent =
       rows.every((row, index) => row === this.#shown.rows[index]) && changedMs === this.#highest.changedMs;
     if (isCurrent && nowMs - this.#shown.atMs < UPDATE_MS) return;
     this.#shown = { rows, atMs: nowMs };
-    const { limit, windowMs } = settings;
-    if (this.#highest.changedMs !== changedMs) this.#highest = { changedMs, rolling: 0, fixed: 0 };
-    setText(this.#window, formatSeconds(windowMs));
-    for (const name of COMPARED) {
-      const highest = Math.max(this.#highest[name], this.#model.row(name).most(changedMs, nowMs));
-      this.#highest[name] = highest;
-      const isAbove = highest > limit;
-      const target = element(`#most-${name}`);
-      setText(target, highest === 0 ? '0' : `${highest} ${isAbove ? '✗' : '✓'}`);
-      target.classList.toggle('above', isAbove);
-    }
-    const { fixed } = this.#highest;
+    if (this.#highest.changedMs !== changedMs) this.#highest = { changedMs, counts: new Map() };
+    setText(this.#window, formatSeconds(settings.windowMs));
+    this.#showCount(element('#most-rolling'), 'rolling', nowMs);
+    const most = this.#showCount(element('#most-fixed'), attacked, nowMs);
     const times = element('#times');
-    times.classList.toggle('above', fixed > limit);
-    setText(times, fixed > limit ? `(${formatTimesTheLimit(fixed, limit)})` : `(limit ${limit})`);
+    times.classList.toggle('above', most > settings.limit);
+    setText(
+      times,
+      most > settings.limit ? `(${formatTimesTheLimit(most, settings.limit)})` : `(limit ${settings.limit})`,
+    );
+  }
+
+  #showCount(target: HTMLElement, name: RowName, nowMs: number): number {
+    const { changedMs, counts } = this.#highest;
+    const highest = Math.max(counts.get(name) ?? 0, this.#model.row(name).most(changedMs, nowMs));
+    counts.set(name, highest);
+    const isAbove = highest > this.#model.state.settings.limit;
+    setText(target, highest === 0 ? '0' : `${highest} ${isAbove ? '✗' : '✓'}`);
+    target.classList.toggle('above', isAbove);
+    return highest;
   }
 
   /** Describes the chart. */
@@ -54,7 +59,7 @@ export class HighestCounts {
     const { settings, countedFromMs } = this.#model.state;
     const { limit, windowMs } = settings;
     const nowMicros = Math.round(nowMs * 1000);
-    const texts = COMPARED.map((name) => {
+    const texts = ['rolling' as const, this.#model.attacked].map((name) => {
       const allowed = this.#model.row(name).startedBetween(nowMicros - windowMs * 1000, nowMicros, countedFromMs);
       return `${ROWS[name]}: ${allowed} allowed in the last ${formatSeconds(windowMs)}.`;
     });

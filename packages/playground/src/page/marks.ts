@@ -1,13 +1,9 @@
-import type { RowBox, Scene } from './scene.js';
-import { writeInside, xOf } from './scene.js';
+import { LABEL_HEIGHT, type RowBox, type Scene, writeInside, xOf } from './scene.js';
 import { MAX_STACK, type Shape, type Sprites } from './sprites.js';
 import { fitCounts, type ShownCounts, type Stack, sumCounts } from './stacks.js';
 
 /** The least distance of two labels in CSS pixels. */
 const MIN_LABEL_DISTANCE = 36;
-/** The height of a label above the marks. */
-export const LABEL_HEIGHT = 11;
-
 /** How many marks a stack has room for. */
 export const capacityOf = ({ floorPx, marksPx }: RowBox, size: number): number =>
   Math.min(MAX_STACK, Math.max(3, Math.floor((floorPx - marksPx - LABEL_HEIGHT) / size)));
@@ -33,7 +29,7 @@ export function paintMarks(
   for (let index = firstFrom(stacks, Math.floor(view.fromMs / cellMs)); index < stacks.length; index++) {
     const stack = stacks[index]!;
     if (stack.momentMs > view.toMs) break;
-    const isWaiting = stack.momentMs > view.nowMs;
+    const isWaiting = stack.firstMs > view.nowMs;
     const visible = paintStack(scene, sprites, row, stack, capacity, isWaiting);
     addStack(shown, stack, isWaiting);
     const hiddenCount = sumCounts(stack) - visible;

@@ -1,6 +1,6 @@
 import type { Attempt, LastResponse, Next, RunState, State, Update } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
-import { DEFAULT_SETTINGS, type RowName } from '../shared/settings.js';
+import { DEFAULT_SETTINGS, type RowName, type Scenario } from '../shared/settings.js';
 import { RowHistory } from './row-history.js';
 
 /** The engine's last state, and the attempts that are still visible. */
@@ -20,6 +20,17 @@ export class Model {
    */
   describedRun: string | undefined;
   readonly #rows = new Map<RowName, RowHistory>();
+  readonly #firstScenario: Scenario;
+
+  /** @param firstScenario The scenario that the page is about until one runs. */
+  constructor(firstScenario: Scenario = 'boundary') {
+    this.#firstScenario = firstScenario;
+  }
+
+  /** The fixed window that the current scenario attacks. */
+  get attacked(): 'fixed' | 'first' {
+    return (this.run?.scenario ?? this.#firstScenario) === 'first' ? 'first' : 'fixed';
+  }
 
   apply({ attempts, isWhole, nowMs, ...rest }: Update): void {
     Object.assign(this, { next: undefined, run: undefined, response: undefined }, rest);

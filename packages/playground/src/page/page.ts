@@ -25,7 +25,7 @@ const AVERAGED_FRAMES = 20;
 export class Page {
   readonly #host: Host;
   readonly #link = parseSearch(location.search);
-  readonly #model = new Model();
+  readonly #model = new Model(this.#link.scenario);
   readonly #clock = new ServerClock();
   readonly #viewport = new Viewport();
   readonly #highestCounts = new HighestCounts(this.#model);
@@ -97,7 +97,9 @@ export class Page {
     const { state, run } = this.#model;
     const scenario = run === undefined || run.isAuto ? this.#link.scenario : run.scenario;
     const search = toSearch(location.search, state.settings, this.#rows.checked, scenario);
-    if (search !== location.search) history.replaceState(null, '', `${location.pathname}${search}`);
+    if (search === location.search) return;
+    history.replaceState(null, '', `${location.pathname}${search}`);
+    window.dispatchEvent(new Event('urlchange')); // For a page that embeds this one.
   }
 
   #showBanner(): void {

@@ -1,10 +1,10 @@
 import type { Chart } from './chart.js';
 import { element } from './elements.js';
 import { explain } from './explain.js';
-import { capacityOf, LABEL_HEIGHT } from './marks.js';
+import { capacityOf } from './marks.js';
 import type { Model } from './model.js';
 import type { Mark } from './row-marks.js';
-import { momentAt, type RowBox, type Scene, xOf } from './scene.js';
+import { LABEL_HEIGHT, momentAt, type RowBox, type Scene, xOf } from './scene.js';
 import { fitCounts, marksOfStack } from './stacks.js';
 import type { Viewport } from './viewport.js';
 

@@ -50,7 +50,8 @@ function createTitle({ name: row, topPx }: RowBox, isReal: boolean): HTMLElement
   title.dataset.row = row;
   title.style.top = `${topPx}px`;
   const name = document.createElement('b');
-  name.textContent = ROWS[row];
+  const isChartOnly = document.documentElement.dataset.view === 'chart';
+  name.textContent = ROWS[isChartOnly && row === 'first' ? 'fixed' : row];
   const count = document.createElement('span');
   count.className = 'count';
   const more = document.createElement('span');

@@ -6,6 +6,8 @@ import type { Theme } from './theme.js';
 export const TITLE_HEIGHT = 24;
 /** The height of a bracket with its text. */
 export const BRACKET_HEIGHT = 20;
+/** The height of a label such as "+12" above the marks. */
+export const LABEL_HEIGHT = 11;
 /** The height of the texts below the marks of a fixed window. */
 export const STRIP_HEIGHT = 15;
 /** The height of the axis below the rows. */
@@ -61,6 +63,15 @@ export function layOutRows(names: readonly RowName[], height: number): readonly 
     const floorPx = bottomPx - (name === 'fixed' && hasStrip ? STRIP_HEIGHT : 0);
     return { name, topPx, bottomPx, floorPx, marksPx: topPx + TITLE_HEIGHT + BRACKET_HEIGHT };
   });
+}
+
+/** Paints a vertical line behind the marks of each row. It ends below the row's texts, so that it crosses none of them. */
+export function paintLine({ context, rows }: Scene, x: number, width: number, color: string): void {
+  context.fillStyle = color;
+  for (const { marksPx, floorPx } of rows) {
+    const topPx = marksPx + LABEL_HEIGHT;
+    context.fillRect(x, topPx, width, floorPx - topPx);
+  }
 }
 
 /** Writes a text whose middle is at `x`, moved so that it is inside the chart. */

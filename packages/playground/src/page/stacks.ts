@@ -22,6 +22,8 @@ export interface Stack extends MarkCounts {
   readonly cell: number;
   /** Where the stack is. A single mark is at its exact moment, others are in the middle of their cell. */
   momentMs: number;
+  /** The moment of its first mark. */
+  readonly firstMs: number;
   /** Whether its requests no longer count, because all limits have started over. */
   readonly isOld: boolean;
 }
@@ -39,7 +41,7 @@ export function toStacks({ marks }: RowHistory, cellMs: number, countedFromMs: n
     const isOld = attempt.countedFromMs < countedFromMs;
     let stack = stacks.at(-1);
     if (stack?.cell !== cell || stack.isOld !== isOld) {
-      stack = { cell, momentMs, isOld, allowed: 0, beyond: 0, rejected: 0 };
+      stack = { cell, momentMs, firstMs: momentMs, isOld, allowed: 0, beyond: 0, rejected: 0 };
       stacks.push(stack);
     } else stack.momentMs = (cell + 0.5) * cellMs;
     stack[state] += 1;

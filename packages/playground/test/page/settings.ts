@@ -82,7 +82,7 @@ test('the page does not count what was allowed before the window changed, but st
   await slider(page, 'Window').fill('50000');
   await page.shows(`${title('rolling')} .more`, 'since all limits started over');
   expect(await page.text(`${title('rolling')} .count`)).toBe('0 of 3');
-  await page.shows('#verdict', 'Most in any 50 s: rolling window 0, fixed window 0 (limit 3)');
+  await page.shows('#verdict', 'Most allowed in any 50 s: rolling window 0, fixed window 0 (limit 3)');
   expect(await page.drawn()).toMatchObject({ allowed: 3, rejected: 5 });
 });
 

@@ -30,7 +30,7 @@ interface Pixels {
 }
 
 /** Marks are no larger. */
-const LARGEST = 12;
+const LARGEST = 17;
 /** What the edges of texts and lines leave over is smaller than a mark, in CSS pixels. */
 const SMALLEST = 4;
 /** The chart's parts in CSS pixels: the title and the brackets above the marks, the texts in the lower row, and the axis. */
