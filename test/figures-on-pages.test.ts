@@ -114,6 +114,13 @@ test('the page of the algorithms has the figures of the replayed log', () => {
   );
 });
 
+test.each(['README.md', 'docs/index.md'])('the headline of %s has the figures of the comparison', (file) => {
+  const { rows } = readJson('bench/results/comparison.json');
+  const { cells } = rows.find(({ what }: { what: string }) => what === 'most-in-window');
+  const [exact, others] = ['rollgate', 'express-rate-limit'].map((library) => cells[library].text);
+  expect(read(file)).toContain(`10 per minute means ${exact}. Not ${others}.`);
+});
+
 test('the internals of Redis have the measured size of a fixed window', () => {
   const { rows } = readJson('bench/results/algorithms.json');
   const bytes = rows.find(({ what }: { what: string }) => what === 'Redis, bytes per key with 100 hits').cells
