@@ -23,6 +23,11 @@ export function times(ratio: number): string {
   return `${ratio < 100 ? ratio.toFixed(2) : whole(ratio)}×`;
 }
 
+/** Formats a part as whole percent. */
+export function percent(part: number): string {
+  return `${Math.round(part * 100)}%`;
+}
+
 /** Breaks a list item into lines of at most 120 characters. */
 export function wrap(item: string): string {
   const lines = [''];

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { renderComparison, renderHome } from './comparison/page.js';
+import { renderComparison } from './comparison/page.js';
 import { renderCosts, renderLogSizes } from './costs.js';
+import { renderHome } from './home.js';
 import type { Machine } from './machine.js';
 import { type ReadResults, type Results, renderReadme } from './readme.js';
 import type { Report } from './table.js';

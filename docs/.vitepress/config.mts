@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitepress';
+import { addInstallCommands } from './install-commands.mts';
 import { rewriteLinks, slugify } from './links.mts';
 import { writePlainMarkdown } from './plain-markdown.mts';
 import { createSidebar } from './sidebar.mts';
 import { BASE, REPOSITORY, SITE, VERSION } from './site.mts';
+import { addTabs } from './tabs.mts';
+import { patchTheme } from './theme-patches.mts';
 
 export default defineConfig({
   title: 'Rollgate',
-  description: 'A rate limiter for Node with exact rolling windows, in memory and in Redis',
+  description: 'An exact rate limiter for Node: 10 per minute means 10, in memory and in Redis',
   lang: 'en-US',
   base: BASE,
   cleanUrls: true,
@@ -27,13 +30,20 @@ export default defineConfig({
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify },
-    config: rewriteLinks,
+    config: (markdown) => {
+      rewriteLinks(markdown);
+      addTabs(markdown);
+      addInstallCommands(markdown);
+    },
   },
-  transformPageData: ({ relativePath, frontmatter }) => ({
-    frontmatter: { ...frontmatter, ...layoutOf(relativePath) },
+  transformPageData: (page) => ({
+    frontmatter: { ...page.frontmatter, ...layoutOf(page.relativePath) },
+    ...(hasSidebar(page.relativePath) ? {} : { lastUpdated: undefined }),
   }),
   buildEnd: writePlainMarkdown,
+  vite: { plugins: [patchTheme()] },
   themeConfig: {
+    logo: { src: '/play/favicon.svg', alt: '', width: 24, height: 24 },
     nav: [
       { text: 'Start', link: '/overview', activeMatch: '^/(overview|comparison|express|fastify|hono|other-hosts)' },
       { text: 'Guides', link: '/login' },
@@ -51,10 +61,14 @@ export default defineConfig({
   },
 });
 
+const hasSidebar = (page: string): boolean => page !== 'index.md' && page !== 'playground.md';
+
 /** What differs from the layout of a usual page. The pages themselves stay plain Markdown. */
 function layoutOf(page: string): object {
-  if (page === 'index.md') return { pageClass: 'home', aside: false };
-  if (page === 'playground.md') return { aside: false };
+  if (!hasSidebar(page)) {
+    const pageClass = page === 'index.md' ? 'home' : 'wide';
+    return { pageClass, sidebar: false, aside: false, outline: false, prev: false, next: false, editLink: false };
+  }
   // TypeDoc writes these pages, so there is nothing to edit.
   return page.startsWith('api/') ? { editLink: false } : {};
 }

@@ -56,7 +56,7 @@ test('the switch changes the theme', async () => {
 test.each([1280, 390])('the embedded playground runs at %i pixels, without a second scroll bar', async (width) => {
   const { page, errors } = tab();
   await open('playground', width);
-  const frame = page.frameLocator('iframe.live-playground');
+  const frame = page.frameLocator('.live-playground iframe');
   await frame.locator('canvas').click();
   await frame.locator('#most-rolling', { hasText: /^[1-9]/ }).waitFor();
   const hidden = await frame.locator('html').evaluate((html) => html.scrollHeight - html.clientHeight);

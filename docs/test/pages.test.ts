@@ -20,11 +20,22 @@ function overflow(): Promise<number> {
   return tab().page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
+/** Records how far the page's parts move while it loads, which `shift` reads. */
+const OBSERVE_SHIFT = `
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
+beforeAll(() => tab().page.addInitScript(OBSERVE_SHIFT));
+
 describe.each(PAGES)('/%s', (name) => {
-  test('fits wide and narrow screens, is accessible in both themes and reports no error', async () => {
+  test('fits wide and narrow screens without moving while it loads, is accessible in both themes and reports no error', async () => {
     const { page, url, errors } = tab();
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(url + name, { waitUntil: 'load' });
+    expect(await page.evaluate('document.fonts.ready.then(() => window.shift)')).toBeLessThan(0.01);
     await page.evaluate(AXE);
     await page.evaluate(`document.documentElement.classList.remove('dark')`);
     expect(await overflow()).toBe(0);

@@ -11,10 +11,6 @@ import { commandOf } from './run.js';
 
 /** Shown instead of a cell if the library has not got what the probe needs. */
 const NO_CELL = '–';
-/** What the home page shows of the comparison. */
-const HOME_PROBES = ['most-in-window', 'requests-at-once', 'two-limits', 'redis-stopped'] as const;
-const HOME_LIBRARIES = ['rollgate', 'express-rate-limit', '@fastify/rate-limit', 'rate-limiter-flexible'] as const;
-
 /** Returns `docs/comparison.md` with its tables, and with the figures of the memory benchmark. */
 export function renderComparison(page: string, read: ReadResults): string {
   const results = read('comparison');
@@ -25,11 +21,6 @@ export function renderComparison(page: string, read: ReadResults): string {
   updated = replaceSection(updated, 'facts', renderFacts());
   updated = replaceSection(updated, 'versions', renderVersions(results));
   return replaceSection(updated, 'memory', renderMemory(read('bytes')));
-}
-
-/** Returns `docs/index.md` with its table. */
-export function renderHome(page: string, read: ReadResults): string {
-  return replaceSection(page, 'table', renderTable(HOME_LIBRARIES, HOME_PROBES, read('comparison')));
 }
 
 function renderTopic(topic: string, probes: readonly ProbeName[], results: Results): string {

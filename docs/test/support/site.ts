@@ -13,6 +13,8 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
   '.json': 'application/json',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
 };
 
 /** The addresses of all pages, without the base: `` for the home page, `options`, `api/`. */

@@ -1,0 +1,57 @@
+import { figureOf } from './figures.js';
+import { percent, tenths, wrap } from './format.js';
+import { replaceSection } from './page-sections.js';
+import type { ReadResults, Results } from './readme.js';
+
+/** The alternative whose figures the home page states, and its store in Redis. */
+const [ALTERNATIVE, ITS_REDIS_STORE] = ['express-rate-limit', 'rate-limit-redis'];
+
+/** Returns `docs/index.md` with its proofs, whose figures come from the result files. */
+export function renderHome(page: string, read: ReadResults): string {
+  const points = [
+    [
+      'Exact.',
+      'Property tests compare every decision with a naive log of all requests, to the microsecond. [Guarantees](guarantees.md)',
+    ],
+    ['Several limits in one step.', describeTwoLimits(read('comparison'))],
+    ['Fast on Redis.', describeRedis(read('redis'))],
+    ['Limited while Redis is down.', describeOutage(read('comparison'))],
+    [
+      'A limit from your own log.',
+      '`npx @rollgate/cli suggest access.log --window 1m --reject 0.1%` prints the lowest limit that would have rejected at most one request in a thousand. [Command line](cli.md)',
+    ],
+  ];
+  const list = points.map(([title, text]) => wrap(`- **${title}** ${text}`)).join('\n');
+  return replaceSection(page, 'proofs', list);
+}
+
+function describeTwoLimits(comparison: Results): string {
+  const allowedBy = (library: string) => figureOf(comparison, 'two-limits', library);
+  return [
+    'A request that one limit rejects uses no quota of the others.',
+    `With 10 an hour and 2 a second, an impatient client of Rollgate gets its ${allowedBy('rollgate')} requests.`,
+    `With ${ALTERNATIVE} it gets ${allowedBy(ALTERNATIVE)}. [Comparison](comparison.md#the-limit)`,
+  ].join(' ');
+}
+
+function describeRedis(redis: Results): string {
+  const ratio = (what: string) =>
+    figureOf(redis, `${what}: new keys, 64 in flight`, 'rollgate') /
+    figureOf(redis, `${what}: new keys, 64 in flight`, ITS_REDIS_STORE);
+  return [
+    `With 64 checks in flight, Rollgate makes ${tenths(ratio('checks/s'))} times as many checks per second as`,
+    `${ITS_REDIS_STORE}, the store of ${ALTERNATIVE}.`,
+    `Each takes ${percent(ratio('server CPU µs/check'))} of the server's time. [Benchmarks](benchmarks.md)`,
+  ].join(' ');
+}
+
+function describeOutage(comparison: Results): string {
+  const outcomeOf = (library: string) => {
+    const cell = comparison.rows.find(({ what }) => what === 'redis-stopped')?.cells[library];
+    return typeof cell === 'object' ? cell.text : cell;
+  };
+  return [
+    `When Redis stops, requests to Rollgate are ${outcomeOf('rollgate')}.`,
+    `With ${ALTERNATIVE}, the same test ends with ${outcomeOf(ALTERNATIVE)}. [When the store fails](store-failures.md)`,
+  ].join(' ');
+}
