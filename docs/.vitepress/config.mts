@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitepress';
 import { addInstallCommands } from './install-commands.mts';
 import { rewriteLinks, slugify } from './links.mts';
+import { addPlaygroundAddresses, createHead, describe, writePictureOf } from './metadata.mts';
 import { writePlainMarkdown } from './plain-markdown.mts';
 import { createSidebar } from './sidebar.mts';
 import { BASE, REPOSITORY, SITE, VERSION } from './site.mts';
@@ -37,10 +38,18 @@ export default defineConfig({
     },
   },
   transformPageData: (page) => ({
+    ...describe(page),
     frontmatter: { ...page.frontmatter, ...layoutOf(page.relativePath) },
     ...(hasSidebar(page.relativePath) ? {} : { lastUpdated: undefined }),
   }),
-  buildEnd: writePlainMarkdown,
+  transformHead: (context) => {
+    writePictureOf(context);
+    return createHead(context);
+  },
+  buildEnd: (site) => {
+    writePlainMarkdown(site);
+    addPlaygroundAddresses(site);
+  },
   vite: { plugins: [patchTheme()] },
   themeConfig: {
     logo: { src: '/play/favicon.svg', alt: '', width: 24, height: 24 },
