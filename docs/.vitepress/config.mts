@@ -3,6 +3,7 @@ import { addInstallCommands } from './install-commands.mts';
 import { rewriteLinks, slugify } from './links.mts';
 import { addPlaygroundAddresses, createHead, describe, writePictureOf } from './metadata.mts';
 import { writePlainMarkdown } from './plain-markdown.mts';
+import { search } from './search.mts';
 import { createSidebar } from './sidebar.mts';
 import { BASE, REPOSITORY, SITE, VERSION } from './site.mts';
 import { addTabs } from './tabs.mts';
@@ -63,7 +64,7 @@ export default defineConfig({
     ],
     sidebar: createSidebar(),
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search: { provider: 'local', options: search },
     socialLinks: [{ icon: 'github', link: REPOSITORY }],
     editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page' },
     footer: { message: 'Released under the MIT License.' },
