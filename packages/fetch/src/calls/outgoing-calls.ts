@@ -89,27 +89,34 @@ export class OutgoingCalls {
     return createResponseHead(request, status, headers, clock.timeOf(headers.get('date') ?? undefined, Date.now()));
   }
 
-  /** Learns from a response. Returns its report. */
-  async finish(call: StartedCall, head: ResponseHead): Promise<Report> {
+  /** Returns what a response reports. */
+  read(call: StartedCall, head: ResponseHead): Report {
     const { dialects, maxBlockMs } = this.#options;
     const read = readReport(dialects, head, maxBlockMs);
-    const retryAfterMs = read.isRejected
-      ? (read.retryAfterMs ?? Math.min(backoffMs(call.attempt), maxBlockMs))
-      : undefined;
-    const report = { ...read, retryAfterMs };
-    await this.#learn(call, report).catch(() => {}); // The store has published its failure, and the caller gets the response.
+    const { isRejected, quotas } = read;
+    const retryAfterMs = isRejected ? (read.retryAfterMs ?? Math.min(backoffMs(call.attempt), maxBlockMs)) : undefined;
     if (responses.hasSubscribers) {
       const { request, bucket, route, attempt, waitedMs } = call;
-      const { isRejected, quotas } = report;
       const { status } = head;
       responses.publish({ request, bucket, route, status, attempt, waitedMs, isRejected, retryAfterMs, quotas });
     }
-    return report;
+    return { ...read, retryAfterMs };
   }
 
-  /** Refunds a call that never reached the server. */
-  async refund({ decision }: StartedCall): Promise<void> {
-    await this.#options.limiter.refund(decision).catch(() => {}); // The caller gets the error of the connection.
+  /**
+   * Shares what a response reports. Never rejects, because the caller has a response, and the store publishes its failures.
+   */
+  async finish(call: StartedCall, report: Report): Promise<void> {
+    await this.#learn(call, report).catch(() => {});
+  }
+
+  /**
+   * Ends a call that got no response.
+   *
+   * @param isUnsent Whether it surely has not reached the server, so that it used nothing.
+   */
+  async fail({ decision }: StartedCall, isUnsent: boolean): Promise<void> {
+    if (isUnsent) await this.#options.limiter.refund(decision).catch(() => {}); // The caller gets the error of the connection.
   }
 
   #keysOf(request: CallRequest, bucket: string, route: string): Record<string, string> {

@@ -94,10 +94,11 @@ async function sendOnce(
   args: Parameters<Fetch>,
 ): Promise<{ response: Response; report: Report }> {
   const response = await send(...args).catch(async (error: unknown) => {
-    if (isUnsent(error)) await calls.refund(started);
+    await calls.fail(started, isUnsent(error));
     throw error;
   });
   const head = calls.headOf(started, response.status, response.headers);
-  const body = calls.readsBody(head) ? await readBody(response) : undefined;
-  return { response, report: await calls.finish(started, body === undefined ? head : { ...head, body }) };
+  const report = calls.read(started, calls.readsBody(head) ? { ...head, body: await readBody(response) } : head);
+  await calls.finish(started, report);
+  return { response, report };
 }

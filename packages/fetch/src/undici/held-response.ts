@@ -1,0 +1,52 @@
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+
+type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
+
+/** A longer body is passed on, so its call is not repeated. */
+const MAX_BYTES = 65_536;
+/** A body that decompresses to more is not read. */
+const MAX_TEXT_BYTES = 1_048_576;
+
+/** A response that waits until it is known whether its call is repeated. */
+export class HeldResponse {
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    readonly status: number,
+    readonly headers: Headers,
+    readonly statusMessage: string | undefined,
+  ) {}
+
+  /** Returns whether there is still room. */
+  push(chunk: Buffer): boolean {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    return this.#size <= MAX_BYTES;
+  }
+
+  /** Passes on what has arrived so far. */
+  passOn(handler: Dispatcher.DispatchHandler, controller: Dispatcher.DispatchController): void {
+    handler.onResponseStart?.(controller, this.status, this.headers, this.statusMessage);
+    for (const chunk of this.#chunks) handler.onResponseData?.(controller, chunk);
+  }
+
+  /** Returns the parsed JSON of the body, or `undefined` if it is anything else. */
+  json(): unknown {
+    try {
+      return JSON.parse(this.#decoded().toString());
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Dispatchers do not decode the body. */
+  #decoded(): Buffer {
+    const body = Buffer.concat(this.#chunks);
+    const encoding = String(this.headers['content-encoding'] ?? '');
+    if (encoding === '') return body;
+    const limit = { maxOutputLength: MAX_TEXT_BYTES };
+    return encoding === 'br' ? brotliDecompressSync(body, limit) : unzipSync(body, limit);
+  }
+}

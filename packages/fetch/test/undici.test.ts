@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { type ManualClock, MemoryStore, manualClock } from '@rollgate/core';
+import { freePort } from '@rollgate/test-support/free-port';
+import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici';
+import { type CallOptions, shopify, stripe, type WaitEvent } from '../src';
+import { createInterceptor, type RateLimitInterceptor } from '../src/undici';
+import { TestApi } from './test-api';
+
+const api = new TestApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+let clock: ManualClock;
+let store: MemoryStore;
+let waits: WaitEvent[];
+const agents: Dispatcher[] = [];
+beforeEach(() => {
+  clock = manualClock(1_000_000);
+  store = new MemoryStore({ clock });
+  waits = [];
+  api.answerWith({});
+});
+afterAll(() => Promise.all(agents.map((agent) => agent.close())));
+
+function createAgent(options: CallOptions): { dispatcher: Dispatcher; interceptor: RateLimitInterceptor } {
+  const interceptor = createInterceptor({ store, maxWait: '2h', ...options });
+  const dispatcher = new Agent().compose(interceptor);
+  agents.push(dispatcher);
+  return { dispatcher, interceptor };
+}
+
+/** A dispatcher whose waits pass at once. */
+function createPatient(options: CallOptions = {}): Dispatcher {
+  const onWait = (event: WaitEvent) => {
+    waits.push(event);
+    clock.advance(event.waitMs);
+  };
+  return createAgent({ ...options, onWait }).dispatcher;
+}
+
+const REJECTED = { status: 429, headers: { 'retry-after': '30' }, body: 'slow down' };
+
+test('`request` waits, and repeats a rejected call', async () => {
+  api.answerWith(REJECTED, { body: 'done' });
+  const { statusCode, body } = await request(api.url, { dispatcher: createPatient(), method: 'PUT', body: 'payload' });
+  expect([statusCode, await body.text()]).toEqual([200, 'done']);
+  expect(api.received.map((one) => one.body)).toEqual(['payload', 'payload']);
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([30_000]);
+});
+
+test('`fetch` of undici does, too', async () => {
+  api.answerWith(REJECTED, { body: 'done' });
+  const response = await undiciFetch(api.url, { dispatcher: createPatient() });
+  expect([response.status, await response.text()]).toEqual([200, 'done']);
+});
+
+test.each([
+  ['a method that is not idempotent', { method: 'POST' as const, body: 'once' }, 1],
+  ['such a method with `Idempotency-Key`', { method: 'POST' as const, headers: { 'Idempotency-Key': '1' } }, 2],
+  ['the same in a list', { method: 'POST' as const, headers: ['Idempotency-Key', '1'] }, 2],
+  ['a stream', { method: 'PUT' as const, body: Readable.from(['once']) }, 1],
+])('%s is sent that often', async (_, options, count) => {
+  api.answerWith(REJECTED, {});
+  const { body } = await request(api.url, { dispatcher: createPatient(), ...options });
+  expect(await body.text()).toBe(count === 1 ? 'slow down' : 'ok');
+  expect(api.received).toHaveLength(count);
+});
+
+test('a rejection of more than 64 kB is the response', async () => {
+  api.answerWith({ ...REJECTED, body: 'x'.repeat(200_000) }, {});
+  const { statusCode, body } = await request(api.url, { dispatcher: createPatient() });
+  expect([statusCode, (await body.text()).length]).toEqual([429, 200_000]);
+  expect(api.received).toHaveLength(1);
+});
+
+test('a rejection in a compressed body is read, and the caller gets each body unchanged', async () => {
+  const cost = { requestedQueryCost: 70, actualQueryCost: null };
+  const throttleStatus = { maximumAvailable: 1000, currentlyAvailable: 20, restoreRate: 50 };
+  const throttled = { errors: [{ message: 'Throttled' }], extensions: { cost: { ...cost, throttleStatus } } };
+  const bodies = [throttled, { data: {} }].map((json) => gzipSync(JSON.stringify(json)));
+  const server = createServer((incoming, response) => {
+    incoming.resume();
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bodies.shift());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const dispatcher = createPatient({ dialects: [shopify()], retry: { methods: 'all' } });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/admin/api/2026-10/graphql.json`;
+  const response = await undiciFetch(url, { dispatcher, method: 'GET' });
+  expect(await response.json()).toEqual({ data: {} });
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([1000]);
+  server.close();
+});
+
+test('a wait beyond `maxWait` fails before the first attempt, and returns the rejection after it', async () => {
+  api.answerWith(REJECTED);
+  const { dispatcher } = createAgent({ maxWait: '20s' });
+  const { statusCode, body } = await request(api.url, { dispatcher });
+  expect([statusCode, await body.text()]).toEqual([429, 'slow down']);
+  await expect(request(api.url, { dispatcher })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+});
+
+test('an abort ends the wait, and the request', async () => {
+  api.answerWith(REJECTED);
+  await request(api.url, { dispatcher: createAgent({ retry: false }).dispatcher });
+  const controller = new AbortController();
+  const reason = new Error('no longer needed');
+  const { dispatcher } = createAgent({ onWait: () => setImmediate(() => controller.abort(reason)) });
+  await expect(request(api.url, { dispatcher, signal: controller.signal })).rejects.toBe(reason);
+  await expect(undiciFetch(api.url, { dispatcher, signal: controller.signal })).rejects.toThrow('no longer needed');
+  expect(api.received).toHaveLength(1);
+
+  clock.advance('1m');
+  const sent = new AbortController();
+  api.answer = () => {
+    sent.abort(reason);
+    return new Promise(() => {});
+  };
+  await expect(request(api.url, { dispatcher, signal: sent.signal })).rejects.toBe(reason);
+});
+
+test('closing ends all waits. A call that has a response returns it', async () => {
+  api.answerWith(REJECTED);
+  const { dispatcher, interceptor } = createAgent({ onWait: (event) => void waits.push(event) });
+  const first = request(api.url, { dispatcher });
+  while (waits.length < 1) await new Promise(setImmediate);
+  const second = request(api.url, { dispatcher });
+  while (waits.length < 2) await new Promise(setImmediate);
+  interceptor.close();
+  expect(await (await first).body.text()).toBe('slow down');
+  await expect(second).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+});
+
+test('an error of the connection reaches the caller', async () => {
+  const dispatcher = createPatient({ dialects: [stripe()] });
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await expect(request(url, { dispatcher })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
