@@ -4,6 +4,7 @@ import { buckets } from './lists/buckets.mjs';
 import { calendar } from './lists/calendar.mjs';
 import { core } from './lists/core.mjs';
 import { http } from './lists/http.mjs';
+import { leasing } from './lists/leasing.mjs';
 import { limits } from './lists/limits.mjs';
 import { locks } from './lists/locks.mjs';
 import { lua } from './lists/lua.mjs';
@@ -29,6 +30,7 @@ export const mutants = [
   ...http,
   ...slots,
   ...sql,
+  ...leasing,
 ].map((mutant) => {
   const place = mutant.file
     .replace(/^packages\//, '')

@@ -25,6 +25,8 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   headers:
     '429 too many requests status code retry-after retry after x-ratelimit x-ratelimit-reset x-ratelimit-remaining x-ratelimit-limit ratelimit ratelimit-policy draft ietf cors backoff problem details json body',
   hono: 'hono middleware',
+  'hot-key':
+    'hot key global limit lease leases credits local decisions millions per second high throughput redis cost multi region regions latency geo distributed',
   'jobs-and-notifications': 'background job email sms push notification spam alerts cron retry later worker',
   keys: 'whitelist allowlist allow list trust proxy trustproxy x-forwarded-for forwarded nginx load balancer reverse proxy elb alb ip address client ip per user user id api key ipv6 subnet skip exempt bypass internal traffic health check identify session',
   login:

@@ -45,6 +45,7 @@ export function createSidebar(): Entry[] {
       'going-live',
       'metrics',
       'redis-in-production',
+      'hot-key',
       'writing-a-store',
       'adding-a-host',
     ]),

@@ -36,6 +36,7 @@ export {
   startMicros,
   TransactionalStore,
   TransactionQueue,
+  takeReceipt,
   toDecision,
   tooManyWaiting,
   validateBoolean,

@@ -9,6 +9,7 @@ export type { StoredNumbers } from './custom/stored-state.js';
 export type { BatchChanges, BatchStates, TransactionBatch } from './custom/transaction-batch.js';
 export { TransactionQueue } from './custom/transaction-queue.js';
 export { startMicros } from './decision/start-micros.js';
+export { takeReceipt } from './decision/take-receipt.js';
 export { toDecision } from './decision/to-decision.js';
 export { type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';

@@ -32,9 +32,15 @@ export interface LimitDecision {
   readonly reason?: RejectionReason | undefined;
   /**
    * Whether `retryAfterMs` is only advice, because the time at which a slot of `concurrency` is released, or a reservation of
-   * `calendarWindow` is settled, is unknown.
+   * `calendarWindow` is settled, is unknown. With a `LeasingStore`, it is the longest wait, because other processes may return
+   * units that they have not used.
    */
   readonly retryIsEstimate?: boolean | undefined;
+  /**
+   * Whether `remaining`, `resetMs` and `nextUnitMs` are estimates, because processes of a `LeasingStore` hold units. Those that
+   * other processes hold count as used. Whether the action is allowed is exact.
+   */
+  readonly remainingIsEstimate?: boolean | undefined;
   /**
    * The units that are spent, which may be more than the quota. Only the result of a peek or a charge has it, and only for
    * `calendarWindow`.
@@ -104,6 +110,8 @@ export interface Decision<Name extends string = string, Missing extends string =
   readonly reason?: RejectionReason | undefined;
   /** Whether the wait of the reported limit is an estimate, as in {@link LimitDecision.retryIsEstimate}. */
   readonly retryIsEstimate?: boolean | undefined;
+  /** Whether the other figures of the reported limit are estimates, as in {@link LimitDecision.remainingIsEstimate}. */
+  readonly remainingIsEstimate?: boolean | undefined;
 }
 
 /** The result of each limit by its name. The condition keeps the type of plans with the same names short. */

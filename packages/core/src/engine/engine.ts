@@ -1,3 +1,4 @@
+import { mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { holdsSlots } from '../limits/limit.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
@@ -91,10 +92,13 @@ export class Engine<Sync extends boolean = false> implements Store, CountingStor
     if (refunds.length + overdrafts.length === 0) return undefined as Returned<Sync, void>;
     for (const hit of refunds) hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));
     const effect = refunds.length > 0 ? 'frees' : 'records';
-    return this.#port.run([...refunds, ...overdrafts], effect, (states) => {
+    const settled = this.#port.run([...refunds, ...overdrafts], effect, (states) => {
       for (const hit of refunds) hit.refund(states, toCost(hit));
       recordOverdrafts(states, overdrafts);
     });
+    return mapAwaitable(settled, () => {
+      for (const hit of refunds) hit.confirmCost(toCost(hit));
+    }) as Returned<Sync, void>;
   }
 }
 

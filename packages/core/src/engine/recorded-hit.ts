@@ -1,4 +1,4 @@
-import type { Hit } from '../limits/limit.js';
+import { type Hit, hasLeases } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Place, States } from './states.js';
 
@@ -21,7 +21,7 @@ export class RecordedHit implements Hit, Place {
     public life: number,
     public atMicros: number,
     readonly recordedMicros: number,
-    readonly cost: number,
+    public cost: number,
   ) {
     this.wantedCost = cost;
     this.moved = undefined;
@@ -30,6 +30,11 @@ export class RecordedHit implements Hit, Place {
   /** A place in the receipt for a rule that recorded nothing, because the action costs it nothing. */
   static none(rule: Rule, key: string, nowMicros: number): RecordedHit {
     return new RecordedHit(rule, key, NO_LIFE, nowMicros, nowMicros, 0);
+  }
+
+  /** Notes that a settlement has lowered the cost. A later one lowers it from there. The units of a lease identify it. */
+  confirmCost(cost: number): void {
+    if (!hasLeases(this.rule.limit)) this.cost = cost;
   }
 
   /** Refunds all but the first `kept` units, if the key is still in the life that has the hit. */

@@ -61,7 +61,8 @@ export interface Store {
    * Replaces what the check with this receipt recorded. If the settled cost of a rule is lower, it returns the last units
    * of the hit, as far as they still count. If it is higher, it records the difference at the present time. This
    * overdraft may exceed what is free, and the hit may have expired. A receipt has all rules of its plan, also those with
-   * cost 0. The limiter settles or refunds a receipt once.
+   * cost 0. The limiter settles or refunds a receipt once. A `LeasingStore` settles it again at a lower cost, after the
+   * settlement before it has succeeded.
    */
   settle?(receipt: unknown, costs: SettledCosts): Awaitable<void>;
   /** Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. */

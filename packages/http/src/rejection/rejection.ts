@@ -72,8 +72,11 @@ export function rejectionBody(statusCode: number, message: string): RejectionBod
  * @param members Added to the object, where they replace members of the same name.
  */
 export function problemRejection(statusCode: number, decision: Decision, detail: string, members?: object): Rejection {
-  // Slots become free when other requests end, so the client has not exceeded its own quota.
-  const isBusy = decision.violated.every((name) => decision.limits[name]!.retryIsEstimate);
+  // Slots become free when other requests end, so the client has not exceeded its own quota. It has if a leased limit rejects.
+  const isBusy = decision.violated.every((name) => {
+    const { retryIsEstimate, remainingIsEstimate } = decision.limits[name]!;
+    return retryIsEstimate && !remainingIsEstimate;
+  });
   const problem = {
     type: `https://iana.org/assignments/http-problem-types#${isBusy ? 'temporary-reduced-capacity' : 'quota-exceeded'}`,
     title: isBusy

@@ -1,4 +1,4 @@
-import { holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
+import { hasLeases, holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckResult, Operation, SettledHit, SettleOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
@@ -48,6 +48,7 @@ export class StateChanges {
     return this.#run(numbered.keys, (resolve, reject) => {
       const onSettled = () => {
         confirmSettlement(receipt.hits);
+        for (const { index, settledCost } of hits) lowerCost(receipt, index, settledCost);
         resolve(undefined);
       };
       return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve: onSettled, reject };
@@ -114,6 +115,13 @@ export class StateChanges {
       this.#sender.add(toOperation(onDone, reject));
     });
   }
+}
+
+/** Notes that Redis has lowered the cost of a hit, so that a later settlement lowers it from there. Leases note it themselves. */
+function lowerCost({ encodedPlan, hits }: Receipt, index: number, cost: number): void {
+  if (hasLeases(encodedPlan.plan.rules[index]!.limit)) return;
+  const hit = hits.find((one) => one.index === index)!;
+  hit.cost = Math.min(hit.cost, cost);
 }
 
 /** Ends a reservation here. The script reads a negative cost as that of a reservation which a release has spent. */

@@ -1,0 +1,78 @@
+// Defects in the leases of @rollgate/leasing, and in the settlements that they need of the stores.
+
+const TESTS = ['model', 'leasing-store', 'schedules'].map((name) => `packages/leasing/test/${name}.test.ts`);
+const SETTLEMENTS = ['packages/leasing/test/repeated-settlements.test.ts'];
+
+const of = (file, mutants, tests = TESTS) =>
+  mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
+
+export const leasing = [
+  ...of('leasing/src/lease-terms.ts', [
+    [
+      'the store counts units for no longer than the window',
+      'limit.windowMicros / 1000 + leaseMs',
+      'limit.windowMicros / 1000',
+    ],
+    [
+      'a lease is used for twice its time',
+      'leaseMs * (1 - options.clockDrift)',
+      '2 * leaseMs * (1 - options.clockDrift)',
+    ],
+    ['limits with countRejected are leased', '&& !countRejected && minDifferenceMicros', '&& minDifferenceMicros'],
+    ['limits with minDifference are leased', '&& minDifferenceMicros === 0', ''],
+    ['a short window is leased', 'windowMs < MIN_LEASES_PER_WINDOW * leaseMs', 'windowMs < leaseMs'],
+  ]),
+  ...of('leasing/src/leased-plan.ts', [
+    ['all lengths of leases share a log', '`${rule.name}+lease${terms.leaseMs}ms`', '`${rule.name}+lease`'],
+    [
+      'a settlement uses the names of the limiter',
+      '[[inner.rules[index]!.name, costs[name]!]]',
+      '[[name, costs[name]!]]',
+    ],
+  ]),
+  ...of('leasing/src/lease.ts', [
+    ['a settlement begins with all units again', 'this.#recorded = spent;\n      },', '},'],
+    [
+      'two settlements run at once',
+      'if (this.#settling !== undefined) return',
+      'if (this.#recorded < 0 && this.#settling !== undefined) return',
+    ],
+    ['a settlement follows a lost one', '        this.#isLost = true;\n        throw', '        throw'],
+    ['a refund of a closed lease can be spent again', 'if (this.isClosed) return this.#settle();', ''],
+    ['a refund is not spent less', '    this.#spent -= units;\n', ''],
+    ['a lease returns nothing', 'this.#isLost || spent >= this.#recorded', 'true'],
+    ['a spent unit is left', '    this.left -= units;\n', ''],
+  ]),
+  ...of('leasing/src/held-leases.ts', [
+    ['a lease is spent after its end', 'current.left >= units && nowMs < current.untilMs', 'current.left >= units'],
+    ['a lease is spent beyond its units', 'current.left >= units && nowMs', 'current.left >= 0 && nowMs'],
+    ['leases outlive a reset', 'this.#current?.drop();', ''],
+  ]),
+  ...of('leasing/src/credit-account.ts', [
+    ['a lease begins with the reply', 'new Lease(granted, sentMs + usableMs', 'new Lease(granted, nowMs + usableMs'],
+    ['a lease from before a reset is used', 'resets !== this.#resets || nowMs', 'nowMs'],
+    ['units that a caller cannot use stay here', 'this.#leases.closeIfShort(units, nowMs);', ''],
+    ['a lease takes all that is free', 'Math.floor(this.#reported.free * maxShare)', 'this.#reported.free'],
+    ['what is free is not requested', 'remaining >= units || retryAfterMs > this.terms.leaseMs', 'false'],
+  ]),
+  ...of('leasing/src/leased-check.ts', [
+    ['units stay spent when another limit rejects', 'if (!decision.allowed) giveBack();', ''],
+    ['units that this process holds reject its checks', 'account.returnUnits()', 'false'],
+    ['slots are decided apart', 'this.#mayLease = !plan.isWhole', 'this.#mayLease = true'],
+  ]),
+  ...of('leasing/src/demand.ts', [['every key is leased', '>= this.minDecisions', '>= 0']]),
+  ...of('leasing/src/accounts.ts', [['idle leases are never swept', 'account.sweep(nowMs);', '']]),
+  ...of('leasing/src/settle-spent.ts', [
+    ['an overdraft is not recorded', 'if (more === 0) return', 'if (more >= 0) return'],
+  ]),
+  ...of(
+    'core/src/engine/recorded-hit.ts',
+    [['a settlement leaves the cost', 'this.cost = cost;\n  }\n\n', '}\n\n']],
+    SETTLEMENTS,
+  ),
+  ...of(
+    'redis/src/changes/state-changes.ts',
+    [['a settlement leaves the cost', 'hit.cost = Math.min(hit.cost, cost);', '']],
+    SETTLEMENTS,
+  ),
+];

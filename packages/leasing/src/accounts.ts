@@ -1,0 +1,96 @@
+import type { Clock } from '@rollgate/core';
+import { hashKey, MAX_KEY_LENGTH } from '@rollgate/core/store';
+import { type AccountPort, CreditAccount } from './credit-account.js';
+import type { LeaseTerms } from './lease-terms.js';
+
+/** A sweep runs this often per lease, so that unspent units return soon after its end. */
+const SWEEPS_PER_LEASE = 2;
+/** An account without a lease is forgotten after one or two times so many sweeps without a check. */
+const SWEEPS_PER_GENERATION = 4;
+
+/** The accounts of one limit, by key. Those of idle keys are forgotten. */
+export class Accounts {
+  /** Accounts with a check in this generation, and in the one before it. */
+  #recent = new Map<string, CreditAccount>();
+  #older = new Map<string, CreditAccount>();
+  readonly #busy = new Set<CreditAccount>();
+  readonly #port: AccountPort;
+  #cancelSweep: (() => void) | undefined;
+  #sweeps = 0;
+
+  constructor(
+    readonly terms: LeaseTerms,
+    readonly clock: Pick<Clock, 'now' | 'schedule'>,
+    port: Pick<AccountPort, 'take' | 'settle' | 'charge'>,
+  ) {
+    this.#port = {
+      ...port,
+      now: () => clock.now(),
+      onBusy: (account) => {
+        this.#busy.add(account);
+      },
+    };
+  }
+
+  /** Returns the account of a key, and creates it if there is none. */
+  of(key: string): CreditAccount {
+    const name = nameOf(key);
+    return (
+      this.#recent.get(name) ?? this.#add(name, this.#older.get(name) ?? new CreditAccount(key, this.terms, this.#port))
+    );
+  }
+
+  /** Returns the account of a key, if there is one. */
+  find(key: string): CreditAccount | undefined {
+    const name = nameOf(key);
+    return this.#recent.get(name) ?? this.#older.get(name);
+  }
+
+  /** Returns all unspent units to the store. */
+  close(): void {
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+    for (const account of this.#busy) account.returnUnits();
+  }
+
+  toJSON(): object {
+    return [...new Set([...this.#recent.values(), ...this.#older.values()])];
+  }
+
+  #add(name: string, account: CreditAccount): CreditAccount {
+    this.#recent.set(name, account);
+    this.#cancelSweep ??= this.#schedule();
+    return account;
+  }
+
+  #schedule(): () => void {
+    const delayMs = this.terms.leaseMs / SWEEPS_PER_LEASE;
+    const sweep = () => this.#sweep();
+    if (this.clock.schedule !== undefined) return this.clock.schedule(this.clock.now() + delayMs, sweep);
+    const timer = setTimeout(sweep, delayMs).unref();
+    return () => clearTimeout(timer);
+  }
+
+  #sweep(): void {
+    const nowMs = this.clock.now();
+    for (const account of this.#busy) {
+      account.sweep(nowMs);
+      if (!account.isBusy) this.#busy.delete(account);
+    }
+    this.#sweeps += 1;
+    if (this.#sweeps % SWEEPS_PER_GENERATION === 0) this.#forgetOlder();
+    this.#cancelSweep = this.#recent.size + this.#older.size > 0 ? this.#schedule() : undefined;
+  }
+
+  /** Busy accounts stay, because another account of the key would hold units, too. */
+  #forgetOlder(): void {
+    this.#older = this.#recent;
+    this.#recent = new Map();
+    for (const account of this.#busy) this.#recent.set(nameOf(account.key), account);
+  }
+}
+
+/** A client cannot use up memory with long keys. */
+function nameOf(key: string): string {
+  return key.length > MAX_KEY_LENGTH ? hashKey(key) : key;
+}

@@ -1,0 +1,43 @@
+import type { Decision, LimitDecision } from '@rollgate/core';
+
+/** For how long a process rejects without the store. Until then, other processes may have returned units. */
+const MAX_DENIAL_MS = 5;
+
+/** A rejection by the store. All times are milliseconds of this process's clock. */
+export interface Denial {
+  /** The fewest units that it rejects. */
+  readonly units: number;
+  readonly untilMs: number;
+  readonly retryAtMs: number;
+  readonly resetAtMs: number;
+  readonly nextUnitAtMs: number;
+}
+
+/** Keeps the store's rejection of `units` or of more. Its wait is the longest that these units can have. */
+export function createDenial(units: number, decision: Decision, nowMs: number): Denial {
+  const { retryAfterMs, resetMs, nextUnitMs = 0 } = decision;
+  return {
+    units,
+    untilMs: nowMs + Math.min(retryAfterMs, MAX_DENIAL_MS),
+    retryAtMs: nowMs + retryAfterMs,
+    resetAtMs: nowMs + resetMs,
+    nextUnitAtMs: nowMs + nextUnitMs,
+  };
+}
+
+/** The figures of a check that it rejects, of a limit whose figures are otherwise these. */
+export function rejectionAt(
+  { retryAtMs, resetAtMs, nextUnitAtMs }: Denial,
+  figures: LimitDecision,
+  nowMs: number,
+): LimitDecision {
+  return {
+    ...figures,
+    allowed: false,
+    retryAfterMs: retryAtMs - nowMs,
+    resetMs: Math.max(0, resetAtMs - nowMs),
+    nextUnitMs: Math.max(0, nextUnitAtMs - nowMs),
+    reason: 'limit',
+    retryIsEstimate: true,
+  };
+}

@@ -1,0 +1,2 @@
+export { LeasingStore } from './leasing-store.js';
+export type { LeasingStoreOptions } from './leasing-store-options.js';

@@ -1,0 +1,172 @@
+import type { Awaitable, Decision, LimitDecision, Store } from '@rollgate/core';
+import { type Costs, costAt, isThenable, type Keys, keyAt, PendingResult, takeReceipt } from '@rollgate/core/store';
+import type { CreditAccount, RequestListener } from './credit-account.js';
+import { rejectionAt } from './denial.js';
+import type { Lease } from './lease.js';
+import { toLeasedDecision } from './leased-decision.js';
+import { type LeasedPlan, resultsOf } from './leased-plan.js';
+import { LeasedReceipt, type SpentUnits } from './leased-receipt.js';
+import { mapResult } from './map-result.js';
+
+/** After so many requests for units, which other callers have spent each time, the store decides. */
+const MAX_ATTEMPTS = 4;
+
+/** A rule that this check may decide by a lease. */
+interface LeasedPart {
+  readonly account: CreditAccount;
+  readonly index: number;
+  readonly units: number;
+}
+
+/** One check of a plan with limits that can be leased. */
+export class LeasedCheck implements RequestListener {
+  readonly #store: Store;
+  readonly #plan: LeasedPlan;
+  readonly #keys: Keys;
+  readonly #costs: Costs;
+  readonly #parts: LeasedPart[] = [];
+  #mayLease: boolean;
+  #attempts = 0;
+  #hasReturnedUnits = false;
+  #pending: PendingResult<Decision> | undefined;
+
+  constructor(store: Store, plan: LeasedPlan, keys: Keys, costs: Costs, nowMs: number) {
+    this.#store = store;
+    this.#plan = plan;
+    this.#keys = keys;
+    this.#costs = costs;
+    this.#mayLease = !plan.isWhole;
+    const { accounts } = plan;
+    for (let index = 0; index < accounts.length; index++) {
+      const units = costAt(costs, index);
+      const account = units === 0 ? undefined : accounts[index]?.of(keyAt(keys, index));
+      if (account === undefined) continue;
+      account.demand.add(units, nowMs);
+      this.#mayLease &&= units <= account.terms.limit && account.isLeased(nowMs);
+      this.#parts.push({ account, index, units });
+    }
+    this.#mayLease &&= this.#parts.length > 0;
+  }
+
+  /** Decides at once if this process holds the units. */
+  run(nowMs: number): Awaitable<Decision> {
+    const decision = this.#attempt(nowMs);
+    if (decision !== undefined) return decision;
+    this.#pending = new PendingResult();
+    return this.#pending;
+  }
+
+  onGranted(): void {
+    const pending = this.#pending!;
+    if (pending.isAbandoned) return;
+    try {
+      const decision = this.#attempt(this.#nowMs());
+      if (decision === undefined) return;
+      if (isThenable(decision)) {
+        decision.then(
+          (late) => pending.succeed(late),
+          (error) => pending.fail(error),
+        );
+      } else pending.succeed(decision);
+    } catch (misuse) {
+      pending.fail(misuse);
+    }
+  }
+
+  onFailed(error: unknown): void {
+    this.#pending!.fail(error);
+  }
+
+  /** Decides, or returns `undefined` and waits for units. */
+  #attempt(nowMs: number): Awaitable<Decision> | undefined {
+    while (this.#mayLease && this.#attempts++ < MAX_ATTEMPTS) {
+      const leases = this.#parts.map(({ account, units }) => account.find(units, nowMs));
+      const missing = this.#parts.filter((_, place) => leases[place] === undefined);
+      if (missing.length === 0) return this.#spend(leases as Lease[], nowMs);
+      if (this.#plan.others !== undefined) return this.#checkInStore(missing, nowMs);
+      if (missing.some(({ account, units }) => account.denialOf(units, nowMs))) return this.#reject(nowMs);
+      for (const { account, units } of missing) account.ask(units, nowMs);
+      const asking = missing.find(({ account }) => account.isAsking);
+      if (asking !== undefined) {
+        asking.account.listen(this);
+        return undefined;
+      }
+    }
+    return this.#checkInStore([], nowMs);
+  }
+
+  /** Spends the units here, then checks the other rules in the store. */
+  #spend(leases: readonly Lease[], nowMs: number): Awaitable<Decision> {
+    const spent = this.#parts.map(({ account, index, units }, place): SpentUnits => {
+      const lease = leases[place]!;
+      account.spend(lease, units, nowMs);
+      return { account, lease, index, units };
+    });
+    const { others, otherIndices } = this.#plan;
+    if (others === undefined) return this.#decide(this.#figures(nowMs), spent, undefined);
+    const keys = typeof this.#keys === 'string' ? this.#keys : otherIndices.map((index) => keyAt(this.#keys, index));
+    const costs =
+      typeof this.#costs === 'number' ? this.#costs : otherIndices.map((index) => costAt(this.#costs, index));
+    const giveBack = () => {
+      for (const { account, lease, units } of spent) account.giveBack(lease, units);
+    };
+    return mapResult(
+      this.#store.check(others, keys, costs),
+      (decision) => {
+        if (!decision.allowed) giveBack();
+        const results = this.#figures(this.#nowMs(), decision);
+        return decision.allowed
+          ? this.#decide(results, spent, takeReceipt(decision))
+          : this.#decide(results, [], undefined);
+      },
+      (error) => {
+        giveBack();
+        throw error;
+      },
+    );
+  }
+
+  /** Checks all rules in the store. Units that this process holds must not be what rejects the check. */
+  #checkInStore(missing: readonly LeasedPart[], nowMs: number): Awaitable<Decision> {
+    const checked = this.#store.check(this.#plan.inner, this.#keys, this.#costs);
+    for (const { account, units } of missing) account.ask(units, nowMs);
+    return mapResult(checked, (decision) => {
+      if (!decision.allowed && !this.#hasReturnedUnits) {
+        this.#hasReturnedUnits = true;
+        const returned = this.#parts.filter(({ account }) => account.returnUnits());
+        if (returned.length > 0) return this.#checkInStore([], nowMs);
+      }
+      const receipt = takeReceipt(decision);
+      return this.#decide(resultsOf(this.#plan, decision), [], receipt);
+    });
+  }
+
+  #reject(nowMs: number): Decision {
+    const results = this.#figures(nowMs);
+    for (const { account, index, units } of this.#parts) {
+      const denial = account.denialOf(units, nowMs);
+      if (denial !== undefined) results[index] = rejectionAt(denial, results[index]!, nowMs);
+    }
+    return this.#decide(results, [], undefined);
+  }
+
+  #decide(results: readonly LimitDecision[], spent: readonly SpentUnits[], inner: unknown): Decision {
+    const hasReceipt = spent.length > 0 || inner !== undefined;
+    const receipt = hasReceipt ? new LeasedReceipt(this.#plan, this.#keys, spent, inner) : undefined;
+    return toLeasedDecision(this.#plan.outer, results, receipt, this.#costs);
+  }
+
+  /** The figures of all rules. Those of the other rules are in the store's decision. */
+  #figures(nowMs: number, decision?: Decision): LimitDecision[] {
+    const { outer, accounts } = this.#plan;
+    return outer.rules.map(({ name }, index) => {
+      const part = this.#parts.find((one) => one.index === index);
+      const account = part?.account ?? accounts[index]?.of(keyAt(this.#keys, index));
+      return account?.figuresAt(nowMs) ?? decision!.limits[name]!;
+    });
+  }
+
+  #nowMs(): number {
+    return this.#parts[0]!.account.port.now();
+  }
+}

@@ -1,0 +1,114 @@
+import type { Decision, LimitDecision } from '@rollgate/core';
+import { hasLeases, type Plan, type Rule, type SettledCosts } from '@rollgate/core/store';
+import { Accounts } from './accounts.js';
+import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
+import type { ResolvedOptions } from './leasing-store-options.js';
+
+/** A plan with limits that can be leased. */
+export interface LeasedPlan {
+  /** The plan as the limiter knows it. */
+  readonly outer: Plan;
+  /** The plan as the store knows it. Leased limits have a longer window and another name. */
+  readonly inner: Plan;
+  /** The accounts of each leased limit, by the index of its rule. */
+  readonly accounts: readonly (Accounts | undefined)[];
+  /** The rules that only the store decides, if there are any. */
+  readonly others: Plan | undefined;
+  /** The indices of these rules. */
+  readonly otherIndices: readonly number[];
+  /** Whether the store decides all rules together, because a check takes slots or reservations. */
+  readonly isWhole: boolean;
+}
+
+/** Finds what to lease in the plans of a store's limiters. */
+export class LeasedPlans {
+  readonly #options: ResolvedOptions;
+  readonly #plans = new WeakMap<Plan, LeasedPlan | null>();
+  /** Limits of the same settings and namespace share their accounts, because they share their keys. */
+  readonly #accounts = new Map<string, Accounts>();
+
+  constructor(options: ResolvedOptions) {
+    this.#options = options;
+  }
+
+  /** Returns what to lease of a plan, or `null` if none of its limits can be leased. */
+  of(plan: Plan): LeasedPlan | null {
+    let leased = this.#plans.get(plan);
+    if (leased === undefined) {
+      leased = this.#create(plan);
+      this.#plans.set(plan, leased);
+    }
+    return leased;
+  }
+
+  /** Returns all unspent units to the store. */
+  close(): void {
+    for (const accounts of this.#accounts.values()) accounts.close();
+  }
+
+  toJSON(): object {
+    return Object.fromEntries(this.#accounts);
+  }
+
+  #create(outer: Plan): LeasedPlan | null {
+    const { prefix, rules } = outer;
+    const terms = rules.map(({ limit }) => termsOf(limit, this.#options));
+    if (terms.every((one) => one === undefined)) return null;
+    const innerRules = rules.map((rule, index) => toInnerRule(prefix, rule, terms[index]));
+    const otherIndices = [...rules.keys()].filter((index) => terms[index] === undefined);
+    return {
+      outer,
+      inner: { ...outer, rules: innerRules },
+      accounts: innerRules.map((rule, index) => terms[index] && this.#accountsOf(prefix, rule, terms[index])),
+      others: otherIndices.length === 0 ? undefined : { prefix, rules: otherIndices.map((index) => rules[index]!) },
+      otherIndices,
+      isWhole: rules.some(({ limit }) => hasLeases(limit)),
+    };
+  }
+
+  #accountsOf(prefix: string, rule: Rule, terms: LeaseTerms): Accounts {
+    const id = `${rule.namespace} ${terms.limit} ${rule.limit.windowMicros}`;
+    let accounts = this.#accounts.get(id);
+    if (accounts === undefined) {
+      const { store, clock } = this.#options;
+      const plan: Plan = { prefix, rules: [rule] };
+      accounts = new Accounts(terms, clock, {
+        take: (key, units) => store.check(plan, key, units),
+        settle: (receipt, units) => store.settle(receipt, units),
+        charge: (key, units) => store.charge(plan, key, units),
+      });
+      this.#accounts.set(id, accounts);
+    }
+    return accounts;
+  }
+}
+
+/**
+ * The lease is a part of the name, and so of the key in the store. Processes with another lease, or without, never share a log,
+ * because each lease needs its own window.
+ */
+function toInnerRule(prefix: string, rule: Rule, terms: LeaseTerms | undefined): Rule {
+  if (terms === undefined) return rule;
+  const limit = widen(rule.limit, terms);
+  const name = `${rule.name}+lease${terms.leaseMs}ms`;
+  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };
+}
+
+/** Returns the results of a store's decision, in the order of the rules. */
+export function resultsOf({ outer, inner, accounts }: LeasedPlan, { limits }: Decision): LimitDecision[] {
+  return outer.rules.map((_, index) => {
+    const result = limits[inner.rules[index]!.name]!;
+    if (accounts[index] === undefined) return result;
+    const estimated = { ...result, remainingIsEstimate: true };
+    return result.allowed ? estimated : { ...estimated, retryIsEstimate: true };
+  });
+}
+
+/** Returns the costs of a settlement by the names that the store knows. */
+export function toInnerCosts({ outer, inner }: LeasedPlan, costs: SettledCosts): SettledCosts {
+  if (typeof costs === 'number') return costs;
+  const named = outer.rules.flatMap(({ name }, index): [string, number][] => {
+    return Object.hasOwn(costs, name) ? [[inner.rules[index]!.name, costs[name]!]] : [];
+  });
+  return Object.fromEntries(named);
+}

@@ -1,0 +1,273 @@
+import {
+  concurrency,
+  type Decision,
+  type Limits,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+  tokenBucket,
+} from '@rollgate/core';
+import { LeasingStore, type LeasingStoreOptions } from '@rollgate/leasing';
+
+const QUOTA = rollingWindow({ limit: 100, window: '1s' });
+const LEASE = { lease: '20ms', minDecisions: 1, maxShare: 0.1 } as const;
+
+let clock: ReturnType<typeof manualClock>;
+let memory: MemoryStore;
+/** The calls of the store that were made. */
+let calls: string[];
+/** A `MemoryStore` that notes its calls. */
+let shared: Store;
+beforeEach(() => {
+  clock = manualClock(1000);
+  memory = new MemoryStore({ clock });
+  calls = [];
+  shared = new Proxy(memory, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]) => {
+        calls.push(String(name));
+        return value.apply(target, given);
+      };
+    },
+  });
+});
+
+function createLimiter<Given extends Limits>(limits: Given, options: Partial<LeasingStoreOptions> = LEASE) {
+  return new RateLimiter({ limits, store: new LeasingStore({ store: shared, ...options }) });
+}
+
+/** Decides so often, and returns how many checks were allowed. */
+function decide(limiter: RateLimiter<typeof QUOTA>, times: number): number {
+  return Array.from({ length: times }, () => limiter.decide('hot') as Decision).filter(({ allowed }) => allowed).length;
+}
+
+test('most decisions take no call to the store, and together they are the limit', () => {
+  const limiters = [createLimiter(QUOTA), createLimiter(QUOTA)];
+  let allowed = 0;
+  for (let ms = 0; ms < 900; ms++) {
+    for (const limiter of limiters) allowed += decide(limiter, 1);
+    clock.advance(1);
+  }
+  expect(allowed).toBe(100);
+  calls = [];
+  clock.advance('2s');
+  expect(decide(limiters[0]!, 10)).toBe(10);
+  expect(calls.length).toBeLessThanOrEqual(6);
+});
+
+test('a decision of a lease says what is an estimate', () => {
+  const limiter = createLimiter(QUOTA);
+  const other = createLimiter(QUOTA);
+  decide(limiter, 5);
+  const decision = limiter.decide('hot') as Decision;
+  expect(decision).toMatchObject({
+    allowed: true,
+    limit: 100,
+    remaining: 94,
+    resetMs: 1020,
+    remainingIsEstimate: true,
+  });
+  expect(decision.limits.default).toMatchObject({ allowed: true, remaining: 94, remainingIsEstimate: true });
+  decide(other, 95);
+  const rejected = other.decide('hot');
+  expect(rejected).toMatchObject({
+    allowed: false,
+    retryAfterMs: 1020,
+    reason: 'limit',
+    violated: ['default'],
+    retryIsEstimate: true,
+    remainingIsEstimate: true,
+  });
+});
+
+test('a key with few decisions per lease is checked in the store', () => {
+  const limiter = createLimiter(QUOTA, { lease: '20ms' });
+  for (let time = 0; time < 20; time++) {
+    expect(limiter.decide('cold')).toMatchObject({ allowed: true, remainingIsEstimate: true });
+    clock.advance(10);
+  }
+  expect(calls.filter((name) => name === 'check')).toHaveLength(20);
+  expect(calls).not.toContain('settle');
+});
+
+test('units that no action has spent return to the store after the lease', async () => {
+  const limiter = createLimiter(QUOTA, { ...LEASE, maxShare: 1 });
+  const plain = createLimiter(QUOTA, { ...LEASE, minDecisions: 1_000_000 });
+  const decisions = Array.from({ length: 40 }, () => limiter.decide('hot') as Decision);
+  for (const decision of decisions) await limiter.refund(decision);
+  expect((await plain.peek('hot')).remaining).toBeLessThan(100);
+  clock.advance(40);
+  expect((await plain.peek('hot')).remaining).toBe(100);
+});
+
+test('a unit counts for a whole window after it was spent, and a lease ends before the store stops counting it', async () => {
+  const limiter = createLimiter(QUOTA);
+  const other = createLimiter(QUOTA);
+  await limiter.settle(limiter.decide('hot', { cost: 10 }) as Decision, { cost: 1 });
+  clock.advance(18);
+  calls = [];
+  expect(decide(limiter, 5)).toBe(5);
+  expect(calls).toEqual([]);
+  clock.advance(1);
+  calls = [];
+  expect(decide(limiter, 1)).toBe(1);
+  expect(calls).toContain('check');
+  clock.advance(990);
+  expect(decide(other, 200)).toBe(93);
+});
+
+test('a check in the store is settled by the names of the limits', async () => {
+  const limiter = createLimiter({ burst: QUOTA }, { lease: '20ms' });
+  const decision = await limiter.check('cold', { cost: 10 });
+  await limiter.settle(decision, { cost: { burst: 4 } });
+  expect((await limiter.peek('cold')).remaining).toBe(96);
+});
+
+test('a refund returns units to the open lease, and later to the store', async () => {
+  const limiter = createLimiter(QUOTA);
+  const other = createLimiter(QUOTA);
+  const decisions = Array.from({ length: 20 }, () => limiter.decide('hot') as Decision);
+  calls = [];
+  await limiter.refund(decisions[19]!);
+  expect(calls).toEqual([]);
+  clock.advance(50);
+  expect((await other.peek('hot')).remaining).toBe(81);
+  for (const decision of decisions.slice(0, 10)) await limiter.refund(decision);
+  expect((await other.peek('hot')).remaining).toBe(91);
+  await limiter.refund(decisions[0]!);
+  expect((await other.peek('hot')).remaining).toBe(91);
+});
+
+test('a settlement lowers what a check has spent, or spends more', async () => {
+  const limiter = createLimiter(QUOTA);
+  const other = createLimiter(QUOTA);
+  const [low, high, late] = [10, 1, 5].map((cost) => limiter.decide('hot', { cost }) as Decision);
+  await limiter.settle(low!, { cost: 4 });
+  await limiter.settle(high!, { cost: { default: 7 } });
+  clock.advance(50);
+  expect((await other.peek('hot')).remaining).toBe(100 - 4 - 7 - 5);
+  await limiter.settle(late!, { cost: 50 });
+  expect((await other.peek('hot')).remaining).toBe(100 - 4 - 7 - 50);
+});
+
+test('a charge counts at once', async () => {
+  const limiter = createLimiter(QUOTA);
+  expect(await limiter.charge('hot', { cost: 130 })).toMatchObject({ allowed: false, remainingIsEstimate: true });
+  expect(limiter.decide('hot')).toMatchObject({ allowed: false });
+});
+
+test('a peek counts the units that this process holds as free', async () => {
+  const limiter = createLimiter(QUOTA, { ...LEASE, maxShare: 1 });
+  decide(limiter, 60);
+  const { remaining } = await limiter.peek('hot');
+  expect(remaining).toBe(40);
+  expect(await limiter.peek('hot', { cost: 40 })).toMatchObject({ allowed: true, retryAfterMs: 0 });
+  expect(await limiter.peek('hot', { cost: 41 })).toMatchObject({ allowed: false });
+});
+
+test('a reset gives the full quota, and ends the leases of this process', async () => {
+  const limiter = createLimiter(QUOTA);
+  decide(limiter, 100);
+  await limiter.reset('hot');
+  expect(decide(limiter, 101)).toBe(100);
+});
+
+test('units that this process holds reject no check in the store', async () => {
+  const limits = { burst: QUOTA, bucket: tokenBucket({ capacity: 1000, refill: 1, every: '1s' }) };
+  const limiter = createLimiter(limits, { ...LEASE, maxShare: 1 });
+  for (let time = 0; time < 60; time++) await limiter.check('hot');
+  expect((await limiter.check('hot', { cost: { burst: 40, bucket: 1 } })).allowed).toBe(true);
+});
+
+test('several limits record all or none', async () => {
+  const limits = { burst: QUOTA, bucket: tokenBucket({ capacity: 5, refill: 1, every: '1h' }) };
+  const limiter = createLimiter(limits);
+  for (let time = 0; time < 5; time++) expect((await limiter.check('hot')).allowed).toBe(true);
+  const rejected = await limiter.check('hot');
+  expect(rejected).toMatchObject({ allowed: false, violated: ['bucket'], retryAfterMs: 3_600_000 });
+  expect(rejected.remainingIsEstimate).toBeUndefined();
+  expect(rejected.limits.burst).toMatchObject({ allowed: true, remaining: 95, remainingIsEstimate: true });
+  const decision = await limiter.check('hot', { cost: { burst: 3, bucket: 0 } });
+  await limiter.refund(decision);
+  expect((await limiter.peek('hot')).limits.burst.remaining).toBe(95);
+});
+
+test('two leased limits need no store, and the scarcer one is reported', async () => {
+  const limits = { second: QUOTA, minute: rollingWindow({ limit: 150, window: '1m' }) };
+  const limiter = createLimiter(limits);
+  for (let time = 0; time < 100; time++) expect((limiter.decide('hot') as Decision).allowed).toBe(true);
+  expect(limiter.decide('hot')).toMatchObject({ allowed: false, violated: ['second'] });
+  clock.advance('2s');
+  for (let time = 0; time < 50; time++) expect((limiter.decide('hot') as Decision).allowed).toBe(true);
+  expect(limiter.decide('hot')).toMatchObject({ allowed: false, violated: ['minute'], limit: 150 });
+  expect((await limiter.peek('hot')).limits.second.remaining).toBe(50);
+});
+
+test.each([
+  ['minDifference', rollingWindow({ limit: 5, window: '1m', minDifference: '1s' })],
+  ['countRejected', rollingWindow({ limit: 5, window: '1m', countRejected: true })],
+  ['another algorithm', tokenBucket({ capacity: 5, refill: 5, every: '1m' })],
+  ['a window of few leases', rollingWindow({ limit: 5, window: '199ms' })],
+])('the store alone decides with %s', async (_, limits) => {
+  const limiter = createLimiter(limits);
+  const plain = new RateLimiter({ limits, store: memory });
+  const decision = await limiter.check('hot');
+  expect(decision.remainingIsEstimate).toBeUndefined();
+  expect((await plain.peek('hot')).remaining).toBe(4);
+  await limiter.refund(decision);
+  expect((await plain.peek('hot')).remaining).toBe(5);
+});
+
+test('slots next to a leased limit are released', async () => {
+  const limiter = createLimiter({ burst: QUOTA, work: concurrency({ limit: 1, lease: '1m' }) });
+  const decision = await limiter.check('hot');
+  expect(await limiter.check('hot')).toMatchObject({ allowed: false, violated: ['work'] });
+  await limiter.release(decision);
+  expect((await limiter.check('hot')).allowed).toBe(true);
+  await limiter.close();
+});
+
+test('leases of another length have another quota', async () => {
+  expect(decide(createLimiter(QUOTA), 200)).toBe(100);
+  expect(decide(createLimiter(QUOTA, { ...LEASE, lease: '21ms' }), 200)).toBe(100);
+  expect(decide(createLimiter(QUOTA), 1)).toBe(0);
+});
+
+test('`close` returns all units', async () => {
+  const store = new LeasingStore({ store: shared, ...LEASE, maxShare: 1 });
+  const limiter = new RateLimiter({ limits: QUOTA, store });
+  decide(limiter, 30);
+  await store.close();
+  expect(calls).toContain('close');
+  expect(JSON.stringify(store)).not.toContain('"granted"');
+});
+
+test('`wait` gets units that expire, and units of a refund', async () => {
+  const limiter = createLimiter(QUOTA);
+  const decisions = Array.from({ length: 100 }, () => limiter.decide('hot') as Decision);
+  const waiting = limiter.wait('hot');
+  await new Promise(setImmediate);
+  await limiter.refund(decisions[0]!);
+  expect((await waiting).allowed).toBe(true);
+  const second = limiter.wait('hot');
+  await new Promise(setImmediate);
+  clock.advance(1020);
+  expect((await second).allowed).toBe(true);
+});
+
+test.each([
+  [{ store: {} }, '`store`'],
+  [{ lease: '4ms' }, 'Expected `lease` to be a duration of at least 5 ms, got "4ms" (string)'],
+  [{ lease: 0 }, '`lease`'],
+  [{ maxShare: 0 }, 'Expected `maxShare` to be a number above 0 and at most 1, got 0 (number)'],
+  [{ maxShare: '1' }, '`maxShare`'],
+  [{ minDecisions: 0 }, '`minDecisions`'],
+  [{ clockDrift: 0.5 }, 'Expected `clockDrift` to be a number from 0 to below 0.5, got 0.5 (number)'],
+  [{ leases: 1 }, '`leases`'],
+])('%j is an error', (options, message) => {
+  expect(() => createLimiter(QUOTA, options as Partial<LeasingStoreOptions>)).toThrow(message);
+});
