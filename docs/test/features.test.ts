@@ -64,6 +64,45 @@ test.each([1280, 390])('the embedded playground runs at %i pixels, without a sec
   expect(errors).toEqual([]);
 });
 
+test('a link to the embedded playground has its settings, in both directions', async () => {
+  const { page, url } = tab();
+  await open('playground?limit=4&algorithm=token');
+  const frame = page.frameLocator('.live-playground iframe');
+  await frame.locator('output[for="limit"]', { hasText: /^4$/ }).waitFor();
+  await frame.getByRole('slider', { name: 'Limit', exact: true }).fill('7');
+  await page.waitForURL(/limit=7/);
+  await frame.getByRole('button', { name: 'Copy link' }).click();
+  await frame.getByRole('button', { name: 'Copied' }).waitFor();
+  const link = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(link.slice(url.length)).toMatch(/^playground\?(?=.*limit=7)(?=.*algorithm=token)/);
+});
+
+test.each([
+  [1280, 720],
+  [390, 844],
+])('the chart and the first button of the embedded playground are on one screen at %i × %i', async (width, height) => {
+  const { page } = tab();
+  await page.setViewportSize({ width, height });
+  await page.goto(`${tab().url}playground`, { waitUntil: 'networkidle' });
+  const frame = page.frameLocator('.live-playground iframe');
+  expect(await frame.locator('h1').isVisible()).toBe(false);
+  for (const part of ['#chart', '.buttons button.main']) {
+    const box = (await frame.locator(part).boundingBox())!;
+    expect(box.y + box.height).toBeLessThanOrEqual(height);
+  }
+});
+
+test('the space bar sends requests in the embedded playground, and does not scroll the page', async () => {
+  const { page } = tab();
+  await open('playground', 390);
+  const frame = page.frameLocator('.live-playground iframe');
+  await frame.locator('#most-rolling').waitFor();
+  await page.evaluate('document.activeElement.blur()');
+  await page.keyboard.press('Space');
+  await frame.locator('#most-rolling', { hasText: /^[1-9]/ }).waitFor();
+  expect(await page.evaluate('scrollY')).toBe(0);
+});
+
 test('a page links to its source, and states its version and last change', async () => {
   const { page } = tab();
   await open('options');

@@ -209,7 +209,7 @@ test('each decision is explained', () => {
   );
   const spaced = [attempt(0, ['rolling']), attempt(200, [], { minDifferenceMs: 500 })];
   expect(texts('rolling', spaced)[1]).toBe(
-    'Rejected: only 0.2 s after the last one, and the minimum distance is 0.5 s.',
+    'Rejected: only 0.2 s after the last one, and the minimum difference is 0.5 s.',
   );
 });
 

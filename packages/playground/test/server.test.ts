@@ -140,7 +140,7 @@ test('all algorithms decide about each request, so another one continues with it
   expect(attempts.map(({ delays }) => delays.leaky)).toEqual([0, expect.any(Number), expect.any(Number)]);
 });
 
-test('a minimum distance is kept', async () => {
+test('a minimum difference is kept', async () => {
   await server.begin({ minDifferenceMs: 5000 });
   expect((await server.hit()).status).toBe(200);
   const rejected = await server.hit();

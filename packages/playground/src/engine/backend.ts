@@ -1,5 +1,6 @@
 import { type Decision, MemoryStore, monotonicClock, type Store } from '@rollgate/core';
 import type { Costs, Keys, Plan } from '@rollgate/core/store';
+import type { StoreKind } from '../shared/protocol.js';
 import type { SharedEvent } from './attempt-log.js';
 import { DecisionClock } from './decision-clock.js';
 
@@ -7,6 +8,7 @@ import { DecisionClock } from './decision-clock.js';
 export interface Backend {
   /** The name in the server's greeting. */
   readonly name: string;
+  readonly kind: StoreKind;
   readonly store: Store;
   /** The time that `store` decides by. */
   readonly clock: DecisionClock;
@@ -35,6 +37,7 @@ class TimedMemoryStore extends MemoryStore {
 /** A backend for a single process or page. */
 export class MemoryBackend implements Backend {
   readonly name = 'in memory';
+  readonly kind = 'memory';
   readonly store: MemoryStore;
   readonly clock: DecisionClock;
   #aheadMs = 0;

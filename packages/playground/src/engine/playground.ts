@@ -1,9 +1,10 @@
 import { type Decision, type Limit, RateLimiter } from '@rollgate/core';
-import type { Attempt, Delays, Next } from '../shared/protocol.js';
+import type { Attempt, Delays, Next, StoreKind } from '../shared/protocol.js';
 import { ALGORITHM_NAMES, type Algorithm, DEFAULT_SETTINGS, type RowName, type Settings } from '../shared/settings.js';
 import { AttemptLog } from './attempt-log.js';
 import type { Backend } from './backend.js';
 import { toLimits } from './limits.js';
+import { ResetError } from './reset-error.js';
 
 /** All clients share one window. */
 export const SHARED_KEY = 'everyone';
@@ -11,20 +12,6 @@ export const SHARED_KEY = 'everyone';
 export const PREFIX = 'rollgate-playground';
 
 type Decisions = Readonly<Record<Algorithm, Decision>>;
-
-/** Redis did not confirm a reset. The memory of this server was reset. */
-class ResetError extends Error {
-  override readonly name = 'ResetError';
-  /** The status of the HTTP response. */
-  readonly status = 503;
-
-  constructor(cause: Error) {
-    super(
-      'Redis did not confirm the reset. The memory of this server, which decides during an outage of Redis, is empty now.',
-      { cause },
-    );
-  }
-}
 
 /** The limits of all algorithms on one store, and the record of their decisions. It runs in Node and in browsers. */
 export class Playground {
@@ -58,6 +45,11 @@ export class Playground {
   /** The limit that decides about requests. */
   get limit(): Limit {
     return this.#limits[this.settings.algorithm];
+  }
+
+  /** Where the limits' state is. */
+  get storeKind(): StoreKind {
+    return this.#backend.kind;
   }
 
   get settings(): Settings {
@@ -146,6 +138,22 @@ export class Playground {
       kind: 'state',
       state: { settings, countedFromMs: nowMs, changedMs: nowMs },
       clears,
+    });
+  }
+
+  /**
+   * Empties all limits and deletes all requests if scenarios of this engine have sent all of them. The highest counts stay.
+   *
+   * @throws ResetError if Redis does not confirm the reset.
+   */
+  async clearOwn(): Promise<void> {
+    const isOwn = (run: string | undefined) => run?.includes(`-${this.name}-`) === true;
+    if (this.log.isEmpty || !this.log.records.attempts.every(({ run }) => isOwn(run))) return;
+    await this.#reset(this.#limits);
+    await this.#backend.publish({
+      kind: 'state',
+      state: { ...this.log.state, countedFromMs: this.now() },
+      clears: true,
     });
   }
 

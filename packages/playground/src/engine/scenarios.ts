@@ -25,6 +25,8 @@ const HAMMER_INTERVAL_MS = 50;
 export const HAMMER_MS = 5000;
 /** How many requests of a burst exceed the limit. */
 export const BURST_EXCESS = 5;
+/** How many requests exceed the limit when a scenario fills it, and how long it takes at most. */
+const [FILL_EXCESS, MAX_FILL_MS] = [3, 2600];
 /** The first request of an attack is at least this far ahead, so that it is not late. */
 const LEAD_MS = 100;
 
@@ -102,8 +104,35 @@ const hammer: Steps = async ({ now, send, pause, plan }) => {
   await Promise.all(responses);
 };
 
+/** Single requests at the same distance from each other, until the settings change. */
+async function sendEvenly(context: ScenarioContext, startMs: number, intervalMs: number, count: number): Promise<void> {
+  const { now, send, pause, plan, haveChanged, stop } = context;
+  const times = Array.from({ length: count }, (_, index) => startMs + index * intervalMs);
+  plan(times.map((atMs) => ({ atMs, count: 1 })));
+  const responses: Promise<void>[] = [];
+  for (const atMs of times) {
+    await pause(atMs - now());
+    if (haveChanged()) return stop();
+    responses.push(send());
+  }
+  await Promise.all(responses);
+}
+
+/** A few more requests than the limit, one after the other, within a quarter of a window. */
+const fill: Steps = (context, earliestMs) => {
+  const { limit, windowMs } = context.settings;
+  const count = limit + FILL_EXCESS;
+  return sendEvenly(context, earliestMs + LEAD_MS, Math.min(windowMs / 4, MAX_FILL_MS) / count, count);
+};
+
+/** Fills the limit within half a window and goes on. Each request that leaves the window then makes room for the next one. */
+const roll: Steps = (context, earliestMs) => {
+  const { limit, windowMs } = context.settings;
+  return sendEvenly(context, earliestMs + LEAD_MS, windowMs / (2 * limit), Math.ceil(3.2 * limit));
+};
+
 /** The steps of each scenario. `earliestMs` is when the first request may leave. */
-export const STEPS: Readonly<Record<Scenario, Steps>> = { boundary, first, burst, steady, hammer };
+export const STEPS: Readonly<Record<Scenario, Steps>> = { boundary, first, burst, steady, hammer, fill, roll };
 
 /** Whether the scenario's result is clear only if no earlier request counts. */
-export const isAttack = (scenario: Scenario): boolean => scenario === 'boundary' || scenario === 'first';
+export const startsOver = (scenario: Scenario): boolean => ['boundary', 'first', 'fill', 'roll'].includes(scenario);

@@ -2,10 +2,12 @@ import type { LastResponse, Outcomes, RunState } from '../shared/protocol.js';
 import type { Scenario } from '../shared/settings.js';
 import type { Playground } from './playground.js';
 import { ScenarioRun, type Send } from './scenario-run.js';
-import { isAttack } from './scenarios.js';
+import { startsOver } from './scenarios.js';
 
-/** The time until an automatic attack on an empty record reaches its boundary. A visitor understands it within 5 s. */
-const AUTOPLAY_LEAD_MS = 2200;
+/** The time until an automatic attack reaches its boundary. A visitor understands it within 5 s. */
+const AUTOPLAY_LEAD_MS = 1900;
+/** By scenario, the part of the window until the fixed window's counter restarts. It must not disturb the first part. */
+const AUTOPLAY_LEADS: Readonly<Partial<Record<Scenario, number>>> = { fill: 0.6, roll: 0.75 };
 
 /** Sends requests: scenarios, of which one runs at a time, and single requests. */
 export class Traffic {
@@ -66,9 +68,14 @@ export class Traffic {
     this.#current?.stop();
     const playground = this.#playground;
     const { windowMs } = playground.settings;
-    if (isAuto) playground.skipToBoundary(AUTOPLAY_LEAD_MS);
+    if (isAuto) {
+      await playground.clearOwn();
+      if (this.#hasUserActed || this.#running !== undefined) return;
+      const lead = AUTOPLAY_LEADS[scenario];
+      playground.skipToBoundary(lead === undefined ? AUTOPLAY_LEAD_MS : lead * windowMs);
+    }
     let earliestMs = playground.now();
-    if (isAttack(scenario)) {
+    if (startsOver(scenario)) {
       // An attack is clear only while no earlier request counts. An automatic one waits for that.
       const freeMs = playground.log.lastMs + windowMs;
       if (isAuto) earliestMs = Math.max(earliestMs, freeMs);

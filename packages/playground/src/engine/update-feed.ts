@@ -93,7 +93,7 @@ export class UpdateFeed {
     const { state, totals } = this.#playground.log;
     const { run, response, hasUserActed } = this.#traffic;
     return {
-      ...{ nowMs: this.#playground.now(), state, ...totals },
+      ...{ nowMs: this.#playground.now(), store: this.#playground.storeKind, state, ...totals },
       ...{ next: this.#next, run, response, hasUserActed, isWhole, attempts },
     };
   }

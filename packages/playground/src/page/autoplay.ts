@@ -3,24 +3,27 @@ import type { Host } from './host.js';
 import type { Model } from './model.js';
 
 /** The interval at which the page tries to start a scenario. The engine decides when the next scenario can begin. */
-const TRY_INTERVAL_MS = 500;
-/** Without a running scenario for this long, the next one is planned. So its result stays visible for a while. */
-const IDLE_MS = 4000;
+const TRY_INTERVAL_MS = 250;
+/** How long a result stays before the next scenario starts. No request follows for at most four seconds in all. */
+const RESULT_MS = 3400;
+/** The same before an attack on the boundary, which begins later by the rest. */
+const RESULT_BEFORE_BOUNDARY_MS = 1900;
 
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Starts a scenario again and again until the user takes over. With reduced motion, nothing starts by itself. */
+/** Starts scenarios, one after the other and again, until the user takes over. With reduced motion, nothing starts by itself. */
 export class Autoplay {
   readonly #host: Host;
   readonly #model: Model;
-  readonly #scenario: Scenario;
+  readonly #scenarios: readonly Scenario[];
+  #next = 0;
   #isOver: boolean;
   #lastActiveMs: number | undefined;
 
-  constructor(host: Host, model: Model, scenario: Scenario, isOn: boolean) {
+  constructor(host: Host, model: Model, scenarios: readonly Scenario[], isOn: boolean) {
     this.#host = host;
     this.#model = model;
-    this.#scenario = scenario;
+    this.#scenarios = scenarios;
     this.#isOver = !isOn;
     setInterval(() => this.#tryToStart(), TRY_INTERVAL_MS);
   }
@@ -42,8 +45,11 @@ export class Autoplay {
     if (this.#isOver || REDUCED_MOTION.matches || document.hidden || this.#lastActiveMs === undefined) return;
     const nowMs = performance.now();
     if (run?.status === 'running') this.#lastActiveMs = nowMs;
-    if (nowMs - this.#lastActiveMs < IDLE_MS) return;
+    const scenario = this.#scenarios[this.#next]!;
+    const idleMs = scenario === 'boundary' ? RESULT_BEFORE_BOUNDARY_MS : RESULT_MS;
+    if (nowMs - this.#lastActiveMs < idleMs) return;
     this.#lastActiveMs = nowMs;
-    void this.#host.run(this.#scenario, true);
+    this.#next = (this.#next + 1) % this.#scenarios.length;
+    void this.#host.run(scenario, true);
   }
 }

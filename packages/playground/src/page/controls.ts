@@ -1,4 +1,6 @@
+import type { StoreKind } from '../shared/protocol.js';
 import { ALGORITHM_NAMES, type Algorithm, BOUNDS, ROWS, type Settings } from '../shared/settings.js';
+import { copyOnClick, pageAddress } from './copy.js';
 import { element, setText } from './elements.js';
 import { formatSeconds } from './format.js';
 import type { Host } from './host.js';
@@ -15,9 +17,21 @@ const NOTES: Readonly<Record<Algorithm, string>> = {
   counter: 'An estimate from two counters. It sometimes allows too many or too few requests.',
   fixed: 'One counter, which restarts with each window. It allows twice the limit around a restart.',
   token: 'A burst of the limit, then requests at the refill rate.',
-  leaky: 'A queue that starts one request per window ÷ limit. It has no minimum distance.',
+  leaky: 'A queue that starts one request per window ÷ limit. It has no minimum difference.',
 };
 
+/** The heading of the page by algorithm. */
+const HEADLINES: Readonly<Record<Algorithm, string>> = {
+  rolling: 'A fixed window allows twice its limit. A rolling window does not.',
+  bucketed: 'A fixed window allows twice its limit. A bucketed window does not.',
+  counter: 'A sliding window counter estimates, so it may allow too many requests.',
+  fixed: 'A fixed window allows twice its limit when its counter restarts.',
+  token: 'A token bucket allows a burst, and then a steady rate.',
+  leaky: 'A leaky bucket lets requests wait, and starts them at a steady rate.',
+};
+
+const headline = element('#headline');
+const storeNote = element('#store-note');
 const algorithm = element<HTMLSelectElement>('#algorithm');
 const note = element('#settings-note');
 const problem = element('#settings-problem');
@@ -30,6 +44,7 @@ export class Controls {
   /** Whether the host has not yet confirmed a change in this tab. Until then, its updates are older. */
   #isUnsent = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #store: StoreKind = 'memory';
 
   /** @param onUse Called when the user changes a setting. */
   constructor(host: Host, onUse: () => void) {
@@ -43,18 +58,21 @@ export class Controls {
       onUse();
       this.#changed();
     });
-    element('#copy').addEventListener('click', () => void copySnippet());
+    copyOnClick(element('#copy'), () => snippet.textContent ?? '');
+    copyOnClick(element('#copy-link'), pageAddress);
   }
 
-  show(settings: Settings): void {
+  show(settings: Settings, store: StoreKind): void {
+    this.#store = store;
+    storeNote.hidden = store === 'memory';
     if (this.#isUnsent) return;
     algorithm.value = settings.algorithm;
     for (const name of NAMES) slider(name).value = String(settings[name]);
-    showValues();
+    showValues(this.#store);
   }
 
   #changed(): void {
-    showValues();
+    showValues(this.#store);
     this.#isUnsent = true;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -74,11 +92,12 @@ function currentSettings(): Settings {
   return { algorithm: algorithm.value, ...values } as unknown as Settings;
 }
 
-function showValues(): void {
+function showValues(store: StoreKind): void {
   const isQueue = algorithm.value === 'leaky';
   slider('minDifferenceMs').disabled = isQueue;
   setText(note, NOTES[algorithm.value as Algorithm]);
-  setText(snippet, toSnippet(currentSettings()));
+  setText(headline, HEADLINES[algorithm.value as Algorithm]);
+  setText(snippet, toSnippet(currentSettings(), store));
   for (const name of NAMES) {
     const value = slider(name).valueAsNumber;
     const isNone = value === 0 || (isQueue && name === 'minDifferenceMs');
@@ -86,13 +105,4 @@ function showValues(): void {
     setText(element(`output[for="${name}"]`), text);
     slider(name).setAttribute('aria-valuetext', text);
   }
-}
-
-async function copySnippet(): Promise<void> {
-  const button = element('#copy');
-  await navigator.clipboard.writeText(snippet.textContent ?? '').then(
-    () => setText(button, 'Copied'),
-    () => getSelection()?.selectAllChildren(snippet), // Without permission, the user copies the selection.
-  );
-  setTimeout(() => setText(button, 'Copy'), 2000);
 }

@@ -32,6 +32,10 @@ export function describePlan({ scenario, settings, planned }: RunState): string 
       return `${name}: one request each ${formatSeconds(Math.max(windowMs / limit, minDifferenceMs))}, for two windows.`;
     case 'hammer':
       return `${name}: 20 requests per second, for 5 s.`;
+    case 'fill':
+      return `${name}: ${formatCount(planned.length, 'request')}, a few more than the limit.`;
+    case 'roll':
+      return `${name}: one request each ${formatSeconds(windowMs / (2 * limit))}, twice as many as the limit.`;
   }
 }
 

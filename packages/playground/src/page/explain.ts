@@ -36,7 +36,7 @@ function whyRejected(row: RowHistory, mark: Mark): string {
   const { limit, windowMs, minDifferenceMs } = attempt;
   const before = row.name === 'leaky' ? undefined : lastAllowed(row, attempt);
   if (before !== undefined && momentMs - before < minDifferenceMs && count < limit) {
-    return `only ${formatSeconds(momentMs - before)} after the last one, and the minimum distance is ${formatSeconds(minDifferenceMs)}`;
+    return `only ${formatSeconds(momentMs - before)} after the last one, and the minimum difference is ${formatSeconds(minDifferenceMs)}`;
   }
   switch (row.name) {
     case 'rolling':

@@ -1,4 +1,4 @@
-import type { Attempt, LastResponse, Next, RunState, State, Update } from '../shared/protocol.js';
+import type { Attempt, LastResponse, Next, RunState, State, StoreKind, Update } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
 import { DEFAULT_SETTINGS, type RowName, type Scenario } from '../shared/settings.js';
 import { RowHistory } from './row-history.js';
@@ -6,6 +6,7 @@ import { RowHistory } from './row-history.js';
 /** The engine's last state, and the attempts that are still visible. */
 export class Model {
   state: State = { settings: DEFAULT_SETTINGS, countedFromMs: 0, changedMs: 0 };
+  store: StoreKind = 'memory';
   next: Readonly<Record<RowName, Next>> | undefined;
   run: RunState | undefined;
   response: LastResponse | undefined;

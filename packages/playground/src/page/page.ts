@@ -11,6 +11,7 @@ import { Model } from './model.js';
 import { Pointer } from './pointer.js';
 import { RepeatingSend, sendWhilePressed } from './repeating-send.js';
 import { ServerClock } from './server-clock.js';
+import { TOUR, Tour } from './tour.js';
 import { TrafficPanel } from './traffic-panel.js';
 import { parseSearch, toSearch } from './url-state.js';
 import { Viewport } from './viewport.js';
@@ -33,6 +34,7 @@ export class Page {
   readonly #autoplay: Autoplay;
   readonly #controls: Controls;
   readonly #trafficPanel: TrafficPanel;
+  readonly #tour: Tour;
   readonly #pointer: Pointer;
   readonly #banner = element('#banner');
   readonly #rows = element<HTMLInputElement>('#all-rows');
@@ -44,10 +46,12 @@ export class Page {
 
   constructor(host: Host) {
     this.#host = host;
-    this.#autoplay = new Autoplay(host, this.#model, this.#link.scenario, this.#link.isAutoplayOn);
+    const { scenario, isAutoplayOn } = this.#link;
+    this.#autoplay = new Autoplay(host, this.#model, scenario === undefined ? TOUR : [scenario], isAutoplayOn);
     const onUse = () => this.#autoplay.end();
     this.#controls = new Controls(host, onUse);
     this.#trafficPanel = new TrafficPanel(host, this.#model, onUse);
+    this.#tour = new Tour(this.#model, (scene) => this.#trafficPanel.start(scene));
     const send = new RepeatingSend(() => {
       onUse();
       this.#trafficPanel.send();
@@ -68,7 +72,8 @@ export class Page {
     if (update.isWhole) this.#clock.reset();
     this.#clock.receive(update.nowMs);
     this.#model.apply(update);
-    this.#controls.show(update.state.settings);
+    this.#controls.show(update.state.settings, update.store);
+    this.#tour.show();
     showResponse(update.response);
     this.#showBanner();
     if (this.#isLinkApplied) this.#showInUrl();
@@ -95,7 +100,8 @@ export class Page {
 
   #showInUrl(): void {
     const { state, run } = this.#model;
-    const scenario = run === undefined || run.isAuto ? this.#link.scenario : run.scenario;
+    const isOfUser = run !== undefined && !run.isAuto && !TOUR.includes(run.scenario);
+    const scenario = isOfUser ? run.scenario : this.#link.scenario;
     const search = toSearch(location.search, state.settings, this.#rows.checked, scenario);
     if (search === location.search) return;
     history.replaceState(null, '', `${location.pathname}${search}`);

@@ -51,7 +51,7 @@ export function sendWhilePressed(button: HTMLElement, send: RepeatingSend): void
   window.addEventListener('blur', () => send.end());
 }
 
-/** On a control, the space bar does what the control does. */
+/** On a control, the space bar does what the control does. It does nothing for a slider. */
 function isControl(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('button, input, select, a, summary') !== null;
+  return target instanceof Element && target.closest('button, input:not([type="range"]), select, summary') !== null;
 }

@@ -1,3 +1,4 @@
+import type { StoreKind } from '../shared/protocol.js';
 import { leakyIntervalMs, type Settings } from '../shared/settings.js';
 
 /** Formats a duration for the options of Rollgate, such as `'10s'`. */
@@ -5,17 +6,17 @@ function duration(ms: number): string {
   return ms % 1000 === 0 ? `'${ms / 1000}s'` : `'${ms}ms'`;
 }
 
+const REDIS_IMPORTS = "import { RedisStore } from '@rollgate/redis';\nimport { Redis } from 'ioredis';\n";
+const REDIS_STORE = '  store: new RedisStore({ client: new Redis() }),\n';
+
 /** The code that limits an Express app by these settings. */
-export function toSnippet(settings: Settings): string {
+export function toSnippet(settings: Settings, store: StoreKind): string {
   const { factory, options } = toCode(settings);
   const lines = (indent: string) => options.map((option) => `${indent}${option},\n`).join('');
-  if (factory === undefined) {
-    return `import { rateLimit } from '@rollgate/express';\n\napp.use(rateLimit({\n${lines('  ')}}));\n`;
-  }
-  return (
-    `import { ${factory}, rateLimit } from '@rollgate/express';\n\n` +
-    `app.use(rateLimit({\n  limits: ${factory}({\n${lines('    ')}  }),\n}));\n`
-  );
+  const names = factory === undefined ? 'rateLimit' : `${factory}, rateLimit`;
+  const imports = `import { ${names} } from '@rollgate/express';\n${store === 'redis' ? REDIS_IMPORTS : ''}`;
+  const limit = factory === undefined ? lines('  ') : `  limits: ${factory}({\n${lines('    ')}  }),\n`;
+  return `${imports}\napp.use(rateLimit({\n${limit}${store === 'redis' ? REDIS_STORE : ''}}));\n`;
 }
 
 function toCode(settings: Settings): { factory?: string; options: string[] } {

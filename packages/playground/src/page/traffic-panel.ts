@@ -1,5 +1,5 @@
 import type { RunState } from '../shared/protocol.js';
-import { isScenario } from '../shared/settings.js';
+import { isScenario, type Scenario } from '../shared/settings.js';
 import { describeOutcomes, describePlan, describeResult } from './describe-run.js';
 import { element, setText } from './elements.js';
 import { explain } from './explain.js';
@@ -16,6 +16,7 @@ const stop = element<HTMLButtonElement>('#stop');
 export class TrafficPanel {
   readonly #host: Host;
   readonly #model: Model;
+  readonly #onUse: () => void;
   readonly #introduction = result.textContent;
   /** The run and the single request that the texts have been about. */
   #shown: { readonly run: string | undefined; readonly single: string | undefined } = {
@@ -29,6 +30,7 @@ export class TrafficPanel {
   constructor(host: Host, model: Model, onUse: () => void) {
     this.#host = host;
     this.#model = model;
+    this.#onUse = onUse;
     const listen = (button: HTMLElement, act: () => void) =>
       button.addEventListener('click', () => {
         onUse();
@@ -37,13 +39,19 @@ export class TrafficPanel {
     for (const button of document.querySelectorAll<HTMLButtonElement>('[data-scenario]')) {
       const { scenario } = button.dataset;
       if (!isScenario(scenario)) continue;
-      listen(button, () => {
-        stop.disabled = false;
-        this.#run(host.run(scenario, false));
-      });
+      button.addEventListener('click', () => this.start(scenario));
     }
     listen(stop, () => this.#run(host.stop()));
-    listen(element('#reset'), () => this.#run(host.reset(), 'The reset failed. ', 'All requests are deleted.'));
+    listen(element('#reset'), () =>
+      this.#run(host.reset(), 'The reset failed. ', 'All requests are deleted, and every limit is full again.'),
+    );
+  }
+
+  /** Starts a scenario for the user. */
+  start(scenario: Scenario): void {
+    this.#onUse();
+    stop.disabled = false;
+    this.#run(this.#host.run(scenario, false));
   }
 
   /** Sends one request. */
@@ -72,7 +80,8 @@ export class TrafficPanel {
 
   #showRun(run: RunState): void {
     const isRunning = run.status === 'running';
-    if (!isRunning && document.activeElement === stop) element(`[data-scenario="${run.scenario}"]`).focus();
+    if (!isRunning && document.activeElement === stop)
+      element(`[data-scenario="${run.scenario}"], [data-scene="${run.scenario}"]`).focus();
     stop.disabled = !isRunning;
     setText(traffic, isRunning ? '' : describeOutcomes(run));
     // Until it has ended, the last result is that of an earlier scenario.

@@ -13,13 +13,14 @@ export interface UrlState {
   readonly settings: Settings;
   /** Whether the link has any setting. Without one, the page leaves a server's settings as they are. */
   readonly hasSettings: boolean;
-  readonly scenario: Scenario;
+  /** The scenario that starts by itself. Without one, the tour does. */
+  readonly scenario: Scenario | undefined;
   readonly showsAll: boolean;
   readonly isAutoplayOn: boolean;
 }
 
 /** The names in the URL of the settings that are durations. */
-const DURATIONS = { window: 'windowMs', distance: 'minDifferenceMs' } as const;
+const DURATIONS = { window: 'windowMs', minDifference: 'minDifferenceMs' } as const;
 
 /** Reads the query of the page's URL. Invalid values count as absent. */
 export function parseSearch(search: string): UrlState {
@@ -40,14 +41,19 @@ export function parseSearch(search: string): UrlState {
   return {
     settings: { ...DEFAULT_SETTINGS, ...parsed } as Settings,
     hasSettings: Object.keys(parsed).length > 0,
-    scenario: isScenario(scenario) ? scenario : 'boundary',
+    scenario: isScenario(scenario) ? scenario : undefined,
     showsAll: query.get('rows') === 'all',
     isAutoplayOn: query.get('autoplay') !== 'off',
   };
 }
 
 /** The query of a link to this state. It contains only what differs from the defaults, and keeps unknown parameters. */
-export function toSearch(search: string, settings: Settings, showsAll: boolean, scenario: Scenario): string {
+export function toSearch(
+  search: string,
+  settings: Settings,
+  showsAll: boolean,
+  scenario: Scenario | undefined,
+): string {
   const query = new URLSearchParams(search);
   const set = (name: string, value: string, defaultValue: string) => {
     if (value === defaultValue) query.delete(name);
@@ -58,9 +64,9 @@ export function toSearch(search: string, settings: Settings, showsAll: boolean, 
   set('algorithm', algorithm, defaults.algorithm);
   set('limit', String(limit), String(defaults.limit));
   set('window', `${windowMs / 1000}s`, `${defaults.windowMs / 1000}s`);
-  set('distance', `${minDifferenceMs / 1000}s`, `${defaults.minDifferenceMs / 1000}s`);
+  set('minDifference', `${minDifferenceMs / 1000}s`, `${defaults.minDifferenceMs / 1000}s`);
   set('rows', showsAll ? 'all' : '', '');
-  set('scenario', scenario, 'boundary');
+  set('scenario', scenario ?? '', '');
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
 }

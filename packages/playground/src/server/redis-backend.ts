@@ -49,6 +49,7 @@ class TimedRedisStore extends RedisStore {
  */
 export class RedisBackend implements Backend {
   readonly name: string;
+  readonly kind = 'redis';
   readonly store: RedisStore;
   readonly clock: DecisionClock;
   readonly #redisClock: RedisClock;

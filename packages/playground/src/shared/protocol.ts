@@ -90,9 +90,13 @@ export interface LastResponse {
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
+/** Where the state of the limits is. */
+export type StoreKind = 'memory' | 'redis';
+
 /** An update from the engine: the whole state, and the attempts that the page does not have yet. */
 export interface Update extends Totals {
   readonly nowMs: number;
+  readonly store: StoreKind;
   readonly state: State;
   readonly next: Readonly<Record<RowName, Next>> | undefined;
   readonly run: RunState | undefined;

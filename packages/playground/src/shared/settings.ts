@@ -43,6 +43,8 @@ export const SCENARIOS = {
   burst: 'Burst',
   steady: 'Steady',
   hammer: 'Hammer',
+  fill: 'Fill the limit',
+  roll: 'Watch it roll',
 } as const;
 export type Scenario = keyof typeof SCENARIOS;
 

@@ -84,18 +84,24 @@ test('the page follows the system from light to dark, the chart too', async () =
 test('everything is reached by the keyboard, in the order of the page', async () => {
   const { page } = await openPage(server.url);
   const reached: string[] = [];
-  for (let tab = 0; tab < 14; tab++) {
+  for (let tab = 0; tab < 18; tab++) {
     await page.keyboard.press('Tab');
     const focused = page.locator(':focus');
-    reached.push((await focused.getAttribute('data-scenario')) ?? (await focused.getAttribute('id')) ?? '?');
+    reached.push(
+      (await focused.getAttribute('data-scenario')) ??
+        (await focused.getAttribute('data-scene')) ??
+        (await focused.getAttribute('id')) ??
+        '?',
+    );
     expect(
       await focused.evaluate((element) => element.ownerDocument.defaultView.getComputedStyle(element).outlineStyle),
     ).toBe('solid');
   }
   // "Stop" has nothing to stop.
   expect(reached).toEqual([
+    ...['fill', 'boundary', 'roll'],
     ...['look-back', 'all-rows', 'boundary', 'send', 'first', 'burst', 'steady', 'hammer', 'reset'],
-    ...['algorithm', 'limit', 'windowMs', 'minDifferenceMs', 'copy'],
+    ...['copy-link', 'algorithm', 'limit', 'windowMs', 'minDifferenceMs', 'copy'],
   ]);
 });
 
@@ -126,7 +132,7 @@ test('a screen reader hears what the chart shows', async () => {
   for (const name of ['Send requests', 'The limit', 'Your code', 'The last response', 'Live chart']) {
     expect(await page.getByRole('region', { name }).count()).toBe(1);
   }
-  for (const name of ['Limit', 'Window', 'Minimum distance', 'Look back']) {
+  for (const name of ['Limit', 'Window', 'Minimum difference', 'Look back']) {
     expect(await page.getByRole('slider', { name, exact: true }).count()).toBe(1);
   }
   expect(await page.locator('html').getAttribute('lang')).toBe('en');

@@ -36,7 +36,7 @@ test('"Send a request" sends one, and shows the headers of its response', async 
   expect(await fields.locator('dt').first().textContent()).toBe('Retry-After');
   expect(Number(await fields.locator('dd').first().textContent())).toBeGreaterThan(50);
   expect(await server.attempts()).toHaveLength(2);
-  await page.press('Delete everything');
+  await page.press('Start over');
   await page.shows('#status', NO_RESPONSE);
   expect(await fields.locator('dt').count()).toBe(0);
 });
@@ -172,13 +172,13 @@ test('"Stop" cancels requests that wait for their start: its summary is correct'
   expect((await server.records()).rejected).toBe(rejected);
 });
 
-test('"Delete everything" cancels requests in flight first', async () => {
+test('"Start over" cancels requests in flight first', async () => {
   const page = await showPage(server, { algorithm: 'leaky', limit: 20, windowMs: 10_000 });
   await page.press('Burst');
   // A busy server may read the rest of them after it has deleted everything.
   await until('all are decided, and most of them are delayed', async () => (await server.attempts()).length === 25);
-  await page.press('Delete everything');
-  await page.shows('#traffic', 'All requests are deleted.');
+  await page.press('Start over');
+  await page.shows('#traffic', 'All requests are deleted, and every limit is full again.');
   await page.press('Send a request');
   await until('it is decided', async () => (await server.attempts()).length > 0);
   expect(await server.attempts()).toHaveLength(1);
@@ -204,11 +204,11 @@ test('"Steady" stops when the limit changes', async () => {
   expect(await page.text('#traffic')).toMatch(/^Stopped: \d+ allowed, 0 rejected\. The limit has changed\.$/);
 });
 
-test('"Delete everything" starts over with an empty chart and the full limit', async () => {
+test('"Start over" starts over with an empty chart and the full limit', async () => {
   const page = await showPage(server, { limit: 2, windowMs: 60_000 });
   await page.press('Burst');
   await page.done();
-  await page.press('Delete everything');
+  await page.press('Start over');
   await page.draws({ allowed: 0, rejected: 0, fixedAllowed: 0, fixedRejected: 0 });
   expect(await server.attempts()).toEqual([]);
   await page.shows('[data-row="rolling"] .count', '0 of 2');

@@ -60,7 +60,7 @@ test.each(['rolling', 'bucketed', 'counter', 'fixed', 'token', 'leaky'] as const
   },
 );
 
-test('with a minimum distance it counts down to the end of the distance', async () => {
+test('with a minimum difference it counts down to the end of the distance', async () => {
   await server.begin({ minDifferenceMs: 4000 });
   await server.standAt((await server.now()) + WINDOW_MS);
   await server.hit();

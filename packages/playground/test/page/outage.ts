@@ -36,7 +36,7 @@ test('the page reports that its server was killed, and recovers when it starts a
   expect(await page.text('#banner')).toContain('The server does not respond');
   await page.press('Send a request');
   await page.shows('#traffic', 'The server does not respond.');
-  await page.press('Delete everything');
+  await page.press('Start over');
   await page.shows('#traffic', 'The reset failed. The server does not respond.');
   const slider = page.page.getByRole('slider', { name: 'Limit' });
   await slider.fill('33');
@@ -44,7 +44,7 @@ test('the page reports that its server was killed, and recovers when it starts a
   await withGateway(async () => {
     await page.press('Send a request');
     await page.shows('#traffic', 'The server returned 503 Service Unavailable.');
-    await page.press('Delete everything');
+    await page.press('Start over');
     await page.shows('#traffic', 'The reset failed. The server returned 503 Service Unavailable.');
   });
 

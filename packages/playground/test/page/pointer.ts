@@ -54,6 +54,14 @@ test('the space bar sends as long as it is held, but on a control it does what t
   expect(await checkbox.isChecked()).toBe(true);
   await checkbox.uncheck();
   expect(ordersOf(page)).toBe(before);
+  // A slider does nothing with it, so it sends, and the page does not scroll.
+  await page.page.setViewportSize({ width: 390, height: 600 });
+  await page.page.getByRole('slider', { name: 'Look back' }).focus();
+  const scrolled = () => page.page.evaluate<number>('scrollY');
+  const top = await scrolled();
+  await keyboard.press('Space');
+  await until('it sends', async () => ordersOf(page) > before);
+  expect(await scrolled()).toBe(top);
 });
 
 test('a finger that taps sends a request, and one that moves looks back', async () => {

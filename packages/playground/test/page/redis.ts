@@ -46,6 +46,8 @@ test('playgrounds on one Redis show one window and its settings, also one that s
   await one.begin({ limit: 8, windowMs: 60_000, algorithm: 'bucketed' });
   await there.becomes('the other page shows them', "document.querySelector('#algorithm').value === 'bucketed'");
   const here = await openPage(one.url);
+  await here.shows('#store-note', /^Redis decides/);
+  await here.shows('#snippet', /store: new RedisStore\(/);
   for (let hit = 0; hit < 6; hit++) {
     await one.hit();
     await other.hit();
@@ -66,7 +68,7 @@ test('playgrounds on one Redis show one window and its settings, also one that s
   expect(await again.attempts()).toEqual(await one.attempts());
   const late = await openPage(again.url, 'next');
   await late.draws(all);
-  await late.press('Delete everything');
+  await late.press('Start over');
   for (const page of [here, there, late]) await page.shows('#countdown', 'now');
   // No process still knows a rejection from before.
   expect([(await one.hit()).status, (await other.hit()).status]).toEqual([200, 200]);
@@ -176,7 +178,7 @@ test('the page reports a setting or a reset that the server rejects, and keeps s
     /^Not changed\. Redis did not confirm .+ \(503 /.test((await problem.textContent()) ?? ''),
   );
   await until('the old one is shown', async () => (await window.inputValue()) === '10000');
-  await page.getByRole('button', { name: 'Delete everything' }).click();
+  await page.getByRole('button', { name: 'Start over' }).click();
   await until('the page reports it', async () => {
     return /^The reset failed\. Redis did not confirm .+ \(503 /.test(
       (await page.locator('#traffic').textContent()) ?? '',

@@ -74,8 +74,8 @@ describe('by itself', () => {
   });
 
   test('the attack begins soon, its result stays, and a visitor who acts ends it', async () => {
-    const page = await openPage(own.url, { reducedMotion: 'no-preference' });
-    await page.shows('#begins', /^It begins in [0-2]\.\d s\.$/);
+    const page = await openPage(`${own.url}?scenario=boundary`, { reducedMotion: 'no-preference' });
+    await page.shows('#begins', /^It begins in [01]\.\d s\.$/);
     await page.page.emulateMedia({ reducedMotion: 'reduce' }); // Sixty frames per second are for the start only.
     // On a busy machine, some of the first ten requests come after the boundary of the fixed window.
     await page.shows('#verdict', /^Most allowed in any 10 s: rolling window 10 ✓, fixed window \d+ [✓✗]/);
@@ -91,10 +91,40 @@ describe('by itself', () => {
   });
 });
 
+describe('the tour', () => {
+  let own: Server;
+  beforeAll(async () => {
+    own = await Server.start();
+  });
+  afterAll(() => own.end());
+
+  test('shows three scenes by itself, each on an empty chart, and a request ends it', async () => {
+    const page = await openPage(own.url, { reducedMotion: 'no-preference' });
+    await page.shows('#scenes [aria-pressed="true"]', '1. Fill the limit');
+    await page.shows('#caption', 'The limit is 10 requests in 10 s. The first 10 are allowed, the rest rejected.');
+    await page.shows('#scenes [aria-pressed="true"]', '2. Boundary attack');
+    await until('all of the attack are decided', async () => (await own.attempts()).length === 20);
+    expect((await own.attempts()).every(({ run }) => run?.startsWith('boundary-'))).toBe(true);
+    await page.shows('#scenes [aria-pressed="true"]', '3. Watch it roll');
+    await page.shows('#caption', 'The shaded window rolls. Each request that leaves it makes room for a new one.');
+    await page.page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.press('Send a request');
+    await until('the scene has ended', async () => (await own.update()).run?.status === 'stopped');
+  });
+
+  test('a scene starts over when the user chooses it', async () => {
+    const page = await openPage(own.url);
+    await page.press('1. Fill the limit');
+    await page.done();
+    const attempts = (await own.attempts()).filter(({ run }) => run?.startsWith('fill-'));
+    expect(attempts.map(({ allowed }) => allowed)).toEqual([...Array(10).fill(true), ...Array(3).fill(false)]);
+  });
+});
+
 test('a scenario that does not exist is not found', async () => {
   const response = await fetch(`${server.url}/run/constructor`, { method: 'POST' });
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({
-    detail: 'Expected a scenario (boundary, first, burst, steady, hammer), got "constructor"',
+    detail: 'Expected a scenario (boundary, first, burst, steady, hammer, fill, roll), got "constructor"',
   });
 });

@@ -24,10 +24,12 @@ test('sliders and the algorithm set the real limit', async () => {
   await becomes({ limit: 4 });
   await slider(page, 'Window').fill('30000');
   await becomes({ windowMs: 30_000 });
-  await slider(page, 'Minimum distance').fill('700');
+  await slider(page, 'Minimum difference').fill('700');
   await becomes({ limit: 4, windowMs: 30_000, minDifferenceMs: 700 });
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Token bucket');
   await becomes({ algorithm: 'token', limit: 4, windowMs: 30_000, minDifferenceMs: 700 });
+  await page.shows('h1', 'A token bucket allows a burst, and then a steady rate.');
+  expect(await page.page.locator('#store-note').isHidden()).toBe(true);
   expect(await page.page.locator('output').allTextContents()).toEqual(['4', '30 s', '0.7 s']);
   expect((await server.hit()).headers.get('ratelimit-policy')).toBe('"default";q=4;w=30');
   expect((await server.hit()).status).toBe(429); // Too soon.
@@ -55,7 +57,7 @@ test('every algorithm can be selected, and the marks of the queue are at their s
     await algorithm.selectOption(value);
     await becomes({ algorithm: value });
   }
-  expect(await slider(page, 'Minimum distance').isDisabled()).toBe(true);
+  expect(await slider(page, 'Minimum difference').isDisabled()).toBe(true);
   const hits = [server.hit(), server.hit(), server.hit()];
   await page.shows('#delay', /^and then delayed by [1-9]\.\d s$/);
   expect((await page.rows()).leaky!.waiting).toBeGreaterThan(0);
@@ -69,7 +71,7 @@ test('a new algorithm gets its row, and continues with its counts of the same re
   await page.done();
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Token bucket');
   await page.shows(`${title('token')} .count`, '3 of 3');
-  await page.shows(title('token'), 'Token bucket 3 of 3 in the last 60 sreal limit');
+  await page.shows(title('token'), 'Token bucket 3 of 3 in the last 60 syour limit');
   expect((await page.rows()).token).toMatchObject({ allowed: 3, rejected: 5 });
   expect((await server.hit()).status).toBe(429);
 });

@@ -12,8 +12,8 @@ test('the static build decides in the browser, as its link says, without any ser
   await page.press('Stop');
   await page.done('Stopped');
   expect(await page.text('#traffic')).toMatch(/^Stopped: 1 allowed, 4 rejected, 4 canceled\.$/);
-  await page.press('Delete everything');
-  await page.shows('#traffic', 'All requests are deleted.');
+  await page.press('Start over');
+  await page.shows('#traffic', 'All requests are deleted, and every limit is full again.');
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Fixed window');
   await page.shows('#snippet', /limits: fixedWindow\(\{ limit: 4, window: '30s', \}\)/);
   await page.becomes('the link has the settings', `location.search === '?limit=4&window=30s&algorithm=fixed'`);
