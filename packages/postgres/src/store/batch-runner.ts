@@ -8,8 +8,11 @@ import { withConnection } from './with-connection.js';
 /** PostgreSQL's codes of a deadlock and of a serialization failure, after which the transaction can run again. */
 const RETRIED = new Set(['40P01', '40001']);
 
-/** Compiling takes longer than any of these statements. Without statistics, the planner expects more work than there is. */
-const NO_JIT = 'SET LOCAL jit = off';
+/**
+ * Finds rows by the primary key only, whatever the planner expects. Statistics are missing in a new table and wrong in one whose
+ * number of keys has changed. It would then read the whole table, collect addresses first, or compile.
+ */
+const BY_PRIMARY_KEY = ['SET LOCAL jit = off', 'SET LOCAL enable_seqscan = off', 'SET LOCAL enable_bitmapscan = off'];
 
 /** The share of the time that callers still wait which a transaction may wait for locks. */
 const LOCK_SHARE = 0.8;
@@ -57,7 +60,7 @@ export class BatchRunner {
 
   /** One text is one transaction. */
   async #read(connection: TextRunner, batch: TransactionBatch): Promise<void> {
-    const results = await connection.run(this.#withTime([NO_JIT, this.#readText(batch)]));
+    const results = await connection.run(this.#withTime([...BY_PRIMARY_KEY, this.#readText(batch)]));
     batch.update(...this.#parse(results));
   }
 
@@ -87,7 +90,7 @@ export class BatchRunner {
   #beginTexts(batch: TransactionBatch): string[] {
     const idleMs = Math.min(Math.max(LEAST_IDLE_MS, lockMs(batch)), MOST_IDLE_MS);
     const settings = [
-      NO_JIT,
+      ...BY_PRIMARY_KEY,
       `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
       ...(this.#settings.synchronousCommit ? [] : ['SET LOCAL synchronous_commit = off']),
     ];
