@@ -1,5 +1,6 @@
 // Makes src/script/lua.generated.ts out of the files in src/lua, so that what is published finds its scripts however it is
-// bundled. Run by the workspace's build.
+// bundled. Those of queues become src/waiting/queues.generated.ts, which only programs with `fairWaiting` load. Run by the
+// workspace's build.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -7,16 +8,25 @@ const folder = new URL('src/lua/', import.meta.url);
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.lua'))
   .sort();
-const entries = files.map(
-  (name) => `  ${JSON.stringify(basename(name))}: ${JSON.stringify(readFileSync(new URL(name, folder), 'utf8'))},\n`,
+const isOfQueues = (name) => name.startsWith('queues');
+embed(
+  files.filter((name) => !isOfQueues(name)),
+  'src/script/lua.generated.ts',
+  'lua',
 );
-const text = `// Made of the files in lua/ by embed-lua.mjs.\nexport const lua: Readonly<Record<string, string>> = {\n${entries.join('')}};\n`;
-const target = new URL('src/script/lua.generated.ts', import.meta.url);
+embed(files.filter(isOfQueues), 'src/waiting/queues.generated.ts', 'queuesLua');
 
-let present;
-try {
-  present = readFileSync(target, 'utf8');
-} catch {
-  // The first build.
+function embed(names, path, constant) {
+  const entries = names.map(
+    (name) => `  ${JSON.stringify(basename(name))}: ${JSON.stringify(readFileSync(new URL(name, folder), 'utf8'))},\n`,
+  );
+  const text = `// Made of the files in lua/ by embed-lua.mjs.\nexport const ${constant}: Readonly<Record<string, string>> = {\n${entries.join('')}};\n`;
+  const target = new URL(path, import.meta.url);
+  let present;
+  try {
+    present = readFileSync(target, 'utf8');
+  } catch {
+    // The first build.
+  }
+  if (present !== text) writeFileSync(target, text);
 }
-if (present !== text) writeFileSync(target, text);

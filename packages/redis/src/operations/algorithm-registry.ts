@@ -102,6 +102,9 @@ export const COUNTER_PART: ScriptParts = 1 << (PARTS.length - 1);
 /** The operations in `lua/settlements.lua`. It comes after the algorithms, unlike the other parts. */
 export const SETTLEMENTS_PART: ScriptParts = 1 << PARTS.length;
 
+/** The operations on queues in `lua/queues`, which a store with `waiting` brings. */
+export const QUEUES_PART: ScriptParts = 1 << (PARTS.length + 1);
+
 /** The files of `lua/` that these parts consist of. Each file comes after those that it depends on. */
 export function luaFilesOf(parts: ScriptParts): string[] {
   const included = PARTS.filter((_, index) => parts & (1 << index));
@@ -135,6 +138,21 @@ export function keySuffixOf(limit: Limit): string {
 export function encodePlainWindows(limits: readonly Limit[]): readonly string[] | undefined {
   if (!limits.every(isPlainWindow)) return undefined;
   return limits.flatMap(({ limit, windowMicros }) => [String(limit), String(windowMicros)]);
+}
+
+/**
+ * Whether an action can be recorded at a time ahead of now, so that checks until then still decide exactly.
+ *
+ * @param canDateLogs Whether the log of a rolling window can contain hits that are ahead of now.
+ */
+export function canRecordAhead(limit: Limit, canDateLogs: boolean): boolean {
+  const { algorithm, countRejected } = limit;
+  return algorithm === 'token-bucket' || (algorithm === 'rolling-window' && canDateLogs && !countRejected);
+}
+
+/** How long the limit takes to free its whole quota, whenever that starts; 0 if it depends on the time. */
+export function steadyPeriodOf({ algorithm, windowMicros }: Limit): number {
+  return algorithm === 'rolling-window' || algorithm === 'token-bucket' ? windowMicros : 0;
 }
 
 function isPlainWindow(limit: Limit): boolean {

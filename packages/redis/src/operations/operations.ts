@@ -1,5 +1,6 @@
 import type { LimitDecision } from '@rollgate/core';
 import type { Costs, CounterAlgorithm } from '@rollgate/core/store';
+import type { ScriptParts } from './algorithm-registry.js';
 import type { EncodedPlan } from './plan-encoder.js';
 import type { Receipt, RecordedHit } from './receipt.js';
 
@@ -11,6 +12,8 @@ export interface CheckInput {
   readonly costs: Costs;
   /** The injected clock's time; `undefined` for the server's. */
   readonly clockMicros: number | undefined;
+  /** Of a check that an optional part of the store encodes. More keys may follow those of the rules then. */
+  readonly encoding?: OperationEncoding | undefined;
 }
 
 /** A check or a peek. */
@@ -102,8 +105,35 @@ export interface CountOperation {
   reject(error: unknown): void;
 }
 
+/** An operation on the queues of callers that wait. */
+export interface TicketOperation {
+  readonly kind: 'ticket';
+  readonly encodedPlan: EncodedPlan;
+  readonly keys: readonly string[];
+  readonly encoding: OperationEncoding;
+  /** `line` is what the script returned, and `sentMs` when it was sent, by this process's monotonic clock. */
+  resolve(line: string, sentMs: number): void;
+  reject(error: unknown): void;
+}
+
+/** How an optional part of the store encodes an operation for the scripts. */
+export interface OperationEncoding {
+  /** The kind of the operation in Lua. */
+  readonly kind: string;
+  readonly parts: ScriptParts;
+  /** The plan and the input as `lua/program/operations.lua` describes them. They are read each time when the operation is sent. */
+  readonly plan: string;
+  readonly input: string;
+}
+
 /** One atomic step of a script. */
-export type Operation = DecisionOperation | ResetOperation | SettleOperation | RenewOperation | CountOperation;
+export type Operation =
+  | DecisionOperation
+  | ResetOperation
+  | SettleOperation
+  | RenewOperation
+  | CountOperation
+  | TicketOperation;
 
 /** An operation that returns a decision. */
 export type DecisionOperation = CheckOperation | ChargeOperation;

@@ -1,6 +1,12 @@
 import { type Costs, costAt, holdsSlots } from '@rollgate/core/store';
 import { COUNTER_PART, partOfScript, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
-import type { CheckOperation, Operation, SettleOperation } from '../operations/operations.js';
+import type {
+  CheckOperation,
+  Operation,
+  OperationEncoding,
+  SettleOperation,
+  TicketOperation,
+} from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 
 /** The input of a script, as `lua/program/main.lua` describes it. */
@@ -27,12 +33,19 @@ export function toScriptArguments(operations: readonly Operation[], hasPlainWind
     for (const key of operations[index]!.keys) keys.push(key);
     const next = operations[index + 1];
     if (next !== undefined && canShareRun(first, next)) continue;
-    parts |= partsOf(first);
-    if (hasPlainWindowCheck && isPlainWindowCheck(first)) pushPlainWindowChecks(values, first, index + 1 - start);
+    const encoding = encodingOf(first);
+    parts |= encoding === undefined ? partsOf(first) : encoding.parts;
+    if (encoding !== undefined) values.push(encoding.kind, '1', encoding.plan, encoding.input);
+    else if (hasPlainWindowCheck && isPlainWindowCheck(first)) pushPlainWindowChecks(values, first, index + 1 - start);
     else pushRun(values, operations.slice(start, index + 1));
     start = index + 1;
   }
   return { keys, values, parts };
+}
+
+/** How an optional part of the store encodes the operation. */
+function encodingOf(operation: Operation): OperationEncoding | undefined {
+  return operation.kind === 'check' || operation.kind === 'ticket' ? operation.encoding : undefined;
 }
 
 function partsOf(operation: Operation): ScriptParts {
@@ -71,11 +84,11 @@ function pushPlainWindowChecks(
 }
 
 function pushRun(values: string[], run: readonly Operation[]): void {
-  const first = run[0]!;
+  const first = run[0] as Exclude<Operation, TicketOperation>;
   values.push(first.kind, String(run.length), planOf(first), JSON.stringify(inputOf(run)));
 }
 
-function planOf(operation: Operation): string {
+function planOf(operation: Exclude<Operation, TicketOperation>): string {
   if (operation.kind === 'count') return '[]';
   if (operation.kind === 'renew') return JSON.stringify([operation.script, 0, 0]);
   return (operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
@@ -83,7 +96,7 @@ function planOf(operation: Operation): string {
 
 /** The input of a run, as `lua/program/operations.lua` describes it. */
 function inputOf(run: readonly Operation[]): readonly (number | false)[] {
-  const operation = run[0]!;
+  const operation = run[0] as Exclude<Operation, TicketOperation>;
   switch (operation.kind) {
     case 'check':
     case 'peek': {
@@ -126,7 +139,11 @@ function inputOfSettlement({ number, clockMicros, receipt, hits }: SettleOperati
 function canShareRun(first: Operation, next: Operation): boolean {
   if (first.kind === 'settle') return next.kind === 'settle' && areSettledAlike(first, next);
   return (
-    (first.kind === 'check' || first.kind === 'peek') && first.kind === next.kind && areSameExceptKeys(first, next)
+    (first.kind === 'check' || first.kind === 'peek') &&
+    first.kind === next.kind &&
+    first.encoding === undefined &&
+    next.encoding === undefined &&
+    areSameExceptKeys(first, next)
   );
 }
 

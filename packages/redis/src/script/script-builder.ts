@@ -1,5 +1,5 @@
 import { sha1 } from '../base/platform.js';
-import { luaFilesOf, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
+import { luaFilesOf, QUEUES_PART, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
 import { lua } from './lua.generated.js';
 
 /** The form in which Redis keeps the hits of a key. The README states what each costs. */
@@ -35,11 +35,18 @@ export class ScriptBuilder {
   /** Whether the scripts of rolling windows have `plain-window-check.lua`. */
   readonly hasPlainWindowCheck: boolean;
   readonly #log: Log;
+  /** What {@link QUEUES_PART} consists of. */
+  #queuesLua: readonly string[] = [];
   readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(log: Log) {
     this.hasPlainWindowCheck = log === 'packed';
     this.#log = log;
+  }
+
+  /** Adds the operations on queues, which have no other way into the scripts. */
+  addQueues(files: readonly string[]): void {
+    this.#queuesLua = files;
   }
 
   get(parts: ScriptParts): Script {
@@ -55,14 +62,17 @@ export class ScriptBuilder {
     const names = luaFilesOf(parts);
     const algorithms = names.flatMap((name) => (name === 'log' ? LOG_FILES[this.#log] : [name]));
     const settlements = parts & SETTLEMENTS_PART ? ['settlements'] : [];
-    const operations = ['common', ...algorithms, 'decisions', ...settlements, 'operations'];
+    const operations = ['common', ...algorithms, 'decisions', ...settlements].map(readLua);
+    const queues = parts & QUEUES_PART ? this.#queuesLua : [];
     const plainWindowCheck = this.hasPlainWindowCheck && names.includes('log') ? readLua('plain-window-check') : '';
     const text = [
       maxStepsLine(MAX_STEPS),
       'local step_count = 0 -- The steps of this script so far.',
       readLua('letters'),
       'local function load_operations()',
-      ...operations.map(readLua),
+      ...operations,
+      ...queues,
+      readLua('operations'),
       'end',
       readLua('main').replace(PLAIN_WINDOW_CHECK_LINE, () => plainWindowCheck),
     ].join('\n');

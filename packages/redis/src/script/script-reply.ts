@@ -93,6 +93,13 @@ export class ScriptReply {
     return count;
   }
 
+  /** Reads the line of the current operation as it is. */
+  readLine(): string {
+    const end = this.#text.indexOf('\n', this.#lineStart);
+    this.#position = end + 1;
+    return this.#text.slice(this.#lineStart, end);
+  }
+
   /** Reads the current operation, which has no result. */
   readNoResult(): void {
     this.#expect(LINE_BREAK);

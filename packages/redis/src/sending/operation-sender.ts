@@ -115,6 +115,7 @@ function isReadOnly({ message }: Error): boolean {
 function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
   if (operation.kind === 'count') operation.resolve(reply.readCount());
   else if (operation.kind === 'renew') operation.resolve(reply.readLostIndices(operation));
+  else if (operation.kind === 'ticket') operation.resolve(reply.readLine(), sentMs);
   else if (operation.kind === 'settle' || operation.kind === 'reset') {
     reply.readNoResult();
     operation.resolve();

@@ -11,18 +11,20 @@ export class PendingCheck implements CheckOperation, SentCheck {
   readonly keys: readonly string[];
   readonly costs: Costs;
   readonly clockMicros: number | undefined;
+  readonly encoding: CheckInput['encoding'];
   readonly changeCount: number;
   readonly #denials: DenialCache | undefined;
 
   constructor(
     readonly kind: CheckOperation['kind'],
-    { encodedPlan, keys, costs, clockMicros }: CheckInput,
+    { encodedPlan, keys, costs, clockMicros, encoding }: CheckInput,
     denials: DenialCache | undefined,
   ) {
     this.encodedPlan = encodedPlan;
     this.keys = keys;
     this.costs = costs;
     this.clockMicros = clockMicros;
+    this.encoding = encoding;
     this.changeCount = denials?.changeCount ?? 0;
     this.#denials = denials;
   }

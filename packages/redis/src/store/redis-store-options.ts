@@ -15,6 +15,7 @@ import type { RedisConnection } from '../clients/redis-connection.js';
 import { DenialCache } from '../denials/denial-cache.js';
 import { CLUSTER_SLOTS, type ClusterSlot } from '../operations/redis-keys.js';
 import { LOGS, type Log, ScriptBuilder } from '../script/script-builder.js';
+import type { FairWaiting } from '../waiting/fair-waiting.js';
 
 /** Options of {@link RedisStore}. */
 export interface RedisStoreOptions {
@@ -70,6 +71,11 @@ export interface RedisStoreOptions {
       }
     | false
     | undefined;
+  /**
+   * `fairWaiting()` of `@rollgate/redis/waiting`, which makes the callers of `wait` start in order over all processes. Without it,
+   * each process has its own order. While it orders plain checks too, they do not use the denial cache.
+   */
+  waiting?: FairWaiting | undefined;
 }
 
 /** The validated options, with what the store creates from them. */
@@ -81,21 +87,28 @@ export interface ResolvedOptions {
   readonly clusterSlot: ClusterSlot | undefined;
   readonly clock: Clock | undefined;
   readonly denials: DenialCache | undefined;
+  readonly log: Log;
+  readonly waiting: FairWaiting | undefined;
 }
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
 export function resolveOptions(options: RedisStoreOptions): ResolvedOptions {
-  validateOptionNames('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache']);
-  const { client, log = 'packed', clusterSlot = 'key', clock, denialCache = {} } = options;
+  validateOptionNames('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache', 'waiting']);
+  const { client, log = 'packed', clusterSlot = 'key', clock, denialCache = {}, waiting } = options;
   const connection = createConnection(client);
   requireNoHashTag(connection);
   if (clock !== undefined && !hasMethods(clock, ['now'])) {
     throw invalidOption('clock', 'an object with a method `now`', clock);
   }
+  if (waiting !== undefined && !hasMethods(waiting, ['connect'])) {
+    throw invalidOption('waiting', '`fairWaiting()` of `@rollgate/redis/waiting`', waiting);
+  }
   const slot = validateOneOf('clusterSlot', clusterSlot, CLUSTER_SLOTS);
   return {
     client,
     connection,
+    log,
+    waiting,
     scripts: new ScriptBuilder(validateOneOf('log', log, LOGS)),
     clusterSlot: connection.isCluster ? slot : undefined,
     clock,

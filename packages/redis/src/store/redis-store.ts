@@ -9,6 +9,7 @@ import {
   readMicros,
   type SettledCosts,
   type StoreConnection,
+  type StoreWaiting,
   toDecision,
 } from '@rollgate/core/store';
 import hashSlotOf from 'cluster-key-slot';
@@ -22,6 +23,8 @@ import { PlanEncoder } from '../operations/plan-encoder.js';
 import { Receipt } from '../operations/receipt.js';
 import { counterKey } from '../operations/redis-keys.js';
 import { OperationSender } from '../sending/operation-sender.js';
+import type { StoreQueues } from '../waiting/fair-waiting.js';
+import type { QueueingStore } from '../waiting/room.js';
 import { PendingCheck } from './pending-check.js';
 import { type RedisStoreOptions, resolveOptions } from './redis-store-options.js';
 
@@ -66,10 +69,13 @@ export class RedisStore implements Store, CountingStore {
   readonly clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
   readonly #changes: StateChanges;
+  /** The queues of all processes, if the store has them. */
+  readonly waiting: StoreWaiting | undefined;
+  readonly #queues: StoreQueues | undefined;
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
-    const { client, connection, scripts, clusterSlot, clock, denials } = resolveOptions(options);
+    const { client, connection, scripts, clusterSlot, clock, denials, log, waiting } = resolveOptions(options);
     this.backend = client;
     this.#connection = connection;
     this.#sender = new OperationSender(connection, scripts);
@@ -78,6 +84,8 @@ export class RedisStore implements Store, CountingStore {
     this.#denials = denials;
     const { isCluster, mayResend } = connection;
     this.#changes = new StateChanges(this.#sender, denials, mayResend ? new ResendNumbers(isCluster) : undefined);
+    this.#queues = waiting?.connect(this.#toQueueingStore(), scripts, log);
+    this.waiting = this.#queues?.waiting;
     if (!isCluster) return;
     const nodeOf = (key: string) => connection.nodeOf(hashSlotOf(key));
     this.partOf = (plan, keys) => nodeOf(this.#plans.encode(plan).buildKeys(keys)[0]!);
@@ -88,6 +96,8 @@ export class RedisStore implements Store, CountingStore {
   /** Implements {@link Store.check}. Returns at once if the denial cache knows that the check is rejected. */
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const input = this.#toInput(plan, keys, costs);
+    // A denial would hide that a place is free again, for example because a caller has stopped waiting.
+    if (this.#queues?.hasOrderedChecks) return this.#send('check', this.#queues.describeCheck(input));
     return this.#denials?.find(input) ?? this.#send('check', input);
   }
 
@@ -98,12 +108,16 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.settle}, even for a decision by another `RedisStore` on the same Redis. */
   settle(receipt: unknown, costs: SettledCosts): Promise<void> {
-    return this.#changes.settle(requireReceipt(receipt), costs, this.#clockMicros());
+    const settled = this.#changes.settle(requireReceipt(receipt), costs, this.#clockMicros());
+    this.#wakeQueues(requireReceipt(receipt));
+    return settled;
   }
 
   /** Implements {@link Store.release}. */
   release(receipt: unknown): Promise<void> {
-    return this.#changes.release(requireReceipt(receipt), this.#clockMicros());
+    const released = this.#changes.release(requireReceipt(receipt), this.#clockMicros());
+    this.#wakeQueues(requireReceipt(receipt));
+    return released;
   }
 
   /**
@@ -128,7 +142,10 @@ export class RedisStore implements Store, CountingStore {
   /** Implements {@link Store.reset}. */
   reset(plan: Plan, keys: Keys): Promise<void> {
     const encodedPlan = this.#plans.encode(plan);
-    return this.#changes.reset(encodedPlan, encodedPlan.buildKeys(keys));
+    const redisKeys = encodedPlan.buildKeys(keys);
+    const done = this.#changes.reset(encodedPlan, redisKeys);
+    this.#queues?.wake(encodedPlan, redisKeys, 1);
+    return done;
   }
 
   /** Implements {@link Store.namesOf}. */
@@ -155,6 +172,26 @@ export class RedisStore implements Store, CountingStore {
     });
   }
 
+  /** Grants the turns of units that a change has freed. It was sent just before, so both run in one script. */
+  #wakeQueues({ encodedPlan, hits }: Receipt): void {
+    if (this.#queues === undefined || hits.length < encodedPlan.plan.rules.length) return;
+    const keys = hits.map(({ key }) => key);
+    const costs = hits.map(({ atMicros }) => (atMicros > 0 ? 1 : 0));
+    this.#queues.wake(encodedPlan, keys, costs);
+  }
+
+  #toQueueingStore(): QueueingStore {
+    return {
+      clock: this.clock,
+      encode: ({ plan, keys }) => {
+        const encodedPlan = this.#plans.encode(plan, this.#clockMicros());
+        return { encodedPlan, keys: encodedPlan.buildKeys(keys) };
+      },
+      send: (operation) => this.#sender.add(operation),
+      refund: (receipt) => this.refund(receipt),
+    };
+  }
+
   #toInput(plan: Plan, keys: Keys, costs: Costs): CheckInput {
     const clockMicros = this.#clockMicros();
     const encodedPlan = this.#plans.encode(plan, clockMicros);
@@ -162,7 +199,7 @@ export class RedisStore implements Store, CountingStore {
   }
 
   #send(kind: CheckOperation['kind'], input: CheckInput): PromiseLike<Decision> {
-    const check = new PendingCheck(kind, input, this.#denials);
+    const check = new PendingCheck(kind, input, input.encoding === undefined ? this.#denials : undefined);
     this.#sender.add(check);
     return check.decision;
   }

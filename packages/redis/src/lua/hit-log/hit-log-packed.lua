@@ -21,6 +21,7 @@
 -- An opened log has the fields that hit-log.lua describes, and these:
 --   dropped_hits    the dropped hits at the front of the string
 --   plain_count     how many hits at the front of the string have no total. It is nil without totals, when every hit is one unit
+--   is_dated        true if hits may be ahead of now because a queue has recorded their starts
 --   length          the length of the string
 --   bytes, from     a cached part of the string, and its offset
 
@@ -30,7 +31,7 @@ local pack, unpack_at = struct.pack, struct.unpack
 local END, END_SIZE = '>i7i7I7I4I4I2B', 32
 local TOTALS, TOTALS_SIZE = '>I4I7I2', 13
 -- These bytes never occur in UTF-8, so text by another program is not read as a log.
-local FORM, HAS_TOTALS, HAS_MIN_DIFFERENCE = 0xF8, 1, 2
+local FORM, HAS_TOTALS, HAS_MIN_DIFFERENCE, IS_DATED = 0xF8, 1, 2, 4
 -- How many bytes `log.open` reads, which has this number as text. They contain all of a short log without totals.
 local TAIL = 160
 local MAX_SHORT, MAX_ROOM = 16, 65535
@@ -80,7 +81,7 @@ function log.open(key, rule)
   local size = #tail
   if size == 0 then return log.empty(key) end
   local form = size > END_SIZE and string.byte(tail, size) or 0
-  if form < FORM or form > FORM + HAS_TOTALS + HAS_MIN_DIFFERENCE then log.raise_foreign(key) end
+  if form < FORM or form > FORM + HAS_TOTALS + HAS_MIN_DIFFERENCE + IS_DATED then log.raise_foreign(key) end
   local oldest, created, keep, dropped_hits, count, room = unpack_at(END, tail, size - END_SIZE + 1)
   local hits = {
     key = key, size = count, oldest = oldest, newest = oldest, dropped = 0, total = count, refunded = 0,
@@ -104,7 +105,7 @@ end
 
 -- Returns the bytes that follow the room.
 local function description(hits, room)
-  local form, parts = FORM, ''
+  local form, parts = hits.is_dated and FORM + IS_DATED or FORM, ''
   if hits.plain_count then
     form = form + HAS_TOTALS
     local gaps = hits.gaps and log.gaps_text(hits) or ''
@@ -186,6 +187,7 @@ define_lazily(log, function()
   -- Reads the optional parts before the end, and returns the size of the whole description.
   function log.read_unusual_end(hits, tail, flags, keep)
     local size, longest = END_SIZE, 0
+    if flags >= IS_DATED then hits.is_dated, flags = true, flags - IS_DATED end
     if flags >= HAS_MIN_DIFFERENCE then
       size = size + 7
       longest = unpack_at('>I7', tail, #tail - size + 1)

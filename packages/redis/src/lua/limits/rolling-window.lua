@@ -12,6 +12,8 @@ algorithms['rolling-window'] = rolling_window
 local MAX_DROPPED = 10000
 -- Redis accepts every string of this length and one more hit, because `proto-max-bulk-len` is at least 1 MiB.
 local SAFE_LENGTH = 2 ^ 20 - 100
+-- How far ahead of now a queue records hits at most (see tickets.lua). The log of such hits is dated.
+local MAX_DATED = 1000000
 
 function rolling_window.rule(limit, window, min_difference)
   local keep = math.max(window, min_difference)
@@ -36,17 +38,26 @@ local function until_next_unit(hits, first, free, window, now)
   return (first == 0 and hits.oldest or log.time_of(hits, first)) + window - now
 end
 
+-- From what time on windows end for a check at `now`. A newest hit ahead of now means that the clock has stepped back, so time
+-- stands still until then. That of a dated log is a start that is due soon, and all hits in the window that ends now count.
+local function present(hits, now)
+  local newest = hits.newest
+  if newest <= now then return now end
+  return hits.is_dated and math.max(now, newest - MAX_DATED) or newest
+end
+
 rolling_window.read = log.open
 
 function rolling_window.find(rule, key, now)
   local hits = log.open(key, rule)
   if hits.size == 0 then return hits end
   local newest = hits.newest
-  if newest - now > rule.window then
+  if newest - now > rule.window + (hits.is_dated and MAX_DATED or 0) then
     redis.call('UNLINK', key) -- A broken clock wrote it.
     return log.empty(key)
   end
-  if newest + hits.recorder.keep > now then return hits end
+  -- The log of a start ahead of now still has hits that count until then.
+  if newest + hits.recorder.keep > now - (rule.is_dated and MAX_DATED or 0) then return hits end
   local empty = log.empty(key)
   empty.expired = hits
   return empty
@@ -60,10 +71,11 @@ function rolling_window.test(rule, hits, now, cost)
     return { wait = wait, remaining = limit, reset = 0, at = now, next_unit = 0 }
   end
   local newest = hits.newest
-  local at = newest > now and newest or now
+  local at, time = now, now
+  if newest > now then at, time = newest, present(hits, now) end
   local first, dropped = 0, hits.dropped
-  if hits.oldest <= at - window then
-    first = log.first_after(hits, at - window)
+  if hits.oldest <= time - window then
+    first = log.first_after(hits, time - window)
     dropped = log.total_before(hits, first)
   end
   local free = limit - (hits.total - dropped)
@@ -115,10 +127,13 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     end
   end
   local keep = hits.recorder.keep
+  -- Older versions reject a dated log, whose hits they would count wrongly. It is dated as long as a hit may be ahead of now.
+  hits.is_dated = rule.is_dated or (hits.is_dated and hits.size > 0 and hits.newest > now) or nil
+  local oldest_kept = at - keep - (hits.is_dated and MAX_DATED or 0)
   local overflows = hits.total + hits.refunded + units > MAX_UNITS
   local first, dropped = 0, hits.dropped
-  if hits.size > 0 and hits.oldest <= at - keep then
-    first = log.first_after(hits, at - keep)
+  if hits.size > 0 and hits.oldest <= oldest_kept then
+    first = log.first_after(hits, oldest_kept)
     dropped = log.total_before(hits, first)
   end
   local excess = hits.total - dropped - (most - units)
@@ -143,7 +158,8 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   else
     verdict.remaining = math.max(0, verdict.remaining - cost)
     verdict.reset = at + rule.window - now
-    first = hits.oldest <= at - rule.window and log.first_after(hits, at - rule.window) or 0
+    local start = (hits.is_dated and math.max(now, at - MAX_DATED) or at) - rule.window
+    first = hits.oldest <= start and log.first_after(hits, start) or 0
     verdict.next_unit = until_next_unit(hits, first, 0, rule.window, now)
   end
   verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)

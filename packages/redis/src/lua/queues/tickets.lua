@@ -1,0 +1,169 @@
+-- The queues of callers that wait, one for each state that they need. Only a store with the option `waiting` sends its operations.
+--
+-- A queue is a sorted set. A ticket is a member with its number as score, so a lower number comes first. Its member is
+-- "owner:id:group:costs". The owner is the store of a process, and `id` is unique in it. Tickets of one group have the same
+-- limits, keys and queues, and a script that knows them can grant their turns. Other members have negative scores:
+--   "!owner"   when the owner's lease ends, in milliseconds, times 4, plus how it gets messages: see POLLS. Its tickets are dropped
+--              after that
+--   "+"        the units of all tickets
+--
+-- A ticket stands in the queue of each state that it needs, and has its turn when it is the first one in all of them. Arrival is one
+-- atomic step, so no two tickets wait for each other. Each operation ends with `grant_turns`: while the first ticket may start
+-- within the horizon, this records its hits at the time of its start, takes it out, and tells its owner that time. So a start is
+-- always recorded before any process knows it, at a time at which there is room for it.
+
+local queue = {}
+algorithms.queue = queue
+
+-- How an owner gets messages: not at all, by a connection that this server counts, or by one that may be at another node.
+local POLLS, IS_COUNTED = 0, 1
+-- The items of a reply or of a message: see `add_item`.
+local GRANTED, FIRST, QUEUED, MISSING, FULL, NEVER_ALLOWED = 1, 2, 3, 4, 5, 6
+
+-- A queue has the number of the rule whose state it is for, and how long the rule takes to free its whole quota; 0 if unknown.
+function queue.rule(number, period)
+  return { number = number, period = period }
+end
+
+-- Separates the rules of a plan from its queues.
+local function split(plan)
+  if plan.rules then return end
+  plan.rules, plan.queues = {}, {}
+  for index = 1, #plan do
+    local list = plan[index].algorithm == queue and plan.queues or plan.rules
+    list[#list + 1] = plan[index]
+  end
+end
+
+-- What the operations on tickets have in common. `input` starts with now, the owner, the group, how the owner gets messages, the lease
+-- in milliseconds, the horizon, and the most turns to grant.
+local function open_line(plan, input, stamp, first_key)
+  split(plan)
+  local injected_now, owner, group, contact, lease, horizon, max_turns = unpack(input, 1, 7)
+  local line = {
+    rules = plan.rules, queues = plan.queues, owner = owner, group = group, contact = contact, lease = lease, horizon = horizon,
+    injected_now = injected_now or nil, now = injected_now or stamp, stamp = stamp, first_key = first_key, items = {}, messages = {},
+    former = {}, receivers = {}, max_turns = max_turns,
+  }
+  for index = 1, #line.queues do line[index] = KEYS[first_key + #line.rules + index] end
+  return line
+end
+
+local function channel_of(owner) return 'rollgate:' .. owner end
+
+-- Adds an item for the owner of a ticket: to the reply, or to its message.
+--   1 id at stamp, a result per rule      the ticket starts at this time
+--   2 id wait                             it is the first one, and starts after the wait
+--   3 id number wait                      it is in the queues, and starts about after the wait
+--   4 id                                  it is in no queue
+--   5 id                                  the queue has too many tickets
+--   6 id                                  it can never start
+local function add_item(line, owner, item)
+  local items = line.items
+  if owner ~= line.owner then
+    items = line.messages[owner] or {}
+    line.messages[owner] = items
+  end
+  items[#items + 1] = item
+end
+
+-- Sends the messages and returns the reply: now and the items, with commas between them. A lost message is found by `sync`.
+local function close_line(line)
+  local now = string.format('%d', line.now)
+  for owner, items in pairs(line.messages) do
+    redis.pcall('PUBLISH', channel_of(owner), now .. ',' .. table.concat(items, ','))
+  end
+  return #line.items > 0 and now .. ',' .. table.concat(line.items, ',') or now
+end
+
+local function cost_list(costs)
+  local list, input = {}, { 0, false }
+  for cost in string.gmatch(costs, '%d+') do list[#list + 1] = tonumber(cost) end
+  for index = 1, #list do input[index + 2] = list[index] end
+  return list, input
+end
+
+local function ticket_of(member, number)
+  local owner, id, group, costs = string.match(member, '^([^:]+):(%d+):([^:]+):([%d ]+)$')
+  return { member = member, number = number, owner = owner, id = id, group = group, costs = costs }
+end
+
+local function own_ticket(line, id, costs)
+  return ticket_of(string.format('%s:%d:%s:%s', line.owner, id, line.group, costs))
+end
+
+local function units_of(line, index, ticket)
+  return cost_list(ticket.costs)[line.queues[index].number] or 1
+end
+
+local function remove(line, index, ticket)
+  if redis.call('ZREM', line[index], ticket.member) == 0 then return false end
+  redis.call('ZINCRBY', line[index], units_of(line, index, ticket), '+')
+  return true
+end
+
+local function remove_from_all(line, ticket)
+  local was_present = false
+  for index = 1, #line.queues do was_present = remove(line, index, ticket) or was_present end
+  return was_present
+end
+
+local function add_to(line, index, ticket)
+  if redis.call('ZADD', line[index], 'NX', format_integer(ticket.number), ticket.member) == 0 then return end
+  redis.call('ZINCRBY', line[index], -units_of(line, index, ticket), '+')
+end
+
+-- Extends the lease of this owner in all queues.
+local function touch(line)
+  local ends = math.ceil(line.stamp / 1000) + line.lease
+  for index = 1, #line.queues do
+    redis.call('ZADD', line[index], format_integer(-4 * ends - line.contact), '!' .. line.owner)
+    redis.call('PEXPIRE', line[index], format_integer(2 * line.lease + 1000))
+  end
+end
+
+-- How many connections get the messages of an owner. An unknown number counts as one.
+local function receivers_of(line, owner)
+  if not line.receivers[owner] then
+    local reply = redis.pcall('PUBSUB', 'NUMSUB', channel_of(owner))
+    line.receivers[owner] = type(reply[2]) == 'number' and reply[2] or 1
+  end
+  return line.receivers[owner]
+end
+
+-- Returns whether the owner of a ticket still runs, and whether it gets messages.
+local function contact_with(line, index, owner)
+  if owner == line.owner then return true, true end
+  local score = -(tonumber(redis.call('ZSCORE', line[index], '!' .. owner)) or 0)
+  local contact = score % 4
+  if (score - contact) / 4 * 1000 <= line.stamp then return false end
+  if contact == POLLS then return true, false end
+  local is_subscribed = contact ~= IS_COUNTED or receivers_of(line, owner) > 0
+  return is_subscribed, is_subscribed
+end
+
+-- The first ticket in a queue. Drops those before it whose owner has ended.
+local function first_in(line, index)
+  while true do
+    local found = redis.call('ZRANGEBYSCORE', line[index], '0', '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
+    if #found == 0 then return nil end
+    local ticket = ticket_of(found[1], tonumber(found[2]))
+    local is_live, gets_messages = false, nil
+    if ticket.owner then is_live, gets_messages = contact_with(line, index, ticket.owner) end
+    ticket.gets_messages = gets_messages
+    if is_live then return ticket end
+    count_steps(10)
+    if ticket.owner then remove(line, index, ticket) else redis.call('ZREM', line[index], found[1]) end
+  end
+end
+
+-- The first ticket of all queues if it belongs to this group, and whether another group's ticket is the first one in some queue.
+local function first_of_all(line)
+  local first = first_in(line, 1)
+  if not first or first.group ~= line.group then return nil end
+  for index = 2, #line.queues do
+    local other = first_in(line, index)
+    if not other or other.member ~= first.member then return nil end
+  end
+  return first
+end

@@ -1,0 +1,98 @@
+import type { Room } from './room.js';
+import type { Ticket } from './ticket.js';
+
+/** How long after the time of its turn a ticket asks for it. Usually the first ticket of all has asked before. */
+const BACKUP_MS = 15;
+/** How much longer the message with a turn may take than a reply. */
+const MESSAGE_MS = 25;
+/** The most tickets of which one operation asks. Those behind them wait longer. */
+export const MAX_ASKED = 100;
+
+/**
+ * When a line sends a `sync`:
+ *
+ * - before the turn of the first ticket of all processes, if that is here, so that this process asks for all of them
+ * - after the time at which the turn of the first ticket here should have come, whatever has become of other processes
+ * - twice per lease
+ */
+export class AskSchedule {
+  readonly #room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages'>;
+  /** When to ask for the turn of the first ticket of all. */
+  #firstMs = Infinity;
+  #beatMs = Infinity;
+  #isHurried = false;
+  /** Grows while an early `sync` finds nothing, so that a process does not poll in vain. */
+  #backupMs = BACKUP_MS;
+  /** Whether a `sync` is on its way. */
+  #isAsking = false;
+  #lastReplyMs = -Infinity;
+
+  constructor(room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages'>) {
+    this.#room = room;
+  }
+
+  noteArrival(): void {
+    const nowMs = this.#room.nowMs();
+    if (this.#beatMs === Infinity) this.#lastReplyMs = nowMs;
+    this.#beatMs = Math.min(this.#beatMs, nowMs + this.#room.leaseMs / 2);
+  }
+
+  noteFirst(askMs: number): void {
+    this.#firstMs = askMs;
+  }
+
+  noteTurn(): void {
+    this.#backupMs = BACKUP_MS;
+  }
+
+  noteReply(): void {
+    this.#lastReplyMs = this.#room.nowMs();
+  }
+
+  /** Asks as soon as possible. */
+  hurry(): void {
+    this.#isHurried = true;
+  }
+
+  /** A `sync` is sent. */
+  start(): void {
+    this.#isAsking = true;
+    this.#isHurried = false;
+    this.#firstMs = Infinity;
+    this.#beatMs = this.#room.nowMs() + this.#room.leaseMs / 2;
+    this.#backupMs = Math.min(2 * this.#backupMs, this.#room.leaseMs / 4);
+  }
+
+  /** The reply to a `sync` has come, or its failure. */
+  end(): void {
+    this.#isAsking = false;
+  }
+
+  /** Whether no reply has come for a whole lease. An injected clock may pass any time before a reply comes. */
+  hasFailed(): boolean {
+    return this.#room.nowMs() > this.#failedMs;
+  }
+
+  get #failedMs(): number {
+    return this.#room.hasClock ? Infinity : this.#lastReplyMs + this.#room.leaseMs;
+  }
+
+  /** When a ticket that is in no queue has not got its turn either. Without messages, there is nothing to wait for. */
+  isLostMs({ missingSinceMs }: Ticket): number {
+    return missingSinceMs === undefined ? Infinity : missingSinceMs + (this.#room.getsMessages ? MESSAGE_MS : 0);
+  }
+
+  nextMs(tickets: Iterable<Ticket>): number {
+    // While an operation is on its way, only its failure matters.
+    if (this.#isAsking) return this.#failedMs + 1;
+    if (this.#isHurried) return -Infinity;
+    let nextMs = Math.min(this.#firstMs, this.#beatMs);
+    let count = 0;
+    for (const ticket of tickets) {
+      nextMs = Math.min(nextMs, ticket.dueMs + this.#backupMs, this.isLostMs(ticket));
+      count += 1;
+      if (count === MAX_ASKED) break;
+    }
+    return nextMs;
+  }
+}

@@ -1,0 +1,132 @@
+import type { Duration } from '@rollgate/core';
+import {
+  type Costs,
+  formatValue,
+  parseDuration,
+  type StoreWaiting,
+  validateOneOf,
+  validateOptionNames,
+  withCode,
+} from '@rollgate/core/store';
+import type { CheckInput } from '../operations/operations.js';
+import type { EncodedPlan } from '../operations/plan-encoder.js';
+import type { Log, ScriptBuilder } from '../script/script-builder.js';
+import { queuesLua } from './queues.generated.js';
+import type { QueueingStore } from './room.js';
+import { Subscriber, type SubscriberClient } from './subscriber.js';
+import { WaitingRoom } from './waiting-room.js';
+
+/** Options of {@link fairWaiting}. */
+export interface FairWaitingOptions {
+  /**
+   * A separate client that receives messages, such as `redis.duplicate()`. The store never closes it. Without it, each process
+   * asks for the turns of its callers when they are due, which takes more calls and finds freed units later.
+   */
+  subscriber?: SubscriberClient | undefined;
+  /**
+   * How long the callers of a process keep their places if it has ended or cannot reach Redis. From 1 second to 1 hour.
+   *
+   * @defaultValue `'5s'`
+   */
+  lease?: Duration | undefined;
+  /**
+   * How far ahead turns are granted. A longer horizon takes fewer calls. If units are freed, starts may be out of order by at
+   * most this time. A process that ends wastes the turns of this time. At most 1 second, and the window.
+   *
+   * @defaultValue a fiftieth of the window, from 25 to 250 ms
+   */
+  horizon?: Duration | undefined;
+  /**
+   * What a plain `check` does while callers wait for its key.
+   *
+   * - `'queue'` is behind them, so it is rejected. Its `retryAfterMs` is that of a caller who would wait now.
+   * - `'overtake'` decides by the units that are free, which is unfair to those that wait.
+   *
+   * @defaultValue `'queue'`
+   */
+  checks?: 'queue' | 'overtake' | undefined;
+}
+
+/** Queues for `RedisStore`, which {@link fairWaiting} creates. */
+export interface FairWaiting {
+  /** Connects the queues to a store. Only `RedisStore` calls it. */
+  connect(store: QueueingStore, scripts: ScriptBuilder, log: Log): StoreQueues;
+}
+
+/** The queues of one store. */
+export interface StoreQueues {
+  readonly waiting: StoreWaiting;
+  /** Whether checks are behind the callers that wait. */
+  readonly hasOrderedChecks: boolean;
+  /** Describes a check that is behind the callers that wait. */
+  describeCheck(input: CheckInput): CheckInput;
+  /** Call it right after an operation that has freed quota of these keys. */
+  wake(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs): void;
+}
+
+/**
+ * Makes the callers of `wait` start in the order of their calls, over all processes that share the keys. Pass the result as
+ * the option `waiting` of a `RedisStore`. All processes should use it.
+ *
+ * @throws TypeError or RangeError for an invalid option, with its name.
+ * @example
+ * ```ts
+ * import { RateLimiter, rollingWindow } from '@rollgate/core';
+ * import { RedisStore } from '@rollgate/redis';
+ * import { fairWaiting } from '@rollgate/redis/waiting';
+ * import { Redis } from 'ioredis';
+ *
+ * const redis = new Redis(process.env.REDIS_URL ?? 'redis://localhost');
+ * const subscriber = redis.duplicate();
+ * const calls = new RateLimiter({
+ *   limits: rollingWindow({ limit: 10, window: '1s' }),
+ *   store: new RedisStore({ client: redis, waiting: fairWaiting({ subscriber }) }),
+ * });
+ * (await calls.wait('api', { timeout: '10s' })).allowed; // => true
+ * redis.disconnect();
+ * subscriber.disconnect();
+ * ```
+ */
+export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
+  validateOptionNames('fairWaiting', options, ['subscriber', 'lease', 'horizon', 'checks']);
+  const { subscriber, lease = '5s', horizon, checks = 'queue' } = options;
+  const leaseMs = parseDuration('lease', lease);
+  if (leaseMs < 1000 || leaseMs > 3_600_000) throw invalidDuration('lease', 'from 1 second to 1 hour', lease);
+  const horizonMs = horizon === undefined ? undefined : parseDuration('horizon', horizon);
+  if (horizonMs !== undefined && horizonMs > 1000) throw invalidDuration('horizon', 'up to 1 second', horizon);
+  const order = validateOneOf('checks', checks, ['queue', 'overtake'] as const);
+  const receiver = subscriber === undefined ? undefined : new Subscriber(subscriber);
+  return {
+    connect(store, scripts, log) {
+      scripts.addQueues(QUEUES_LUA);
+      const room = new WaitingRoom(store, {
+        leaseMs,
+        horizonMicros: horizonMs === undefined ? undefined : Math.round(horizonMs * 1000),
+        canDateLogs: log === 'packed',
+        subscriber: receiver,
+      });
+      return {
+        waiting: room,
+        hasOrderedChecks: order === 'queue',
+        describeCheck: (input) => describeCheck(room, input),
+        wake: (...freed) => room.wake(...freed),
+      };
+    },
+  };
+}
+
+const QUEUES_LUA = ['tickets', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!);
+
+function describeCheck(room: WaitingRoom, input: CheckInput): CheckInput {
+  const { encodedPlan, keys, costs } = input;
+  const group = room.groupOf(encodedPlan, keys, costs);
+  if (!group.hasQueues) return input;
+  return { ...input, keys: group.keys, encoding: group.encode('tail', room.caller(), [group.costsText(costs)]) };
+}
+
+function invalidDuration(name: string, expected: string, value: unknown): RangeError {
+  return withCode(
+    'ERR_ROLLGATE_INVALID_OPTION',
+    new RangeError(`Expected \`${name}\` to be ${expected}, got ${formatValue(value)}`),
+  );
+}

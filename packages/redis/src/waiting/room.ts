@@ -1,0 +1,47 @@
+import type { Clock } from '@rollgate/core';
+import type { StoreWait } from '@rollgate/core/store';
+import type { TicketOperation } from '../operations/operations.js';
+import type { EncodedPlan } from '../operations/plan-encoder.js';
+import type { Subscriber } from './subscriber.js';
+import type { Ticket, Turn } from './ticket.js';
+import type { Caller, HorizonSettings } from './ticket-group.js';
+
+/** What a line needs of the queues of its store. */
+export interface Room {
+  readonly leaseMs: number;
+  /** Whether a clock was injected. */
+  readonly hasClock: boolean;
+  /** Whether messages arrive now. */
+  readonly getsMessages: boolean;
+  nowMs(): number;
+  after(delayMs: number, callback: () => void): () => void;
+  /** The sender of an operation now. */
+  caller(): Caller;
+  send(operation: TicketOperation): void;
+  /** Reads a reply that was sent at `sentMs`. */
+  receive(text: string, sentMs: number): void;
+  /** Ends the wait of a ticket that is in no queue. */
+  reject(ticket: Ticket, reason: 'full' | 'neverAllowed'): void;
+  /** Refunds a turn that no action uses. */
+  refund(turn: Turn): void;
+  /** Forgets the line of a group, which is empty. */
+  drop(line: object, groupId: string): void;
+}
+
+/** What the queues need of their store. */
+export interface QueueingStore {
+  readonly clock: Clock | undefined;
+  /** Describes a call. */
+  encode(call: Pick<StoreWait, 'plan' | 'keys'>): {
+    readonly encodedPlan: EncodedPlan;
+    readonly keys: readonly string[];
+  };
+  send(operation: TicketOperation): void;
+  refund(receipt: unknown): Promise<void>;
+}
+
+/** The options of the queues, and what follows from the client. */
+export interface RoomSettings extends HorizonSettings {
+  readonly leaseMs: number;
+  readonly subscriber: Subscriber | undefined;
+}

@@ -1,0 +1,94 @@
+import type { Limit } from '@rollgate/core';
+import { type Costs, costAt, hashKey, hasLeases, reservesUnits } from '@rollgate/core/store';
+import { canRecordAhead, encodeLimit, QUEUES_PART, steadyPeriodOf } from '../operations/algorithm-registry.js';
+import type { OperationEncoding } from '../operations/operations.js';
+import type { EncodedPlan } from '../operations/plan-encoder.js';
+
+/** How far ahead a turn is granted by default: a fiftieth of the window, but from 25 to 250 ms. */
+const [LEAST_HORIZON_MICROS, MOST_HORIZON_MICROS] = [25_000, 250_000];
+/** The most turns that one operation grants. */
+const MAX_TURNS = 100;
+/** What determines how far ahead turns are granted. */
+export interface HorizonSettings {
+  /** The option `horizon`, in microseconds. */
+  readonly horizonMicros: number | undefined;
+  /** Whether the log of a rolling window can contain hits that are ahead of now. */
+  readonly canDateLogs: boolean;
+}
+
+/** The tickets with the same limits, the same keys and the same queues. A script that knows them can grant their turns. */
+export class TicketGroup {
+  readonly encodedPlan: EncodedPlan;
+  /** The keys of the rules, and then those of the queues. */
+  readonly keys: readonly string[];
+  /** The keys of the rules. */
+  readonly ruleKeys: readonly string[];
+  /** Identifies the group in all processes. */
+  readonly id: string;
+  readonly horizonMicros: number;
+  /** Whether a wait is only advice, because slots or reserved units may come back at any time. */
+  readonly isEstimate: boolean;
+  readonly #queues: string;
+  readonly #maxTurns: number;
+
+  /** @param costs A ticket is in the queue of each rule with a cost above 0. */
+  constructor(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs, horizon: HorizonSettings) {
+    const { rules } = encodedPlan.plan;
+    const queued = rules.map((_, index) => index).filter((index) => costAt(costs, index) > 0);
+    const limits = queued.map((index) => rules[index]!.limit);
+    this.encodedPlan = encodedPlan;
+    this.ruleKeys = keys;
+    this.keys = [...keys, ...queued.map((index) => `${keys[index]!}/q`)];
+    // The periods of a calendar change, and a group does not.
+    const settings = rules.map(({ limit }) => encodeLimit(limit, 0));
+    this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
+    this.horizonMicros = horizonOf(limits, horizon);
+    this.isEstimate = limits.some(hasLeases);
+    // Lua counts from 1.
+    this.#queues = queued.map((index) => `,"queue",0,2,${index + 1},${steadyPeriodOf(rules[index]!.limit)}`).join('');
+    // A receipt finds a reservation by the stamp of its operation, so each operation makes one of them.
+    this.#maxTurns = limits.some(reservesUnits) ? 1 : MAX_TURNS;
+  }
+
+  /** Whether the call takes units at all. */
+  get hasQueues(): boolean {
+    return this.keys.length > this.ruleKeys.length;
+  }
+
+  /** Encodes an operation of `lua/queues/ticket-operations.lua`. */
+  encode(kind: string, { nowMicros, owner, contact, leaseMs }: Caller, rest: readonly unknown[]): OperationEncoding {
+    const { encodedPlan } = this;
+    const common = [nowMicros ?? false, owner, this.id, contact, leaseMs, this.horizonMicros, this.#maxTurns];
+    const queues = this.#queues;
+    return {
+      kind,
+      parts: encodedPlan.parts | QUEUES_PART,
+      get plan() {
+        return `${encodedPlan.text.slice(0, -1)}${queues}]`;
+      },
+      input: JSON.stringify([...common, ...rest]),
+    };
+  }
+
+  /** The costs of a ticket as the scripts read them. */
+  costsText(costs: Costs): string {
+    return this.ruleKeys.map((_, index) => costAt(costs, index)).join(' ');
+  }
+}
+
+/** The sender of an operation. */
+export interface Caller {
+  /** The injected clock's time. */
+  readonly nowMicros: number | undefined;
+  readonly owner: string;
+  /** How the owner gets messages, as `lua/queues/tickets.lua` describes it. */
+  readonly contact: number;
+  readonly leaseMs: number;
+}
+
+function horizonOf(limits: readonly Limit[], { horizonMicros, canDateLogs }: HorizonSettings): number {
+  if (!limits.every((limit) => canRecordAhead(limit, canDateLogs))) return 0;
+  const window = Math.min(...limits.map(({ windowMicros }) => windowMicros));
+  const usual = Math.max(LEAST_HORIZON_MICROS, Math.min(window / 50, MOST_HORIZON_MICROS));
+  return Math.floor(Math.min(horizonMicros ?? usual, window));
+}

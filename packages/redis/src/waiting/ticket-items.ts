@@ -1,0 +1,55 @@
+import type { CheckResult, DecisionOperation } from '../operations/operations.js';
+import { ScriptReply } from '../script/script-reply.js';
+
+/** What a script reports to the owner of a ticket. `lua/queues/tickets.lua` describes the items. All times are microseconds. */
+export type TicketItem =
+  | {
+      readonly kind: 'granted';
+      readonly id: number;
+      readonly at: number;
+      readonly stamp: number;
+      readonly result: string;
+    }
+  | { readonly kind: 'first'; readonly id: number; readonly wait: number }
+  | { readonly kind: 'queued'; readonly id: number; readonly number: number; readonly wait: number }
+  | { readonly kind: 'missing' | 'full' | 'neverAllowed'; readonly id: number };
+
+const KINDS = ['', 'granted', 'first', 'queued', 'missing', 'full', 'neverAllowed'] as const;
+
+/** A reply or a message: the time of the decisions, and its items. */
+export interface TicketItems {
+  readonly now: number;
+  readonly items: readonly TicketItem[];
+}
+
+/**
+ * Reads a reply or a message. Items behind the turn of an unknown ticket are lost, because its number of rules is unknown.
+ *
+ * @param countRules Returns the number of rules of a ticket, or `undefined` if it is unknown.
+ */
+export function parseTicketItems(text: string, countRules: (id: number) => number | undefined): TicketItems {
+  const [now, ...parts] = text.split(',');
+  const items: TicketItem[] = [];
+  for (let index = 0; index < parts.length; index++) {
+    const [code, id, first, second] = parts[index]!.split(' ').map(Number) as [number, number, number, number];
+    const kind = KINDS[code];
+    if (kind === 'granted') {
+      const ruleCount = countRules(id);
+      if (ruleCount === undefined) break;
+      const result = parts.slice(index + 1, index + 1 + ruleCount).join(',');
+      items.push({ kind, id, at: first, stamp: second, result });
+      index += ruleCount;
+    } else if (kind === 'first') items.push({ kind, id, wait: first });
+    else if (kind === 'queued') items.push({ kind, id, number: first, wait: second });
+    else if (kind) items.push({ kind, id });
+  }
+  return { now: Number(now), items };
+}
+
+/** Reads the result of a turn as that of a check at `stamp`. */
+export function readTurn(result: string, stamp: number, operation: DecisionOperation): CheckResult {
+  const micros = stamp % 1e6;
+  const reply = new ScriptReply(`${(stamp - micros) / 1e6} ${micros}\n${result}`, 1);
+  reply.nextError();
+  return reply.readResult(operation);
+}

@@ -1,0 +1,198 @@
+import { toDecision } from '@rollgate/core/store';
+import type { TicketOperation } from '../operations/operations.js';
+import { AskSchedule, MAX_ASKED } from './ask-schedule.js';
+import type { Room } from './room.js';
+import type { Ticket, Turn } from './ticket.js';
+import type { TicketGroup } from './ticket-group.js';
+import { readTurn, type TicketItem } from './ticket-items.js';
+
+/** The tickets of this process in one group, in the order of their numbers, and the one timer that all of them share. */
+export class TicketLine {
+  readonly group: TicketGroup;
+  readonly #room: Room;
+  readonly #tickets = new Set<Ticket>();
+  readonly #asks: AskSchedule;
+  #stopTimer: (() => void) | undefined;
+  #timerMs = Infinity;
+
+  constructor(group: TicketGroup, room: Room) {
+    this.group = group;
+    this.#room = room;
+    this.#asks = new AskSchedule(room);
+  }
+
+  get isEmpty(): boolean {
+    return this.#tickets.size === 0;
+  }
+
+  /** Adds a new ticket, or one that was too late for its turn, with its old number. */
+  enter(ticket: Ticket): void {
+    const { costs, id, number } = ticket;
+    const { maxWaiting } = ticket.call;
+    this.#tickets.add(ticket);
+    const most = maxWaiting === Infinity ? -1 : maxWaiting;
+    this.#send('enter', [id, number, most, this.group.costsText(costs)], () => {
+      // The operation may have run, so its turn may come.
+      this.leave(ticket);
+      ticket.giveUp();
+    });
+    this.#asks.noteArrival();
+    this.#schedule();
+  }
+
+  /** Frees the place of a ticket. A turn that is on its way is refunded when it comes. */
+  leave(ticket: Ticket): void {
+    ticket.state = 'left';
+    this.#tickets.delete(ticket);
+    this.#send('leave', [ticket.id, this.group.costsText(ticket.costs)], () => {});
+    this.#schedule();
+  }
+
+  /** The ticket has its turn. */
+  remove(ticket: Ticket): void {
+    this.#tickets.delete(ticket);
+    this.#schedule();
+  }
+
+  /** Applies what a script has reported at `nowMicros` of the clock that decides. It has arrived at `receivedMs`. */
+  accept(ticket: Ticket, item: TicketItem, nowMicros: number, receivedMs: number): void {
+    if (item.kind === 'granted') this.#grant(ticket, item, nowMicros);
+    else this.#notePlace(ticket, item, receivedMs);
+    this.#schedule();
+  }
+
+  #notePlace(ticket: Ticket, item: Exclude<TicketItem, { kind: 'granted' }>, receivedMs: number): void {
+    if (ticket.state !== 'waits') return;
+    switch (item.kind) {
+      case 'first':
+        this.#asks.noteFirst(receivedMs + (item.wait - 0.6 * this.group.horizonMicros) / 1000);
+        ticket.dueMs = receivedMs + item.wait / 1000;
+        break;
+      case 'queued':
+        ticket.number = item.number;
+        ticket.dueMs = receivedMs + item.wait / 1000;
+        break;
+      case 'missing':
+        ticket.missingSinceMs ??= receivedMs;
+        break;
+      default:
+        this.#room.reject(ticket, item.kind);
+    }
+    if ('wait' in item) this.#rejectIfTooLong(ticket, item.wait, receivedMs);
+  }
+
+  /** Asks for turns now, for example because messages may be lost. */
+  ask(): void {
+    this.#asks.hurry();
+    this.#schedule();
+  }
+
+  #rejectIfTooLong(ticket: Ticket, waitMicros: number, receivedMs: number): void {
+    if (this.group.isEstimate) return;
+    try {
+      ticket.call.cancellation.throwIfTooLong(waitMicros / 1000, receivedMs);
+    } catch (error) {
+      this.leave(ticket);
+      ticket.fail(error);
+    }
+  }
+
+  #grant(ticket: Ticket, { at, stamp, result }: TicketItem & { kind: 'granted' }, nowMicros: number): void {
+    const { encodedPlan, ruleKeys: keys } = this.group;
+    const { costs } = ticket;
+    // Only with an injected clock, the time differs from the stamp.
+    const clockMicros = this.#room.hasClock ? at : undefined;
+    const { limitDecisions, receipt } = readTurn(result, stamp, {
+      kind: 'check',
+      ...{ encodedPlan, keys, costs, clockMicros },
+      resolve() {},
+      reject() {},
+    });
+    const decision = toDecision(encodedPlan.plan.rules, limitDecisions, receipt, costs);
+    const turn: Turn = { decision, receipt, madeMs: nowMicros / 1000, startMs: at / 1000 + decision.delayMs };
+    // A message that comes late may contain a second turn.
+    if (ticket.state !== 'waits') {
+      this.#room.refund(turn);
+      return;
+    }
+    if (ticket.number === 0) ticket.number = stamp;
+    this.#asks.noteTurn();
+    ticket.grant(turn);
+    this.remove(ticket);
+  }
+
+  /** Extends the lease, asks for the turns that are due, and finds lost messages. */
+  #sync(): void {
+    this.#timerMs = Infinity;
+    if (this.#asks.hasFailed()) {
+      this.#giveUp();
+      return;
+    }
+    this.#asks.start();
+    const asked: (string | number)[] = [];
+    for (const ticket of this.#tickets) {
+      if (asked.length >= 3 * MAX_ASKED) break;
+      if (ticket.number === 0) continue; // Its `enter` is on the way.
+      asked.push(ticket.id, ticket.number, this.group.costsText(ticket.costs));
+      ticket.dueMs = Infinity;
+    }
+    this.#send('sync', asked, () => {
+      this.#asks.end();
+      this.#schedule();
+    });
+    this.#schedule();
+  }
+
+  #send(kind: string, rest: readonly unknown[], onError: () => void): void {
+    const { encodedPlan, keys } = this.group;
+    const operation: TicketOperation = {
+      kind: 'ticket',
+      encodedPlan,
+      keys,
+      encoding: this.group.encode(kind, this.#room.caller(), rest),
+      resolve: (text, sentMs) => {
+        this.#asks.noteReply();
+        if (kind === 'sync') this.#asks.end();
+        this.#room.receive(text, sentMs);
+        this.#reenterMissing();
+        this.#schedule();
+      },
+      reject: onError,
+    };
+    this.#room.send(operation);
+  }
+
+  /** Tickets that are in no queue and have got no message in time get their old place back. */
+  #reenterMissing(): void {
+    const nowMs = this.#room.nowMs();
+    for (const ticket of this.#tickets) {
+      if (nowMs < this.#asks.isLostMs(ticket)) continue;
+      ticket.missingSinceMs = undefined;
+      this.enter(ticket);
+    }
+  }
+
+  /** No reply has come for a whole lease. */
+  #giveUp(): void {
+    for (const ticket of [...this.#tickets]) {
+      this.leave(ticket);
+      ticket.giveUp();
+    }
+  }
+
+  #schedule(): void {
+    const timerMs = this.isEmpty ? Infinity : this.#asks.nextMs(this.#tickets);
+    if (timerMs === this.#timerMs) return;
+    this.#timerMs = timerMs;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    if (this.isEmpty) this.#room.drop(this, this.group.id);
+    if (timerMs === Infinity) return;
+    this.#stopTimer = this.#room.after(Math.max(0, timerMs - this.#room.nowMs()), () => this.#onTimer());
+  }
+
+  #onTimer(): void {
+    this.#reenterMissing();
+    if (!this.isEmpty) this.#sync();
+  }
+}

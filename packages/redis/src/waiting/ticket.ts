@@ -1,0 +1,67 @@
+import type { Decision } from '@rollgate/core';
+import type { Costs, StoreWait } from '@rollgate/core/store';
+
+/** A turn that a script has granted. Its hits are recorded. */
+export interface Turn {
+  readonly decision: Decision;
+  readonly receipt: unknown;
+  /** When it was recorded and when the action starts, by the clock that decides, in milliseconds. */
+  readonly madeMs: number;
+  readonly startMs: number;
+}
+
+/** A caller of this process that waits. */
+export class Ticket {
+  /** Its number in the queues; 0 until a script has reported it. */
+  number = 0;
+  /** When its turn comes at the latest, as far as the scripts know. */
+  dueMs = Infinity;
+  /** When a script has not found it in the queues. Its turn may be on the way as a message then. */
+  missingSinceMs: number | undefined;
+  /** How often it was too late for its turn. */
+  lateCount = 0;
+  state: 'waits' | 'hasTurn' | 'left' = 'waits';
+  #turn!: Promise<Turn | undefined>;
+  #resolve!: (turn: Turn | undefined) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(
+    readonly id: number,
+    readonly call: StoreWait,
+    readonly costs: Costs,
+  ) {
+    this.waitAgain();
+  }
+
+  /** Resolves when a script has granted its turn, or to `undefined` if the store has failed. */
+  get turn(): Promise<Turn | undefined> {
+    return this.#turn;
+  }
+
+  waitAgain(): void {
+    this.state = 'waits';
+    this.dueMs = Infinity;
+    this.missingSinceMs = undefined;
+    this.#turn = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#turn.catch(() => {}); // Nobody listens after a cancellation.
+  }
+
+  grant(turn: Turn): void {
+    this.state = 'hasTurn';
+    this.#resolve(turn);
+  }
+
+  /** Lets the caller wait in this process, because the store has failed. */
+  giveUp(): void {
+    this.state = 'left';
+    this.#resolve(undefined);
+  }
+
+  fail(error: unknown): void {
+    this.state = 'left';
+    this.#reject(error);
+  }
+}

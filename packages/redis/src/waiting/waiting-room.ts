@@ -1,0 +1,203 @@
+import {
+  type Costs,
+  neverAllowed,
+  readMicros,
+  type StoreGrant,
+  type StoreWait,
+  type StoreWaiting,
+  scheduleAfter,
+  tooManyWaiting,
+} from '@rollgate/core/store';
+import { performance, randomId } from '../base/platform.js';
+import type { TicketOperation } from '../operations/operations.js';
+import type { EncodedPlan } from '../operations/plan-encoder.js';
+import type { QueueingStore, Room, RoomSettings } from './room.js';
+import { ServerClock } from './server-clock.js';
+import { Ticket, type Turn } from './ticket.js';
+import { type Caller, TicketGroup } from './ticket-group.js';
+import { parseTicketItems } from './ticket-items.js';
+import { TicketLine } from './ticket-line.js';
+
+/** The callers of one store that wait, in queues that all processes share. See `lua/queues/tickets.lua`. */
+export class WaitingRoom implements StoreWaiting, Room {
+  readonly leaseMs: number;
+  readonly #store: QueueingStore;
+  readonly #settings: RoomSettings;
+  readonly #owner = randomId();
+  readonly #lines = new Map<string, TicketLine>();
+  /** All tickets, also for a lease after they have left, because a message may still contain their turn. */
+  readonly #tickets = new Map<number, { readonly ticket: Ticket; line: TicketLine; endMs: number }>();
+  readonly #serverClock = new ServerClock();
+  #nextId = 1;
+
+  constructor(store: QueueingStore, settings: RoomSettings) {
+    this.#store = store;
+    this.#settings = settings;
+    this.leaseMs = settings.leaseMs;
+  }
+
+  /** Implements {@link StoreWaiting.wait}. */
+  async wait(call: StoreWait): Promise<StoreGrant | undefined> {
+    this.#settings.subscriber?.listen(this.#owner, (text) => this.receive(text, undefined), this.#askAll);
+    const { encodedPlan, keys } = this.#store.encode(call);
+    const group = this.groupOf(encodedPlan, keys, call.costs);
+    if (!group.hasQueues) return undefined;
+    const ticket = new Ticket(this.#nextId++, call, call.costs);
+    this.#enter(ticket, group);
+    let turn: Turn | undefined;
+    try {
+      for (;;) {
+        turn = await call.cancellation.unlessCanceled(ticket.turn);
+        if (turn === undefined) return undefined;
+        await this.#sleepUntilStart(turn, call);
+        if (!this.#isLate(turn, ticket)) return { decision: turn.decision, madeMs: this.#earliestMs(turn.madeMs) };
+        // What other processes know about this turn no longer holds, so the action must not start.
+        const unused = turn;
+        turn = undefined;
+        ticket.lateCount += 1;
+        ticket.waitAgain();
+        this.#enter(ticket, group); // First, so that the ticket is in its place again when its units are free.
+        this.refund(unused);
+      }
+    } catch (error) {
+      if (turn !== undefined) this.refund(turn);
+      else if (ticket.state === 'waits') this.#tickets.get(ticket.id)!.line.leave(ticket);
+      else
+        ticket.turn.then(
+          (late) => late && this.refund(late),
+          () => {},
+        );
+      throw error;
+    } finally {
+      ticket.state = 'left';
+      this.#tickets.get(ticket.id)!.endMs = this.nowMs() + this.leaseMs;
+      this.#dropOldTickets();
+    }
+  }
+
+  groupOf(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs): TicketGroup {
+    return new TicketGroup(encodedPlan, keys, costs, this.#settings);
+  }
+
+  /** Grants the turns of quota that an operation has freed, which was sent just before. */
+  wake(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs): void {
+    const group = this.groupOf(encodedPlan, keys, costs);
+    if (!group.hasQueues) return;
+    this.send({
+      kind: 'ticket',
+      encodedPlan,
+      keys: group.keys,
+      encoding: group.encode('wake', this.caller(), []),
+      resolve: (text, sentMs) => this.receive(text, sentMs),
+      reject() {}, // The first ticket finds it at the time of its turn.
+    });
+  }
+
+  /** Reads a reply, or a message if `sentMs` is missing. */
+  receive(text: string, sentMs: number | undefined): void {
+    const { now, items } = parseTicketItems(
+      text,
+      (id) => this.#tickets.get(id)?.line.group.encodedPlan.plan.rules.length,
+    );
+    // An injected clock may have advanced since then, and the waits count from the time of the script.
+    const receivedMs = this.hasClock ? now / 1000 : this.nowMs();
+    if (!this.hasClock) {
+      if (sentMs === undefined) this.#serverClock.noteMessage(now / 1000, receivedMs);
+      else this.#serverClock.noteReply(now / 1000, sentMs, receivedMs);
+    }
+    for (const item of items) {
+      const entry = this.#tickets.get(item.id);
+      entry?.line.accept(entry.ticket, item, now, receivedMs);
+    }
+  }
+
+  /** Ends the wait of a ticket that is in no queue. */
+  reject(ticket: Ticket, reason: 'full' | 'neverAllowed'): void {
+    ticket.fail(reason === 'full' ? tooManyWaiting(ticket.call.maxWaiting) : neverAllowed());
+    this.#tickets.get(ticket.id)?.line.remove(ticket);
+  }
+
+  /** Refunds a turn that no action uses. */
+  refund({ receipt }: Turn): void {
+    this.#store.refund(receipt).catch(() => {}); // Its hits stay recorded then.
+  }
+
+  send(operation: TicketOperation): void {
+    this.#store.send(operation);
+  }
+
+  drop(line: object, groupId: string): void {
+    if (this.#lines.get(groupId) === line) this.#lines.delete(groupId);
+  }
+
+  get hasClock(): boolean {
+    return this.#store.clock !== undefined;
+  }
+
+  get getsMessages(): boolean {
+    return this.#settings.subscriber?.isReady === true;
+  }
+
+  caller(): Caller {
+    const { clock } = this.#store;
+    const { subscriber } = this.#settings;
+    return {
+      nowMicros: clock === undefined ? undefined : readMicros(clock),
+      owner: this.#owner,
+      contact: subscriber?.isReady === true ? subscriber.contact : 0,
+      leaseMs: this.leaseMs,
+    };
+  }
+
+  nowMs(): number {
+    return (this.#store.clock ?? performance).now();
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    if (delayMs <= 0) {
+      // An injected clock may stand still.
+      const timer = setTimeout(callback, 0);
+      return () => clearTimeout(timer);
+    }
+    return scheduleAfter(delayMs, callback, this.#store.clock);
+  }
+
+  #enter(ticket: Ticket, group: TicketGroup): void {
+    let line = this.#lines.get(group.id);
+    if (line === undefined) {
+      line = new TicketLine(group, this);
+      this.#lines.set(group.id, line);
+    }
+    this.#tickets.set(ticket.id, { ticket, line, endMs: Infinity });
+    line.enter(ticket);
+  }
+
+  readonly #askAll = (): void => {
+    for (const line of this.#lines.values()) line.ask();
+  };
+
+  async #sleepUntilStart(turn: Turn, { cancellation }: StoreWait): Promise<void> {
+    const nowMs = this.nowMs();
+    const waitMs = (this.hasClock ? turn.startMs : this.#serverClock.toLocalMs(turn.startMs)) - nowMs;
+    if (waitMs <= 0) return;
+    cancellation.throwIfTooLong(waitMs, nowMs);
+    await cancellation.sleep(waitMs, nowMs);
+  }
+
+  #isLate({ startMs }: Turn, { lateCount }: Ticket): boolean {
+    return !this.hasClock && this.#serverClock.isLate(startMs, this.nowMs(), lateCount);
+  }
+
+  #earliestMs(madeMs: number): number {
+    return this.hasClock ? madeMs : Math.min(this.nowMs(), this.#serverClock.toEarliestLocalMs(madeMs));
+  }
+
+  /** The entries are in the order of their ends, apart from those that still wait. */
+  #dropOldTickets(): void {
+    const nowMs = this.nowMs();
+    for (const [id, { endMs }] of this.#tickets) {
+      if (endMs > nowMs) break;
+      this.#tickets.delete(id);
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import {
+  concurrency,
+  fixedWindow,
+  type Limits,
+  leakyBucket,
+  manualClock,
+  RateLimiter,
+  type RateLimiterOptions,
+  rollingWindow,
+  tokenBucket,
+} from '@rollgate/core';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import { type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
+import { until } from '@rollgate/test-support';
+import { PrivateRedis } from './support/private-redis.js';
+import { freshPrefix } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+let prefix: string;
+beforeEach(() => {
+  prefix = freshPrefix();
+});
+
+interface Options extends FairWaitingOptions {
+  readonly polls?: boolean;
+  readonly store?: Omit<RedisStoreOptions, 'client'>;
+  readonly limiter?: Omit<RateLimiterOptions, 'limits' | 'store'>;
+}
+
+/** A limiter as another process has it: with its own store and its own connections, which work. */
+async function join<Given extends Limits>(limits: Given, options: Options = {}): Promise<RateLimiter<Given>> {
+  const { polls = false, store, limiter, ...waiting } = options;
+  const subscriber = polls ? undefined : redis.connect();
+  const client = redis.connect();
+  const made = new RateLimiter<Given>({
+    limits,
+    store: new RedisStore({
+      client,
+      waiting: fairWaiting({ ...(subscriber && { subscriber }), ...waiting }),
+      ...store,
+    }),
+    prefix,
+    timeout: '30s',
+    ...limiter,
+  } as RateLimiterOptions<Given>);
+  await client.ping();
+  await subscriber?.subscribe('warm');
+  return made;
+}
+
+const join3 = <Given extends Limits>(limits: Given, options?: Options) =>
+  Promise.all([join(limits, options), join(limits, options), join(limits, options)]);
+
+async function countQueued(key = 'api', name = 'default', suffix = ''): Promise<number> {
+  return Number(await redis.server.run('ZCOUNT', `${prefix}:{${key}}:${name}${suffix}/q`, '0', '+inf'));
+}
+
+/** Calls `wait` for each limiter in turn, one after the other in the store. Returns the indices in the order of their starts. */
+async function startAll(limiters: readonly RateLimiter[], costs: readonly number[], suffix = ''): Promise<number[]> {
+  const started: number[] = [];
+  const waits: Promise<void>[] = [];
+  for (const [index, cost] of costs.entries()) {
+    const before = await countQueued('api', 'default', suffix);
+    let isDone = false;
+    const wait = limiters[index % limiters.length]!.wait('api', { cost, timeout: '60s' }).then(() => {
+      isDone = true;
+      started.push(index);
+    });
+    waits.push(wait);
+    await until('the caller has a place', async () => isDone || (await countQueued('api', 'default', suffix)) > before);
+  }
+  await Promise.all(waits);
+  return started;
+}
+
+const inOrder = (count: number) => Array.from({ length: count }, (_, index) => index);
+const ones = (count: number) => inOrder(count).map(() => 1);
+
+/** A window that is full for longer than a test takes. */
+const full = { limit: 2, window: '1h' } as const;
+
+describe.each([
+  ['a rolling window', rollingWindow({ limit: 1, window: '40ms' }), '', {}],
+  [
+    'a rolling window with a sorted set',
+    rollingWindow({ limit: 1, window: '40ms' }),
+    '',
+    { store: { log: 'sorted-set' } },
+  ],
+  ['a rolling window without messages', rollingWindow({ limit: 1, window: '40ms' }), '', { polls: true }],
+  ['a token bucket', tokenBucket({ capacity: 1, refill: 1, every: '40ms' }), '/tb', {}],
+  ['a fixed window', fixedWindow({ limit: 1, window: '40ms' }), '/fw', {}],
+  ['a leaky bucket', leakyBucket({ capacity: 1, interval: '30ms' }), '/lb', {}],
+] as const)('%s', (_, limits, suffix, options) => {
+  test('starts the callers of all processes in the order of their calls', async () => {
+    const limiters = await join3<Limits>(limits, options as Options);
+    expect(await startAll(limiters, ones(9), suffix)).toEqual(inOrder(9));
+  });
+});
+
+test('large costs are not overtaken by small ones', async () => {
+  const limiters = await join3<Limits>(rollingWindow({ limit: 3, window: '80ms' }));
+  expect(await startAll(limiters, [2, 3, 1, 3, 1, 3])).toEqual(inOrder(6));
+});
+
+test('freed units start the first caller at once, wherever they are freed', async () => {
+  const [one, other, third] = await join3(rollingWindow(full));
+  const decisions = [await one.wait('api'), await one.wait('api')];
+  const waits = [other.wait('api')];
+  await until('it waits', async () => (await countQueued()) === 1);
+  waits.push(third.wait('api'));
+  await until('both wait', async () => (await countQueued()) === 2);
+  await one.refund(decisions[0]!);
+  expect((await waits[0])!.allowed).toBe(true);
+  await third.settle(decisions[1]!, { cost: 0 });
+  expect((await waits[1])!.allowed).toBe(true);
+  const last = one.wait('api');
+  await until('the last one waits', async () => (await countQueued()) === 1);
+  await other.reset('api');
+  expect((await last).remaining).toBe(1);
+});
+
+test('a released slot goes to the first caller', async () => {
+  const [one, other, third] = await join3(concurrency({ limit: 1, lease: '30s' }));
+  const held = await one.wait('api');
+  const waits = [other.wait('api')];
+  await until('it waits', async () => (await countQueued('api', 'default', '/c')) === 1);
+  waits.push(third.wait('api'));
+  await until('both wait', async () => (await countQueued('api', 'default', '/c')) === 2);
+  await one.release(held);
+  await other.release(await waits[0]!);
+  await third.release(await waits[1]!);
+  await Promise.all([one.close(), other.close(), third.close()]);
+});
+
+test('a caller needs its turn in the queue of each limit', async () => {
+  const limits = {
+    burst: rollingWindow({ limit: 1, window: '50ms' }),
+    all: rollingWindow({ limit: 2, window: '150ms' }),
+  };
+  const limiters = await join3(limits);
+  const started: number[] = [];
+  const waits: Promise<unknown>[] = [];
+  for (let index = 0; index < 6; index++) {
+    const before = await countQueued('api', 'all');
+    let isDone = false;
+    waits.push(
+      limiters[index % 3]!.wait('api', { cost: index === 3 ? { burst: 0, all: 2 } : 1, timeout: '60s' }).then(() => {
+        isDone = true;
+        started.push(index);
+      }),
+    );
+    await until('the caller has a place', async () => isDone || (await countQueued('api', 'all')) > before);
+  }
+  await Promise.all(waits);
+  expect(started).toEqual(inOrder(6));
+});
+
+test('a caller that stops waiting makes room for those behind it', async () => {
+  const [one, other] = await join3(rollingWindow(full));
+  const decisions = [await one.wait('api'), await one.wait('api')];
+  const controller = new AbortController();
+  const aborted = one.wait('api', { signal: controller.signal });
+  aborted.catch(() => {});
+  await until('it waits', async () => (await countQueued()) === 1);
+  const next = other.wait('api');
+  await until('both wait', async () => (await countQueued()) === 2);
+  controller.abort(new Error('enough'));
+  await expect(aborted).rejects.toThrow('enough');
+  await one.refund(decisions[0]!);
+  expect((await next).allowed).toBe(true);
+  const closed = other.wait('api');
+  closed.catch(() => {});
+  await until('it waits', async () => (await countQueued()) === 1);
+  await other.close();
+  await expect(closed).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+  await until('its place is free', async () => (await countQueued()) === 0);
+});
+
+test('rejects what can be known at once', async () => {
+  const limits = rollingWindow(full);
+  const one = await join(limits, { limiter: { maxWaiting: 1 } });
+  await one.wait('api', { cost: 2 });
+  await expect(one.wait('api', { timeout: '1s' })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+  await expect(one.wait('api', { cost: 3 })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
+  await until('the first call has left', async () => (await countQueued()) === 0);
+  const waiting = one.wait('api');
+  waiting.catch(() => {});
+  await until('it waits', async () => (await countQueued()) === 1);
+  await expect(one.wait('api')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_TOO_MANY_WAITING' });
+  // The caller before it takes one of the two units that are free after an hour, so it needs two hours.
+  const behind = await join(limits);
+  await expect(behind.wait('api', { cost: 2, timeout: '90m' })).rejects.toMatchObject({
+    code: 'ERR_ROLLGATE_WAIT_TIMEOUT',
+  });
+  await one.close();
+});
+
+test('a plain check is behind all callers that wait, or overtakes them', async () => {
+  const limits = rollingWindow({ limit: 2, window: '1h' });
+  const one = await join(limits);
+  const first = await one.wait('api');
+  const waiting = one.wait('api', { cost: 2 });
+  waiting.catch(() => {});
+  await until('it waits', async () => (await countQueued()) === 1);
+  const checked = await one.check('api');
+  expect(checked).toMatchObject({ allowed: false, remaining: 1, violated: ['default'] });
+  expect(checked.retryAfterMs).toBeGreaterThan(3_500_000);
+  expect((await one.check('other')).allowed).toBe(true);
+  const impatient = await join(limits, { checks: 'overtake' });
+  const overtaking = await impatient.check('api');
+  expect(overtaking).toMatchObject({ allowed: true, remaining: 0 });
+  await one.refund(first);
+  await impatient.refund(overtaking);
+  expect((await waiting).remaining).toBe(0);
+});
+
+test('a limiter without queues counts starts that are still ahead', async () => {
+  const limits = rollingWindow({ limit: 2, window: '400ms' });
+  const [one, other] = await join3(limits, { horizon: '400ms' });
+  const plain = new RateLimiter({ limits, prefix, timeout: '30s', store: new RedisStore({ client: redis.connect() }) });
+  await one.wait('api', { cost: 2 });
+  const waits = [other.wait('api', { cost: 2 })];
+  // Its units were granted ahead, so both the present and the coming window are full.
+  await until('its turn is recorded', async () => Number((await plain.peek('api')).resetMs) > 400);
+  expect(await plain.check('api')).toMatchObject({ allowed: false, remaining: 0 });
+  await Promise.all(waits);
+});
+
+test('takes one call if nobody waits', async () => {
+  // By an injected clock, no turn comes too late.
+  const one = await join(rollingWindow(full), { store: { clock: manualClock(1e12) } });
+  await one.wait('warm'); // The server does not know the script yet.
+  expect(await redis.countScriptCallsOf(() => one.wait('api'))).toBe(1);
+  expect(await redis.countScriptCallsOf(() => one.check('api'))).toBe(1);
+  expect(await countQueued()).toBe(0);
+});
+
+test('an injected clock determines the starts', async () => {
+  const clock = manualClock(1e12);
+  const limiters = await join3(rollingWindow({ limit: 1, window: '1m' }), { store: { clock } });
+  const started: number[] = [];
+  const waits = limiters.map((limiter, index) => limiter.wait('api').then(() => started.push(index)));
+  await until('two wait', async () => (await countQueued()) === 2);
+  expect(started).toEqual([0]);
+  clock.advance('1m');
+  await until('the second one starts', async () => started.length === 2);
+  clock.advance('1m');
+  await Promise.all(waits);
+  expect(started).toEqual([0, 1, 2]);
+});
+
+test('validates its options', () => {
+  expect(() => fairWaiting({ lease: '10ms' })).toThrow('Expected `lease` to be from 1 second to 1 hour, got "10ms"');
+  expect(() => fairWaiting({ horizon: '2s' })).toThrow('Expected `horizon` to be up to 1 second');
+  expect(() => fairWaiting({ checks: 'never' as 'queue' })).toThrow('`checks`');
+  expect(() => fairWaiting({ subscriber: {} as never })).toThrow('`waiting.subscriber`');
+  expect(() => new RedisStore({ client: redis.connect(), waiting: {} as never })).toThrow('`waiting`');
+});

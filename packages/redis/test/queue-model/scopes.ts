@@ -1,0 +1,55 @@
+import type { Scope } from './queue-model.js';
+
+const ORDER = { hasFaults: false, lease: 9, lastTick: 8, lastArrival: 2, aborts: 1, refunds: 1 };
+const FAULTS = { hasFaults: true, lease: 2, lastTick: 5, lastArrival: 1, crashes: 1, aborts: 1, refunds: 1 };
+const ONE_UNIT = { limit: 1, window: 2, horizon: 1 };
+
+/** What the explorer visits. Each has one difficulty, because all of them together have too many states. */
+export const SCOPES: Readonly<Record<string, Scope>> = {
+  'order of three callers': { ...ORDER, ...ONE_UNIT, costs: [[1], [1], [1]] },
+  'order without a horizon': { ...ORDER, limit: 1, window: 3, horizon: 0, costs: [[1], [1], [1]] },
+  'order of costs': { ...ORDER, limit: 2, window: 3, horizon: 2, costs: [[2], [1], [2]] },
+  'order in two queues': {
+    ...ORDER,
+    ...ONE_UNIT,
+    lease: 12,
+    costs: [
+      [1, 0],
+      [1, 1],
+      [0, 1],
+    ],
+  },
+  'order of checks': { ...ORDER, limit: 2, window: 3, horizon: 1, costs: [[2], [1]], checks: 2, overtakingChecks: 1 },
+  'faults of two callers': { ...FAULTS, ...ONE_UNIT, costs: [[1], [1]] },
+  'faults with receivers that are counted': { ...FAULTS, ...ONE_UNIT, costs: [[1], [1]], countsReceivers: true },
+  'faults and a long horizon': { ...FAULTS, limit: 1, window: 3, horizon: 2, costs: [[1], [1]] },
+  'faults of three callers': {
+    ...FAULTS,
+    ...ONE_UNIT,
+    lastTick: 3,
+    lastArrival: 0,
+    aborts: 0,
+    refunds: 0,
+    costs: [[1], [1], [1]],
+  },
+  'faults, costs and checks': {
+    ...FAULTS,
+    limit: 2,
+    window: 2,
+    horizon: 1,
+    lastTick: 4,
+    aborts: 0,
+    costs: [[2], [1]],
+    checks: 1,
+    overtakingChecks: 1,
+  },
+  'faults in two queues': {
+    ...FAULTS,
+    ...ONE_UNIT,
+    lastTick: 4,
+    costs: [
+      [1, 1],
+      [0, 1],
+    ],
+  },
+};
