@@ -25,6 +25,8 @@ const WAIT = [
   'packages/core/test/wait-signal.test.ts',
   'packages/core/test/wait-queues.test.ts',
   'packages/core/test/wait-shared.test.ts',
+  'packages/core/test/checks-behind-waits.test.ts',
+  'packages/core/test/wait-order.test.ts',
   'packages/core/test/wait-attempts.test.ts',
   'packages/core/test/wait-wakes.test.ts',
   'packages/core/test/wait-close.test.ts',
@@ -297,12 +299,12 @@ export const core = [
       'firstOf(this.#queues, state) !== this)',
       'firstOf(this.#queues, state) === undefined)',
     ],
-    ['callers that stop waiting stay in the queue', 'this.#queues.get(state)?.delete(this);', ';'],
+    ['callers that stop waiting stay in the queue', 'queue?.delete(this);', ';'],
     ['a caller that stops waiting wakes no other', '    this.#letPass();\n  }\n\n  #waitFor', '  }\n\n  #waitFor'],
     [
       'a caller holds up others at a limit that does not keep it',
-      'this.#keptBy === undefined || this.#keptBy === state',
-      'true',
+      'this.#keptBy === undefined || this.#keptBy === state ?',
+      'true ?',
     ],
     [
       'a caller that waits holds up nobody',
@@ -312,18 +314,45 @@ export const core = [
     ['a caller that needs two limits waits for ever', 'if (this.#moves > this.states.size) return;', ''],
     [
       'a caller waits for the limit with the shortest wait',
-      'waitOf(other) > waitOf(one)',
-      "waitOf(other) < waitOf(one) || one === ''",
+      'limits[other]!.retryAfterMs - limits[one]!.retryAfterMs',
+      'limits[one]!.retryAfterMs - limits[other]!.retryAfterMs',
     ],
-    ['a limit with cost 0 holds up callers', 'if (costAt(costs, index) > 0) this.states.set', 'this.states.set'],
+    ['a limit with cost 0 holds up callers', 'if (units === 0) return;', ''],
     ['callers that pass wake nobody', 'this.#keptBy = state;\n    this.#letPass();', 'this.#keptBy = state;'],
-    ['one more caller waits than `maxWaiting`', 'if (ahead >= this.#maxWaiting)', 'if (ahead > this.#maxWaiting)'],
-    ['`maxWaiting` counts callers that others pass', 'if (waiter.holds(state)) ahead += 1;', 'ahead += 1;'],
+    ['one more caller waits than `maxWaiting`', '.indexOf(this) >= this', '.indexOf(this) > this'],
+    [
+      '`maxWaiting` counts callers that others pass',
+      'holdersOf(this.#queues, state).indexOf(this)',
+      '[...this.#queues.get(state)].indexOf(this)',
+    ],
     [
       'a caller that waits already is rejected by `maxWaiting`',
       'this.#moves === 0 && this.#maxWaiting < Infinity',
       'this.#maxWaiting < Infinity',
     ],
+  ]),
+  ...of('waiting/check-at-tail', WAIT, [
+    [
+      'a check behind waiting callers takes their units',
+      'if (ahead.every(({ length }) => length === 0))',
+      'if (ahead.length > 0)',
+    ],
+    [
+      'a check peeks for each call while callers wait for other keys',
+      'if (ahead.every(({ length }) => length === 0)) return store.check(plan, keys, costs);',
+      '',
+    ],
+    ['a check behind many callers waits too short', 'moreMs += windowMicros / 1000;', ''],
+    ['a check waits as if no units were lost', 'sums[index - 1]! >= units - limit', 'sums[index - 1]! > units - limit'],
+    ['a check behind callers has units left', 'remaining: 0, retryAfterMs', 'retryAfterMs'],
+    [
+      'a check is rejected although its turn has come',
+      'isAllowed ? store.check(plan, keys, costs) : toDecision',
+      'toDecision',
+    ],
+  ]),
+  ...of('waiting/check-at-tail.neutral', WAIT, [
+    ['a check in bundles takes the units of waiting callers', 'if (!isBehind) return', 'if (isBehind) return'],
   ]),
   ...of('time/start-order', WAIT, [
     ['a caller overtakes one whose decision was read late', 'last.startMs + ROUNDING_MS', '-Infinity'],
@@ -409,6 +438,7 @@ export const core = [
       'store.namesOf?.(plan, keys) ?? plan.rules.map',
       'store.namesOf?.(plan, keys) ?? [].map',
     ],
+    ['checks wait for callers that are about to be allowed', 'holders.some(({ hasWaited }) => hasWaited)', 'true'],
     ['each limiter has its own queues', 'getOrInsert(queuesByBackend, backendOf(store), () => new Map())', 'new Map()'],
   ]),
   ...of('waiting/wait-in-process', WAIT, [

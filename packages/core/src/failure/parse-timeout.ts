@@ -1,5 +1,6 @@
 import { MAX_TIMER_MS } from '../base/background-timer.js';
 import { type Duration, parseDuration } from '../validation/duration.js';
+import { SHORT_TIMEOUT } from '../validation/error-texts.js';
 import { invalidNumber } from '../validation/validate.js';
 
 /** The default `timeout` of a store's call, in milliseconds. */
@@ -12,6 +13,6 @@ export const DEFAULT_TIMEOUT_MS = 500;
  */
 export function parseTimeout(timeout: Duration): number {
   const ms = parseDuration('timeout', timeout);
-  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', 'a duration of at most 24 days', timeout);
+  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', SHORT_TIMEOUT, timeout);
   return ms;
 }

@@ -55,6 +55,15 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    */
   maxWaiting?: number | undefined;
   /**
+   * Whether `check` overtakes callers of `wait`:
+   *
+   * - `'queue'` rejects a check while callers ahead need the units that are free. Its `retryAfterMs` is the time until its turn.
+   * - `'overtake'` decides by the units that are free. So checks may make waiting callers wait longer, large costs above all.
+   *
+   * @defaultValue `'queue'`
+   */
+  checks?: 'queue' | 'overtake' | undefined;
+  /**
    * Called when slots of a `concurrency` limit may belong to another process, because this one could not renew its lease in
    * time.
    *

@@ -11,7 +11,7 @@ import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
 import type { LeaseLoss } from '../slots/report-lease-loss.js';
 import type { SlotKeeper, SlotLimit } from '../slots/slot-keeper.js';
-import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
+import { namesOf, type QuotaQueues, queuesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { type Duration, parseDuration } from '../validation/duration.js';
@@ -19,6 +19,7 @@ import { withCode } from '../validation/error-codes.js';
 import { NO_BLOCK } from '../validation/error-texts.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
+import { checkAtTail } from '../waiting/check-at-tail.js';
 import { WaitingCallers } from '../waiting/waiting-callers.js';
 import type { BlockKeysOn, DecisionFor, DecisionOn, KeyOn, SomeKeysOn } from './call-types.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
@@ -60,6 +61,8 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #ownsStore: boolean;
   readonly #waiting = new WaitingCallers();
   readonly #maxWaiting: number;
+  /** Empty unless callers wait at a limiter on the same store. */
+  readonly #queues: QuotaQueues;
   readonly #onLeaseLost: RateLimiterOptions['onLeaseLost'];
   /** The open slots, once a check may take one. */
   #slots: SlotKeeper | undefined;
@@ -69,6 +72,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#plans = plans;
     this.#store = store;
     this.#maxWaiting = maxWaiting;
+    this.#queues = queuesOf(store);
     this.#ownsStore = options.store === undefined;
     this.#onLeaseLost = options.onLeaseLost;
   }
@@ -106,7 +110,11 @@ export class RateLimiter<Given extends Limits = Limits> {
     const cost = options?.cost;
     const keys = resolveKeys(plan, key);
     const costs = resolveCosts(plan, cost);
-    let decision = this.#store.check(plan, keys, costs);
+    const store = this.#store;
+    let decision =
+      this.#queues.size === 0 || plan.overtakes
+        ? store.check(plan, keys, costs)
+        : checkAtTail(this.#queues, store, plan, keys, costs);
     if (plan.leasing) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }

@@ -5,7 +5,7 @@ import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/on-store-error.js';
 import type { GuardedStore, Store } from '../store/store.js';
-import { FALLBACK_GUARD } from '../validation/error-texts.js';
+import { FALLBACK_GUARD, STORE } from '../validation/error-texts.js';
 import {
   hasMethods,
   invalidOption,
@@ -38,12 +38,13 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
     'onStoreError',
     'fallbackLimits',
     'maxWaiting',
+    'checks',
     'onLeaseLost',
   ]);
   const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw', fallbackLimits } = options;
-  const { maxWaiting = Infinity } = options;
+  const { maxWaiting = Infinity, checks = 'queue' } = options;
   if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
-    throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
+    throw invalidOption('store', STORE, store);
   }
   const timeoutMs = parseTimeout(timeout);
   const policy = validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR);
@@ -54,9 +55,11 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
   if (fallbackLimits !== undefined && !isInMemory && used.withFallback === undefined) {
     throw invalidOption('store', FALLBACK_GUARD, store);
   }
-  const plans = new Plans(validateString('prefix', prefix), options.limits, (plan, limits) =>
-    fallbackLimits === undefined ? plan : (used.withFallback?.(plan, limits, fallbackLimits) ?? plan),
-  );
+  const overtakes = validateOneOf('checks', checks, ['queue', 'overtake']) === 'overtake';
+  const plans = new Plans(validateString('prefix', prefix), options.limits, (created, limits) => {
+    const plan = overtakes ? { ...created, overtakes } : created;
+    return fallbackLimits === undefined ? plan : (used.withFallback?.(plan, limits, fallbackLimits) ?? plan);
+  });
   validateOptionalFunction('onLeaseLost', options.onLeaseLost);
   if (maxWaiting !== Infinity) unitsFromZero('maxWaiting', maxWaiting);
   return { plans, store: used, maxWaiting };

@@ -1,6 +1,6 @@
 import type { Limit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
-import { describeLimitName, NAMED_LIMITS } from '../validation/error-texts.js';
+import { describeLimitName, KEYS, LIMIT, LIMITS, NAMED_LIMITS, ONE_KEY, SOME_KEYS } from '../validation/error-texts.js';
 import { hasMethods, invalidOption } from '../validation/validate.js';
 import { isLimitName, unknownLimitMessage } from './limit-names.js';
 import type { Keys, Plan, Rule } from './plan.js';
@@ -62,7 +62,7 @@ export function createPlan(prefix: string, limits: unknown): Plan {
     throw invalidOption('limits', NAMED_LIMITS, limits);
   }
   if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
-    throw invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
+    throw invalidOption('limits', LIMITS, limits);
   }
   return toPlan(
     prefix,
@@ -78,7 +78,7 @@ function createRule(prefix: string, name: string, limit: unknown): Rule {
   if (!isLimitName(name)) {
     throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(describeLimitName(name)));
   }
-  if (!isLimit(limit)) throw invalidOption(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
+  if (!isLimit(limit)) throw invalidOption(`limits.${name}`, LIMIT, limit);
   return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };
 }
 
@@ -96,7 +96,7 @@ export function selectLimits(plan: Plan, key: unknown): Plan {
   const select = ({ rules }: Plan) => rules.filter(({ name }) => Object.hasOwn(key, name));
   const rules = select(plan);
   if (rules.length === plan.rules.length) return plan;
-  if (rules.length === 0) throw invalidKey('key', 'a string, or a record with a string for at least one limit', key);
+  if (rules.length === 0) throw invalidKey('key', SOME_KEYS, key);
   const { prefix, fallback } = plan;
   const selected = toPlan(prefix, rules);
   return fallback === undefined ? selected : { ...selected, fallback: toPlan(prefix, select(fallback)) };
@@ -109,21 +109,19 @@ export function selectLimits(plan: Plan, key: unknown): Plan {
  */
 export function resolveKeys(plan: Plan, key: unknown): Keys {
   if (typeof key !== 'string') return resolveKeyRecord(plan, key);
-  if (key === '') throw invalidKey('key', 'a string of at least one character', key);
+  if (key === '') throw invalidKey('key', ONE_KEY, key);
   return key;
 }
 
 function resolveKeyRecord(plan: Plan, key: unknown): Keys {
-  if (typeof key !== 'object' || key === null)
-    throw invalidKey('key', 'a string, or a record with one string per limit', key);
+  if (typeof key !== 'object' || key === null) throw invalidKey('key', KEYS, key);
   validateNames(
     plan.rules.map(({ name }) => name),
     key,
   );
   const keys = plan.rules.map(({ name }) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
-    if (typeof value !== 'string' || value === '')
-      throw invalidKey(`key.${name}`, 'a string of at least one character', value);
+    if (typeof value !== 'string' || value === '') throw invalidKey(`key.${name}`, ONE_KEY, value);
     return value;
   });
   // Equal keys count as one key, so that `wait` puts all their callers into one queue.

@@ -21,6 +21,8 @@ export interface Plan {
   readonly leasing?: Limit | undefined;
   /** The rules, in the order of the limits. */
   readonly rules: readonly Rule[];
+  /** Whether checks overtake callers of `wait`. Otherwise they are behind those that wait for the same states. */
+  readonly overtakes?: boolean | undefined;
   /** Decides in this process's memory while the store fails. It differs in the settings of the limits. */
   readonly fallback?: Plan | undefined;
 }
@@ -42,6 +44,11 @@ export type Costs = number | readonly number[];
 /** Returns the cost of the rule at `index`. */
 export function costAt(costs: Costs, index: number): number {
   return typeof costs === 'number' ? costs : (costs[index] as number);
+}
+
+/** Returns one number if all costs are equal. */
+export function joinCosts(costs: readonly number[]): Costs {
+  return costs.every((cost) => cost === costs[0]) ? costs[0]! : costs;
 }
 
 /** What a settlement sets: the cost for all rules, or by limit name. A rule that a record omits keeps what it has. */

@@ -2,7 +2,7 @@ import { withCode } from '../validation/error-codes.js';
 import { invalidNumber, validatePositiveInteger } from '../validation/validate.js';
 import type { Limits, NameOf } from './create-plan.js';
 import { unknownLimitMessage } from './limit-names.js';
-import type { Costs, Plan } from './plan.js';
+import { type Costs, joinCosts, type Plan } from './plan.js';
 
 /**
  * The units that an action takes: a positive safe integer for all limits, or a record of safe integers by limit name.
@@ -30,8 +30,7 @@ function resolveGivenCosts(plan: Plan, cost: unknown): Costs {
     cost,
     plan.rules.map(({ name }) => name),
   );
-  const costs = plan.rules.map(({ name }) => record.get(name) ?? 1);
-  return costs.every((one) => one === costs[0]) ? costs[0]! : costs;
+  return joinCosts(plan.rules.map(({ name }) => record.get(name) ?? 1));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { channel } from '../base/platform.js';
 import type { Decision } from '../decision/decision.js';
 import type { Coded } from '../validation/error-codes.js';
+import { REFUND_FAILED } from '../validation/error-texts.js';
 import { messageOf } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
 
@@ -34,7 +35,7 @@ export function refundInBackground(limiter: Refunder, decision: Decision): Promi
       failureChannel.publish(failure);
     } else if ((error as Coded | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') {
       // The outage behind the other errors has an event and a warning already.
-      warnOnce('ROLLGATE_REFUND_FAILED', `A refund failed, so the request stays charged: ${messageOf(error)}`);
+      warnOnce('ROLLGATE_REFUND_FAILED', REFUND_FAILED + messageOf(error));
     }
   });
 }

@@ -6,8 +6,12 @@ import type { Store } from './store.js';
 export interface QuotaWaiter {
   /** Whether the caller waits for an earlier one, and not for quota. */
   readonly isBehind: boolean;
-  /** Whether later callers that need this state stay behind this one. Otherwise another state keeps it, and they pass. */
-  holds(state: string): boolean;
+  /** Whether the caller has not been allowed at once. */
+  readonly hasWaited: boolean;
+  /**
+   * The units of the state that the caller needs before later callers. 0 if another state keeps it, so that they pass.
+   */
+  unitsOf(state: string): number;
   /** Makes the caller attempt again, because quota may be free. */
   wake(): void;
 }
@@ -32,8 +36,19 @@ export function queuesOf(store: Store): QuotaQueues {
 
 /** Returns the first caller that holds this state. */
 export function firstOf(queues: QuotaQueues, state: string): QuotaWaiter | undefined {
-  for (const waiter of queues.get(state) ?? []) if (waiter.holds(state)) return waiter;
+  for (const waiter of queues.get(state) ?? []) if (waiter.unitsOf(state) > 0) return waiter;
   return undefined;
+}
+
+/** Returns all callers that hold this state, in their order. */
+export function holdersOf(queues: QuotaQueues, state: string): QuotaWaiter[] {
+  return [...(queues.get(state) ?? [])].filter((waiter) => waiter.unitsOf(state) > 0);
+}
+
+/** Returns the units of this state for each of its callers. Empty if none of them waits. */
+export function unitsAhead(queues: QuotaQueues, state: string): number[] {
+  const holders = holdersOf(queues, state);
+  return holders.some(({ hasWaited }) => hasWaited) ? holders.map((waiter) => waiter.unitsOf(state)) : [];
 }
 
 /** Wakes the first caller that waits for each of these states. Asks for the names only if there are callers. */

@@ -1,6 +1,7 @@
 import { onAbort } from '../base/abort-listeners.js';
 import { createDeferred, type Deferred } from '../base/deferred.js';
 import { withCode } from '../validation/error-codes.js';
+import { startsTooLateMessage, waitedTooLongMessage } from '../validation/error-texts.js';
 import type { Timers } from './clock-timers.js';
 
 /** What may end a wait early: a signal, a timeout, or the end of a limiter. Its methods throw or reject with the reason. */
@@ -42,7 +43,7 @@ export class CancelableWait implements Cancellation {
   constructor(signal: AbortSignal | undefined, timeoutMs: number, timers: Timers) {
     this.timers = timers;
     this.#dueMs = timers.clock.now() + timeoutMs;
-    const onTimeout = () => this.cancel(timeoutError(`the call waited for ${timeoutMs} ms (\`timeout\`)`));
+    const onTimeout = () => this.cancel(timeoutError(waitedTooLongMessage(timeoutMs)));
     if (signal?.aborted) this.cancel(signal.reason);
     else if (signal !== undefined) this.#stopListening = onAbort(signal, () => this.cancel(signal.reason));
     if (timeoutMs !== Infinity) this.#stopTimer = timers.inBackground(timeoutMs, onTimeout);
@@ -60,7 +61,7 @@ export class CancelableWait implements Cancellation {
 
   throwIfTooLong(waitMs: number, startMs: number): void {
     if (startMs + waitMs <= this.#dueMs) return;
-    throw timeoutError(`the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
+    throw timeoutError(startsTooLateMessage(waitMs));
   }
 
   async unlessCanceled<Value>(promise: Promise<Value>): Promise<Value> {
@@ -89,5 +90,5 @@ export class CancelableWait implements Cancellation {
 
 /** Creates the error of a `wait` whose `timeout` has passed, or will pass before the action is allowed. */
 function timeoutError(message: string): DOMException {
-  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(`Timed out: ${message}`, 'TimeoutError'));
+  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
 }

@@ -4,6 +4,21 @@ import { formatValue } from './validate.js';
 export const MISSING_LIMITS =
   'Expected `limits` with this call, got none. The limits of this limiter are `null` or a function. Pass those of the client, such as `peek(key, { limits })`';
 
+/** What `limits` should be. */
+export const LIMITS = 'a limit such as `rollingWindow({ … })`, or a record of at least one';
+
+/** What each of them should be. */
+export const LIMIT = 'a limit such as `rollingWindow({ … })`';
+
+/** What the key of one limit should be. */
+export const ONE_KEY = 'a string of at least one character';
+
+/** What the keys of all limits should be. */
+export const KEYS = 'a string, or a record with one string per limit';
+
+/** What the keys of some limits should be. */
+export const SOME_KEYS = 'a string, or a record with a string for at least one limit';
+
 /** What a list of limits should be. */
 export const NAMED_LIMITS = 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`';
 
@@ -16,6 +31,15 @@ export const CLEAR_UNIT = "a clear unit, such as '1m' for a minute or '30d' for 
 /** The message for an invalid name of a limit. */
 export const describeLimitName = (name: string): string =>
   `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`;
+
+/** What a timeout should be. */
+export const SHORT_TIMEOUT = 'a duration of at most 24 days';
+
+/** What `store` should be. */
+export const STORE = 'a store such as `new MemoryStore()`';
+
+/** The start of the warning about a refund that failed. Its reason follows. */
+export const REFUND_FAILED = 'A refund failed, so the request stays charged: ';
 
 /** What `fallbackLimits` need. */
 export const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';
@@ -33,6 +57,18 @@ export const LIMITER_CLOSED = 'Expected the limiter to stay open until the call 
 /** The message for a `wait` that finds its queue full. */
 export const tooManyWaitingMessage = (maxWaiting: number): string =>
   `Expected at most ${maxWaiting} callers to wait in one queue (\`maxWaiting\`), and as many wait already. Raise \`maxWaiting\`, or try again later`;
+
+/** The message for a `wait` whose `timeout` has passed. */
+export const waitedTooLongMessage = (timeoutMs: number): string =>
+  `Timed out: the call waited for ${timeoutMs} ms (\`timeout\`)`;
+
+/** The message for a `wait` whose action would start after the `timeout`. */
+export const startsTooLateMessage = (waitMs: number): string =>
+  `Timed out: the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``;
+
+/** The message for an operation for which the store lacks this method. */
+export const unsupportedMessage = (method: string): string =>
+  `Expected the store to have the method \`${method}\`, got a store without it`;
 
 /** The message for a `release` of a decision without leases. */
 export const NO_SLOTS =

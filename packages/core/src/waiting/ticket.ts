@@ -2,7 +2,7 @@ import { createDeferred, type Deferred } from '../base/deferred.js';
 import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { costAt } from '../plan/plan.js';
-import { firstOf, namesOf, type QuotaQueues, type QuotaWaiter, queuesOf } from '../store/quota-waiters.js';
+import { firstOf, holdersOf, namesOf, type QuotaQueues, type QuotaWaiter, queuesOf } from '../store/quota-waiters.js';
 import { tooManyWaiting } from '../validation/wait-errors.js';
 import type { WaitCall } from './wait-call.js';
 
@@ -15,6 +15,7 @@ export class Ticket implements QuotaWaiter {
   readonly #queues: QuotaQueues;
   /** By the names of the limits. A limit with cost 0 keeps no caller. */
   readonly states = new Map<string, string>();
+  readonly #units = new Map<string, number>();
   readonly #maxWaiting: number;
   #woken = createDeferred();
   /** The state that keeps the caller. While it attempts, it holds all of them, so that no later one attempts as well. */
@@ -29,9 +30,13 @@ export class Ticket implements QuotaWaiter {
     this.#queues = queuesOf(store);
     this.#maxWaiting = maxWaiting;
     plan.rules.forEach(({ name }, index) => {
-      if (costAt(costs, index) > 0) this.states.set(name, names[index]!);
+      const state = names[index]!;
+      const units = costAt(costs, index);
+      if (units === 0) return;
+      this.states.set(name, state);
+      this.#units.set(state, units);
+      getOrInsert(this.#queues, state, () => new Set()).add(this);
     });
-    for (const state of this.states.values()) getOrInsert(this.#queues, state, () => new Set()).add(this);
   }
 
   /** Returns what {@link wake} resolves from now on. */
@@ -44,8 +49,12 @@ export class Ticket implements QuotaWaiter {
     this.#woken.resolve();
   }
 
-  holds(state: string): boolean {
-    return this.#keptBy === undefined || this.#keptBy === state;
+  get hasWaited(): boolean {
+    return this.#moves > 0;
+  }
+
+  unitsOf(state: string): number {
+    return this.#keptBy === undefined || this.#keptBy === state ? this.#units.get(state)! : 0;
   }
 
   /**
@@ -67,37 +76,31 @@ export class Ticket implements QuotaWaiter {
    * @throws The error of `maxWaiting`.
    */
   waitAfter({ violated, limits }: Decision): void {
-    const waitOf = (name: string) => limits[name]?.retryAfterMs ?? 0;
-    const longest = violated.reduce((one, other) => (waitOf(other) > waitOf(one) ? other : one), '');
-    const state = this.states.get(longest);
+    const [longest] = [...violated].sort((one, other) => limits[other]!.retryAfterMs - limits[one]!.retryAfterMs);
+    const state = this.states.get(longest!);
     if (state !== undefined) this.#waitFor(state);
   }
 
   leave(): void {
     for (const state of this.states.values()) {
-      this.#queues.get(state)?.delete(this);
-      if (this.#queues.get(state)?.size === 0) this.#queues.delete(state);
+      const queue = this.#queues.get(state);
+      queue?.delete(this);
+      if (queue?.size === 0) this.#queues.delete(state);
     }
     this.#letPass();
   }
 
   #waitFor(state: string): void {
-    if (this.#moves === 0 && this.#maxWaiting < Infinity) this.#throwIfFull(state);
+    const isFirstWait = this.#moves === 0 && this.#maxWaiting < Infinity;
+    if (isFirstWait && holdersOf(this.#queues, state).indexOf(this) >= this.#maxWaiting) {
+      throw tooManyWaiting(this.#maxWaiting);
+    }
     if (state !== this.#lastKeptBy) this.#moves += 1;
     this.#lastKeptBy = state;
     // Callers that need fewer states could otherwise take each one while this caller waits for another one, for ever.
     if (this.#moves > this.states.size) return;
     this.#keptBy = state;
     this.#letPass();
-  }
-
-  #throwIfFull(state: string): void {
-    let ahead = 0;
-    for (const waiter of this.#queues.get(state)!) {
-      if (waiter === this) break;
-      if (waiter.holds(state)) ahead += 1;
-    }
-    if (ahead >= this.#maxWaiting) throw tooManyWaiting(this.#maxWaiting);
   }
 
   /** Wakes the callers that are no longer behind this one. */

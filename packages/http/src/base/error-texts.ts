@@ -27,3 +27,32 @@ export const functionTimeoutMessage = (name: string, timeoutMs: number): string 
 /** The message for a value other than an error that was thrown. */
 export const notAnErrorMessage = (thrown: unknown): string =>
   `Expected option functions and stores to throw errors, got ${formatValue(thrown)}. Throw an \`Error\` instead`;
+
+/** What `limits` should be. */
+export const LIMITS = 'a limit such as `rollingWindow({ … })`, or a record of at least one';
+
+/** The message for a host that needs the address without a function that returns it. */
+export const NO_ADDRESS =
+  'Expected `address` or `key`, got neither. Choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too';
+
+/** What `partition` should be. */
+export const PARTITION = "an array such as ['user_id'], or one for each limit";
+
+/** What the `partition` of one limit should be. */
+export const DIMENSIONS = "an array such as ['user_id']";
+
+/** What a name in `partition` should be. */
+export const DIMENSION_NAME = "a name of lowercase letters, digits, '_', '-' or '.'";
+
+/** What `message` should be. */
+export const MESSAGE = 'a string, an object or a function that returns one';
+
+/** What `allowList` should be. */
+export const ALLOW_LIST = 'an array of addresses and networks';
+
+/** What an entry of `allowList` should be. */
+export const NETWORK = "an IP address or a network such as '10.0.0.0/8'";
+
+/** The message for a value that JSON cannot represent. */
+export const notJsonMessage = (name: string, cause: unknown): string =>
+  `Expected \`${name}\` to be an object that JSON can represent, got ${String(cause)}`;

@@ -1,4 +1,5 @@
 import { invalidOption } from '@rollgate/core/store';
+import { ALLOW_LIST, NETWORK } from '../base/error-texts.js';
 import { cacheByAddress } from './cache-by-address.js';
 import { stripPort } from './client-key.js';
 import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js';
@@ -10,7 +11,7 @@ import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js
  * @throws TypeError with the invalid entry.
  */
 export function createAllowList(entries: readonly string[]): (address: string) => boolean {
-  if (!Array.isArray(entries)) throw invalidOption('allowList', 'an array of addresses and networks', entries);
+  if (!Array.isArray(entries)) throw invalidOption('allowList', ALLOW_LIST, entries);
   const networks = entries.map((entry, index) => parseNetwork(entry, `allowList[${index}]`));
   return cacheByAddress((address) => {
     const parsed = parseAddress(stripPort(address));
@@ -43,5 +44,4 @@ function parseNetwork(entry: unknown, name: string): Network {
   return { prefix, bits, isIPv4: bits >= 96 && isIPv4(prefix) };
 }
 
-const invalidEntryError = (entry: unknown, name: string) =>
-  invalidOption(name, "an IP address or a network such as '10.0.0.0/8'", entry);
+const invalidEntryError = (entry: unknown, name: string) => invalidOption(name, NETWORK, entry);

@@ -1,6 +1,6 @@
 import type { Limits } from '@rollgate/core';
 import { invalidOption } from '@rollgate/core/store';
-import { unusedPartitionMessage } from '../base/error-texts.js';
+import { DIMENSION_NAME, DIMENSIONS, PARTITION, unusedPartitionMessage } from '../base/error-texts.js';
 import { limitsByName } from '../base/limits-by-name.js';
 import { optionError } from '../base/option-error.js';
 import type { Headers } from './header-options.js';
@@ -15,16 +15,16 @@ const DIMENSION = /^[a-z*][a-z0-9_.*-]*$/;
 export function parsePartition(name: string, value: unknown): Partition | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'object' || value === null) {
-    throw invalidOption(name, "an array such as ['user_id'], or one for each limit", value);
+    throw invalidOption(name, PARTITION, value);
   }
   const lists = Array.isArray(value)
     ? [[name, value]]
     : Object.entries(value).map(([key, of]) => [`${name}.${key}`, of]);
   for (const [place, list] of lists) {
-    if (!Array.isArray(list) || list.length === 0) throw invalidOption(place, "an array such as ['user_id']", list);
+    if (!Array.isArray(list) || list.length === 0) throw invalidOption(place, DIMENSIONS, list);
     for (const [index, dimension] of list.entries()) {
       if (typeof dimension === 'string' && DIMENSION.test(dimension)) continue;
-      throw invalidOption(`${place}[${index}]`, "a name of lowercase letters, digits, '_', '-' or '.'", dimension);
+      throw invalidOption(`${place}[${index}]`, DIMENSION_NAME, dimension);
     }
   }
   return value as Partition;

@@ -1,6 +1,6 @@
 import { type Awaitable, type Duration, type Limits, type RollingWindow, rollingWindow } from '@rollgate/core';
 import { invalidOption, isThenable, mapAwaitable, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
-import { mixedLimitsMessage } from '../base/error-texts.js';
+import { LIMITS, mixedLimitsMessage } from '../base/error-texts.js';
 import { optionError } from '../base/option-error.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
@@ -17,8 +17,7 @@ export interface ResolvedLimits<Request> {
 }
 
 /** Returns the error for a value of `limits` that contains no limits. */
-export const invalidLimitsError = (value: unknown): TypeError =>
-  invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', value);
+export const invalidLimitsError = (value: unknown): TypeError => invalidOption('limits', LIMITS, value);
 
 /** An app has few plans, so few different windows. With more of them than this, the cache starts over. */
 const MAX_CACHED_WINDOWS = 1000;

@@ -1,5 +1,6 @@
 import type { Awaitable, Decision } from '@rollgate/core';
 import { invalidOption, validateString } from '@rollgate/core/store';
+import { MESSAGE, notJsonMessage } from '../base/error-texts.js';
 import { optionError } from '../base/option-error.js';
 import { isNativeError } from '../base/platform.js';
 import type { HttpError } from './http-error.js';
@@ -42,7 +43,7 @@ export function resolveMessageOption(message: unknown): MessageOption {
 export function resolveMessage(message: unknown): ResolvedMessage {
   if (typeof message === 'string') return { text: message, types: [TEXT_TYPE] };
   if (typeof message !== 'object' || message === null) {
-    throw invalidOption('message', 'a string, an object or a function that returns one', message);
+    throw invalidOption('message', MESSAGE, message);
   }
   if (message instanceof Error || isNativeError(message)) return { error: message };
   const names = Object.keys(message);
@@ -69,7 +70,7 @@ function toJson(name: string, value: object): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw optionError(`Expected \`${name}\` to be an object that JSON can represent, got ${String(cause)}`, { cause });
+    throw optionError(notJsonMessage(name, cause), { cause });
   }
 }
 

@@ -1,4 +1,5 @@
 import { validateOptionalFunction } from '@rollgate/core/store';
+import { NO_ADDRESS } from '../base/error-texts.js';
 import { optionError } from '../base/option-error.js';
 
 /** The options that determine whether a limiter needs the client's address. */
@@ -12,7 +13,5 @@ interface AddressOptions {
 export function validateAddressOption({ address, key, allowList }: AddressOptions): void {
   validateOptionalFunction('address', address);
   if (address !== undefined || (key !== undefined && !allowList)) return;
-  throw optionError(
-    'Expected `address` or `key`, got neither. Choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too',
-  );
+  throw optionError(NO_ADDRESS);
 }
