@@ -45,6 +45,7 @@ const config: Config = {
     // Tests run on the sources; what is published is tested as tarballs, by packages.test.ts.
     '^@rollgate/core/store$': '<rootDir>/packages/core/src/store-api.ts',
     '^@rollgate/redis/waiting$': '<rootDir>/packages/redis/src/waiting-api.ts',
+    '^@rollgate/core/outgoing$': '<rootDir>/packages/core/src/outgoing-api.ts',
     '^@rollgate/express/express-rate-limit$': '<rootDir>/packages/express/src/express-rate-limit.ts',
     '^@rollgate/fetch/undici$': '<rootDir>/packages/fetch/src/undici.ts',
     '^@rollgate/nestjs/fastify$': '<rootDir>/packages/nestjs/src/fastify.ts',

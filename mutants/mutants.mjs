@@ -12,6 +12,7 @@ import { luaStates } from './lists/lua-states.mjs';
 import { redis } from './lists/redis.mjs';
 import { slots } from './lists/slots.mjs';
 import { sql } from './lists/sql.mjs';
+import { told } from './lists/told.mjs';
 import { reasons } from './reasons.mjs';
 
 const numbers = new Map();
@@ -31,6 +32,7 @@ export const mutants = [
   ...slots,
   ...sql,
   ...leasing,
+  ...told,
 ].map((mutant) => {
   const place = mutant.file
     .replace(/^packages\//, '')

@@ -8,7 +8,7 @@ import { importsIn } from './imports.mjs';
 const ROOMS = {
   core: [
     ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'store', 'engine'],
-    ...['memory', 'failure', 'custom', 'events', 'slots', 'blocks', 'waiting', 'limiter'],
+    ...['memory', 'failure', 'custom', 'events', 'slots', 'blocks', 'waiting', 'limiter', 'outgoing'],
   ],
   http: ['base', 'client', 'warnings', 'headers', 'rejection', 'refunds', 'options', 'gate', 'node', 'web'],
   postgres: ['clients', 'states', 'sql', 'store'],
@@ -16,7 +16,7 @@ const ROOMS = {
   sqlite: ['database', 'store'],
 };
 /** The entry points of a package. They import from every room, and no room imports them. */
-const ENTRIES = ['index.ts', 'index.mts', 'store-api.ts', 'store-api.mts', 'waiting-api.ts', 'waiting-api.mts'];
+const ENTRIES = ['index', 'store-api', 'waiting-api', 'outgoing-api'].flatMap((name) => [`${name}.ts`, `${name}.mts`]);
 
 const root = process.argv[2] ?? '.';
 const problems = Object.keys(ROOMS).flatMap(problemsIn);

@@ -10,7 +10,7 @@ import { importsIn } from './imports.mjs';
 const PAGE_TESTS = ['test/links.test.ts', 'test/docs.test.ts'];
 /** The test of entry points. All tests import these, so the search does not follow them. */
 const ENTRY_TEST = 'test/exports.test.ts';
-const ENTRY = /\/src\/(index|store-api|waiting-api)\.m?ts$/;
+const ENTRY = /\/src\/(index|store-api|waiting-api|outgoing-api)\.m?ts$/;
 const ADAPTER_TEST = 'packages/host-tests/test/wire.test.ts';
 const ADAPTER = /^packages\/(express|fastify|hono|koa|nestjs|node|web)\/src\//;
 

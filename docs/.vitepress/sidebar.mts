@@ -39,6 +39,7 @@ export function createSidebar(): Entry[] {
       'costs-known-later',
       'budgets-and-quotas',
       'concurrency',
+      'outgoing',
       'websockets',
       'jobs-and-notifications',
       'testing',

@@ -33,13 +33,8 @@ export const slots = [
       'leases.untilOf(state, index) > nowMicros',
       'leases.untilOf(state, index) >= nowMicros',
     ],
-    [
-      'a lease one lease ahead is implausible',
-      '<= 2 * numbers[start + leases.LATEST_LENGTH]!',
-      '<= numbers[start + leases.LATEST_LENGTH]!',
-    ],
     ['two checks of one microsecond get the same id', 'this.unusedId(state, nowMicros)', 'nowMicros'],
-    ['a lease keeps its id in another life', 'Math.max(id, state.numbers[state.start + leases.NEWEST_ID]! + 1)', 'id'],
+    ['a lease keeps its id in another life', 'Math.max(id, leases.newestIdOf(state) + 1)', 'id'],
     [
       'a record keeps expired leases',
       '    leases.dropExpired(state, nowMicros);\n    leases.insert',
@@ -47,6 +42,11 @@ export const slots = [
     ],
   ]),
   ...of('core/src/slots/lease-list.ts', STATES, [
+    [
+      'a lease one lease ahead is implausible',
+      '<= 2 * state.numbers[state.start + LATEST_LENGTH]!',
+      '<= state.numbers[state.start + LATEST_LENGTH]!',
+    ],
     [
       'a lease counts at its end',
       'if (untilOf(state, index) <= nowMicros) units',

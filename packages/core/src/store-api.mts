@@ -37,6 +37,7 @@ export {
   TransactionalStore,
   TransactionQueue,
   takeReceipt,
+  tells,
   toDecision,
   tooManyWaiting,
   validateBoolean,

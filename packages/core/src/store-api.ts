@@ -11,14 +11,13 @@ export { TransactionQueue } from './custom/transaction-queue.js';
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
 export { toDecision } from './decision/to-decision.js';
-export { type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
+export { type ReservingLimit, reservesUnits, tells } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';
 export {
   type Calendar,
   CalendarWindow,
   type CalendarWindowSettings,
   type Period,
-  type Usage,
 } from './limits/calendar-window.js';
 export {
   type Hit,
@@ -30,6 +29,7 @@ export {
   type PeriodicLimit,
   type State,
   type StateLifecycle,
+  type Usage,
   type Verdict,
 } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
@@ -53,6 +53,7 @@ export {
 export type { SlotLimit } from './slots/slot-keeper.js';
 export { refundInBackground } from './store/background-refund.js';
 export { foreignDecision } from './store/foreign-decision.js';
+export type { LimitedReceipt } from './store/limited-receipt.js';
 export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js';
 export type { StoreGrant, StoreWait, StoreWaiting } from './store/store-waiting.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';

@@ -11,6 +11,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
+import { type ToldQuota, toldQuota } from '@rollgate/core/outgoing';
 import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/core/store';
 import { type BlockSettings, blockOracle } from './oracles/block.js';
 import { bucketedWindowOracle } from './oracles/bucketed-window.js';
@@ -22,6 +23,7 @@ import { MS, type Oracle } from './oracles/oracle.js';
 import { rollingWindowOracle } from './oracles/rolling-window.js';
 import { slidingWindowCounterOracle } from './oracles/sliding-window-counter.js';
 import { tokenBucketOracle } from './oracles/token-bucket.js';
+import { type ToldQuotaSettings, toldQuotaOracle } from './oracles/told-quota.js';
 
 /** Each algorithm's factory and oracle. The compiler requires all other data of an algorithm listed here. */
 const algorithms = {
@@ -33,6 +35,7 @@ const algorithms = {
   bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
   calendarWindow: { make: tabledWindow, oracle: calendarWindowOracle },
   block: { make: blockFor, oracle: blockOracle },
+  toldQuota: { make: toldQuotaFor, oracle: toldQuotaOracle },
   concurrency: { make: concurrency, oracle: concurrencyOracle },
 };
 
@@ -49,11 +52,12 @@ export type LimitSpec<Name extends AlgorithmName = AlgorithmName> = { [One in Na
 
 export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
 
-/** The name of an algorithm that counts units. A block has no quota. */
-export type QuotaName = Exclude<AlgorithmName, 'block'>;
+/** The name of an algorithm that counts units. A block has no quota, and that of `toldQuota` is the server's. */
+export type QuotaName = Exclude<AlgorithmName, 'block' | 'toldQuota'>;
 
 /** Returns those that count units. */
-export const withQuotas = (names: readonly AlgorithmName[]): QuotaName[] => names.filter((name) => name !== 'block');
+export const withQuotas = (names: readonly AlgorithmName[]): QuotaName[] =>
+  names.filter((name) => name !== 'block' && name !== 'toldQuota');
 
 /** All algorithms that count units. */
 export const quotaNames: readonly QuotaName[] = withQuotas(algorithmNames);
@@ -83,6 +87,22 @@ function blockFor({ length }: BlockSettings): Block {
   return length === 0 ? block() : block().lasting(length ?? Infinity);
 }
 
+/** The limit of `toldQuota()`, or the one whose charges and settlements set these numbers. */
+function toldQuotaFor({ told, ...options }: ToldQuotaSettings): ToldQuota {
+  const limit = toldQuota(options);
+  if (told === undefined) return limit;
+  const { kind, remaining = 0, limit: toldLimit = 0, reset = 0, window = 0, block = 0, age = 0 } = told;
+  return limit.telling({
+    kind: kind === undefined ? 0 : kind === 'window' ? 1 : 2,
+    remaining,
+    limit: toldLimit,
+    resetMicros: reset * MS,
+    windowMicros: window * MS,
+    blockMicros: block * MS,
+    ageMicros: age * MS,
+  });
+}
+
 /** Returns the durations as text, because text never warns about short durations. */
 function withUnits(options: object): object {
   return Object.fromEntries(
@@ -90,7 +110,7 @@ function withUnits(options: object): object {
   );
 }
 
-const DURATIONS = ['window', 'every', 'interval', 'bucket', 'lease', 'retryAfter'];
+const DURATIONS = ['window', 'every', 'interval', 'bucket', 'lease', 'maxAge', 'retryAfter'];
 
 const oracles = [new WeakMap<LimitSpec, Oracle>(), new WeakMap<LimitSpec, Oracle>()] as const;
 

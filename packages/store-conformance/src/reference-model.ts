@@ -30,6 +30,8 @@ interface Recorded extends LimitOnKey {
   receipt: unknown;
   /** For slots, the number that is not released. */
   cost: number;
+  /** The time of the check. */
+  readonly at: number;
   /** Whether a release has spent what was reserved. */
   isReleased?: boolean;
 }
@@ -65,7 +67,7 @@ export class ReferenceModel {
     );
     const recorded = new Map(recording.map((one) => [one, this.#record(one, now)]));
     const receipt: ModelReceipt = limits.flatMap((one): Recorded | Recorded[] => {
-      return recorded.get(one) ?? (allowed ? [{ ...one, life: undefined, receipt: undefined }] : []);
+      return recorded.get(one) ?? (allowed ? [{ ...one, life: undefined, receipt: undefined, at: now }] : []);
     });
     const results = limits.map((one, index): [string, LimitDecision] => [
       one.name,
@@ -94,7 +96,7 @@ export class ReferenceModel {
   settle(receipts: ModelReceipt, costs: SettledCosts, now: number): void {
     for (const recorded of receipts) {
       const { life, stateId, oracle, receipt, cost } = recorded;
-      if (reservesUnits(recorded)) {
+      if (reservesUnits(recorded) || oracle.reserving?.tell !== undefined) {
         this.#settleReservation(recorded, costs, now);
         continue;
       }
@@ -186,6 +188,11 @@ export class ReferenceModel {
     const kept = oracle.reserving?.withoutLeases(state, now) ?? state;
     const free = (at: number) => oracle.free(this.#isLive(stateId, at) ? kept : oracle.empty, at);
     const remaining = Math.max(0, free(now));
+    const own = oracle.reserving?.figures?.(state, now);
+    if (own !== undefined) {
+      const { limit, resetMicros, nextUnitMicros } = own;
+      return { limit, remaining, resetMs: resetMicros / MS, nextUnitMs: nextUnitMicros / MS };
+    }
     const waitFor = (units: number) => findFirstTime(now, (at) => free(at) >= units) - now;
     const resetMicros = remaining === quota ? 0 : (retryAfterMicros ?? waitFor(quota));
     const nextUnitMicros = remaining === quota ? 0 : waitFor(remaining + 1);
@@ -200,9 +207,7 @@ export class ReferenceModel {
     if (reservesUnits(recorded) && !this.#isInItsLife(recorded, now)) return true;
     const state = oracle.renew!(this.#read(oracle, stateId, now), receipt, now, cost);
     if (state === undefined) return false;
-    recorded.life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
-    Object.assign(recorded.life, { state, recorder: oracle });
-    this.#lives.set(stateId, recorded.life);
+    recorded.life = this.#setState(stateId, oracle, state, now);
     return true;
   }
 
@@ -210,13 +215,37 @@ export class ReferenceModel {
     const { oracle, name, life, receipt, cost, isReleased } = recorded;
     const settled = (typeof costs === 'number' ? costs : costs[name]) ?? cost;
     this.#dropImplausible(recorded, now);
+    if (oracle.reserving!.tell !== undefined) {
+      this.#tell(recorded, now);
+      return;
+    }
     let owed = isReleased ? settled - cost : settled;
-    if (this.#isInItsLife(recorded, now))
-      [life!.state, owed] = oracle.reserving!.settle(life!.state, receipt, now, settled);
+    if (this.#isInItsLife(recorded, now)) {
+      const [state, left = owed] = oracle.reserving!.settle(life!.state, receipt, now, settled);
+      life!.state = state;
+      owed = left;
+    }
     if (owed <= 0) return;
     const overdraft = this.#recordOverdraft({ ...recorded, cost: owed }, now)!;
     // A release that has found no reservation has recorded another hit in its place.
     if (owed === cost && overdraft.life === life) recorded.receipt = overdraft.receipt;
+  }
+
+  /** Closes a call, and sets the numbers of its response. */
+  #tell(recorded: Recorded, now: number): void {
+    const { oracle, stateId, receipt, at } = recorded;
+    const { settle, tell } = oracle.reserving!;
+    const before = this.#read(oracle, stateId, now);
+    const closed = this.#isInItsLife(recorded, now) ? settle(before, receipt, now, 0)[0] : before;
+    this.#setState(stateId, oracle, tell!(closed, now, at), now);
+  }
+
+  /** Changes the state of the key in its present life, or in a new one. */
+  #setState(stateId: string, recorder: Oracle, state: unknown, now: number): Life {
+    const life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder };
+    Object.assign(life, { state, recorder });
+    this.#lives.set(stateId, life);
+    return life;
   }
 
   #isInItsLife({ life, stateId }: Recorded, now: number): boolean {
@@ -232,10 +261,8 @@ export class ReferenceModel {
   #record(limit: LimitOnKey, now: number, record = limit.oracle.record): Recorded {
     const { oracle, stateId, cost } = limit;
     const [state, receipt] = record(this.#read(oracle, stateId, now), now, cost);
-    const life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
-    Object.assign(life, { state, recorder: oracle });
-    this.#lives.set(stateId, life);
-    return { ...limit, life, receipt };
+    const life = this.#setState(stateId, oracle, state, now);
+    return { ...limit, life, receipt, at: now };
   }
 
   #limitsOnKeys(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {

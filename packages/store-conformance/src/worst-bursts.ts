@@ -139,5 +139,6 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
     },
   ],
   block: [],
+  toldQuota: [],
   concurrency: [],
 };

@@ -4,11 +4,18 @@ import type { RecordedHit } from './recorded-hit.js';
 /** A limit whose checks reserve units until they are settled. */
 export interface ReservingLimit extends LeasedLimit {
   readonly holdsSlots?: false;
+  /** Whether a settlement changes the state even if the check had no cost. */
+  readonly tells?: boolean;
   /**
    * Prepares a settlement, a refund or a release of a hit. Returns hits to refund instead of it, or none if there is nothing to
    * do. Their cost is `NaN`, so that the engine compares it with no other, and leaves all to them.
    */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): readonly RecordedHit[];
+}
+
+/** Whether a settlement by this limit changes the state in any case. */
+export function tells(limit: Limit): boolean {
+  return (limit as Partial<ReservingLimit>).tells === true;
 }
 
 /** Whether a check of the limit reserves units. */

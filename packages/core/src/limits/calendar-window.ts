@@ -1,6 +1,6 @@
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, PeriodicLimit, State, Verdict } from './limit.js';
+import type { Hit, PeriodicLimit, State, Usage, Verdict } from './limit.js';
 
 /** One period of a calendar. Both times are whole milliseconds, in microseconds. */
 export interface Period {
@@ -18,14 +18,6 @@ export interface Calendar {
   readonly longestMicros: number;
   /** Returns the period that contains the time. */
   periodAt(micros: number): Period;
-}
-
-/** How the used units of a period divide. */
-export interface Usage {
-  /** The units that stay used until the period ends. */
-  readonly spent: number;
-  /** The units of checks that are not settled yet. */
-  readonly reserved: number;
 }
 
 /** The options of {@link CalendarWindow}. */

@@ -69,6 +69,14 @@ export interface Hit {
   readonly cost: number;
 }
 
+/** How the used units of a limit divide whose checks may reserve units. */
+export interface Usage {
+  /** The units that stay used until the period ends. */
+  readonly spent: number;
+  /** The units of checks that are not settled yet. */
+  readonly reserved: number;
+}
+
 /** How states begin and end. A store needs this for limits and rolling counters. */
 export interface StateLifecycle {
   /** The algorithm's name, such as `'rolling-window'`. A state is read only by the algorithm that wrote it. */
@@ -153,7 +161,7 @@ export interface Limit extends StateLifecycle {
     states: ReadonlyMap<string, string>,
   ): StartOrder;
   /** Returns what a peek reports in addition. */
-  usageOf?(state: State | undefined, nowMicros: number): object;
+  usageOf?(state: State | undefined, nowMicros: number): Usage;
 }
 
 /** A limit whose checks take leases. */

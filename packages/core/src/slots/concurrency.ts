@@ -80,17 +80,16 @@ export class Concurrency implements LeasingLimit, SlotLimit {
     leases.clear(state);
   }
 
-  expiresMicros({ numbers, start }: State): number {
-    return numbers[start + leases.COUNT] === 0 ? -Infinity : numbers[start + leases.LATEST]!;
+  expiresMicros(state: State): number {
+    return leases.endOf(state);
   }
 
-  isPlausible({ numbers, start }: State, nowMicros: number): boolean {
-    const latestMicros = numbers[start + leases.LATEST]!;
-    return latestMicros === Infinity || latestMicros - nowMicros <= 2 * numbers[start + leases.LATEST_LENGTH]!;
+  isPlausible(state: State, nowMicros: number): boolean {
+    return leases.isPlausible(state, nowMicros);
   }
 
   describe(state: State): unknown {
-    return { leases: leases.describe(state), newestId: state.numbers[state.start + leases.NEWEST_ID] };
+    return { leases: leases.describe(state), newestId: leases.newestIdOf(state) };
   }
 
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
@@ -135,6 +134,6 @@ export class Concurrency implements LeasingLimit, SlotLimit {
 
   unusedId(state: State, id: number): number {
     // A smaller id may be that of a lease which has expired, and which its holder may still renew.
-    return Math.max(id, state.numbers[state.start + leases.NEWEST_ID]! + 1);
+    return Math.max(id, leases.newestIdOf(state) + 1);
   }
 }

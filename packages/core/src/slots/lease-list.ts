@@ -3,14 +3,14 @@ import type { State } from '../limits/limit.js';
 // The state of a `concurrency` limit, or a part of the state of another limit with leases. All times are microseconds.
 /** The id of the newest lease. Ids only grow. */
 export const NEWEST_ID = 0;
-export const COUNT = 1;
+const COUNT = 1;
 /** The units of all leases, including those that have expired and are not dropped yet. */
 const UNITS = 2;
 /** No lease expires before this time. */
 const EARLIEST = 3;
 /** When the last lease expires, and how long it is. */
-export const LATEST = 4;
-export const LATEST_LENGTH = 5;
+const LATEST = 4;
+const LATEST_LENGTH = 5;
 /** The leases, in the order of their ids. */
 const FIRST = 6;
 
@@ -20,6 +20,9 @@ const LEASE_UNITS = 2;
 const LENGTH = 3;
 const LEASE_SIZE = 4;
 
+/** Stands for no time, because a database may hold only finite numbers. */
+const FAR = Number.MAX_SAFE_INTEGER;
+
 /** How many numbers a state with one lease has. */
 export const SIZE_FOR_ONE = FIRST + LEASE_SIZE;
 
@@ -27,13 +30,28 @@ export function clear({ numbers, start }: State): void {
   numbers[start + NEWEST_ID] = 0;
   numbers[start + COUNT] = 0;
   numbers[start + UNITS] = 0;
-  numbers[start + EARLIEST] = Infinity;
-  numbers[start + LATEST] = -Infinity;
+  numbers[start + EARLIEST] = FAR;
+  numbers[start + LATEST] = -FAR;
   numbers[start + LATEST_LENGTH] = 0;
 }
 
 export function countOf({ numbers, start }: State): number {
   return numbers[start + COUNT]!;
+}
+
+export function newestIdOf({ numbers, start }: State): number {
+  return numbers[start + NEWEST_ID]!;
+}
+
+/** When the last lease ends, or `-Infinity` without any. */
+export function endOf({ numbers, start }: State): number {
+  return numbers[start + COUNT] === 0 ? -Infinity : numbers[start + LATEST]!;
+}
+
+/** Whether a correct clock could have written leases that end so late. */
+export function isPlausible(state: State, nowMicros: number): boolean {
+  const endMicros = endOf(state);
+  return endMicros === Infinity || endMicros - nowMicros <= 2 * state.numbers[state.start + LATEST_LENGTH]!;
 }
 
 /** Returns the numbers of each lease. */
@@ -144,7 +162,7 @@ export function dropExpired(state: State, nowMicros: number): void {
   const { numbers, start } = state;
   if (numbers[start + EARLIEST]! > nowMicros) return;
   let left = 0;
-  let earliestMicros = Infinity;
+  let earliestMicros = FAR;
   for (let index = 0; index < countOf(state); index++) {
     const at = placeOf(state, index);
     const untilMicros = numbers[at + UNTIL]!;
@@ -158,6 +176,7 @@ export function dropExpired(state: State, nowMicros: number): void {
   }
   numbers[start + COUNT] = left;
   numbers[start + EARLIEST] = earliestMicros;
+  if (left === 0) numbers[start + LATEST] = -FAR; // The last one is among those that are left.
 }
 
 function placeOf({ start }: State, index: number): number {
@@ -166,7 +185,7 @@ function placeOf({ start }: State, index: number): number {
 
 function findLatest(state: State): void {
   const { numbers, start } = state;
-  numbers[start + LATEST] = -Infinity;
+  numbers[start + LATEST] = -FAR;
   for (let index = 0; index < countOf(state); index++) {
     const at = placeOf(state, index);
     if (numbers[at + UNTIL]! < numbers[start + LATEST]!) continue;

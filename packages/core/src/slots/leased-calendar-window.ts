@@ -7,9 +7,8 @@ import {
   END,
   RESERVATIONS_START,
   SCALE,
-  type Usage,
 } from '../limits/calendar-window.js';
-import type { Hit, State, Verdict } from '../limits/limit.js';
+import type { Hit, State, Usage, Verdict } from '../limits/limit.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOneOf } from '../validation/validate.js';
 import * as leases from './lease-list.js';

@@ -8,6 +8,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
+import type { ToldQuota } from '@rollgate/core/outgoing';
 import {
   type CalendarWindow,
   type LeasedCalendarWindow,
@@ -79,12 +80,25 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
       ...by.boundariesAt(nowMicros),
     ],
   },
+  'told-quota': {
+    suffix: '/tq',
+    dependencies: ['mul-div', 'string-state', 'renewals'],
+    settings: ({ limit, leaseMicros, maxAgeMicros, retryAfterMicros, told }: ToldQuota) => [
+      ...[limit, leaseMicros, maxAgeMicros, retryAfterMicros],
+      ...(told === undefined ? [] : toldSettings(told)),
+    ],
+  },
   concurrency: {
     suffix: '/c',
     dependencies: ['renewals'],
     settings: (by: LeasingLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
   },
 };
+
+function toldSettings(by: NonNullable<ToldQuota['told']>): readonly number[] {
+  return [by.kind, by.remaining, by.limit, by.resetMicros, by.windowMicros, by.blockMicros, by.ageMicros];
+}
+
 const NAMES = Object.keys(ALGORITHMS);
 
 /** The optional parts of the script: each algorithm, and the steps of a `RollingCounter`. */
@@ -121,9 +135,10 @@ export function partOfScript(name: string): ScriptParts {
   return 1 << NAMES.indexOf(name);
 }
 
-/** The name of the limit's steps in `lua/limits`. Those of a limit that reserves units use the same keys as others. */
+/** The name of the limit's steps in `lua/limits`. Those of a limit that may reserve units use the same keys as others. */
 export function scriptNameOf(limit: Limit): string {
-  return reservesUnits(limit) ? `leased-${limit.algorithm}` : limit.algorithm;
+  const leased = `leased-${limit.algorithm}`;
+  return reservesUnits(limit) && Object.hasOwn(ALGORITHMS, leased) ? leased : limit.algorithm;
 }
 
 /** The end of the limit's keys. Two algorithms never share a key, because neither can read the other's state. */

@@ -1,3 +1,4 @@
+import type { Limit } from '@rollgate/core';
 import { hasLeases, type Plan } from '@rollgate/core/store';
 import { encodeLimit, encodePlainWindows, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
@@ -43,6 +44,15 @@ export class PlanEncoder {
 /** Encodes the periods of this time, because the script has found none that contains it. */
 export function encodePeriods(encoded: EncodedPlan, nowMicros: number): void {
   encoded.text = toText(encoded.plan, nowMicros);
+}
+
+/** Encodes the same keys with other settings of the limits that have these names. */
+export function encodeWith(encoded: EncodedPlan, limits: Readonly<Record<string, Limit>>): EncodedPlan {
+  const rules = encoded.plan.rules.map((rule) =>
+    Object.hasOwn(limits, rule.name) ? { ...rule, limit: limits[rule.name]! } : rule,
+  );
+  const plan = { ...encoded.plan, rules };
+  return { ...encoded, plan, text: toText(plan, Date.now() * 1000) };
 }
 
 function toText({ rules }: Plan, nowMicros: number): string {

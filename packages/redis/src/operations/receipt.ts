@@ -1,4 +1,6 @@
-import type { EncodedPlan } from './plan-encoder.js';
+import type { Limit } from '@rollgate/core';
+import type { LimitedReceipt } from '@rollgate/core/store';
+import { type EncodedPlan, encodeWith } from './plan-encoder.js';
 
 /** What a check recorded for one rule. */
 export interface RecordedHit {
@@ -17,7 +19,7 @@ export interface RecordedHit {
 }
 
 /** Identifies what a check recorded, so that a settlement can find it. */
-export class Receipt {
+export class Receipt implements LimitedReceipt {
   constructor(
     /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
     readonly stamp: number,
@@ -27,4 +29,9 @@ export class Receipt {
     /** One for each rule if the check was allowed. Always the same objects, because settlements change them. */
     readonly hits: readonly RecordedHit[],
   ) {}
+
+  /** Implements {@link LimitedReceipt.withLimits}. Both receipts have the same hits, so a settlement of one is seen by the other. */
+  withLimits(limits: Readonly<Record<string, Limit>>): Receipt {
+    return new Receipt(this.stamp, this.recordedMicros, encodeWith(this.encodedPlan, limits), this.hits);
+  }
 }

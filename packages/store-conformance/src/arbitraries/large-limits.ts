@@ -47,6 +47,16 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
     { limit: MAX, lengths: [DAY] },
   ],
   block: () => [{ length: DAY }, { length: 365 * DAY }],
+  toldQuota: (fractions) => {
+    const large = { lease: leases[fractions], guess: 2, maxAge: DAY, retryAfter: DAY };
+    return [
+      { ...large, guess: MAX },
+      { ...large, told: { kind: 'window', remaining: 3, limit: MAX, reset: 3 * DAY } },
+      { ...large, told: { kind: 'window', remaining: 2, limit: 4, reset: 5000, block: DAY } },
+      { ...large, told: { kind: 'refill', remaining: 1, limit: MAX, reset: 7 } },
+      { ...large, told: { kind: 'refill', remaining: 1, limit: 1e12, reset: DAY, window: 11 } },
+    ];
+  },
   concurrency: (fractions) => [
     { limit: 2, lease: leases[fractions], retryAfter: DAY },
     { limit: 1e6, lease: leases[fractions], retryAfter: 7 },

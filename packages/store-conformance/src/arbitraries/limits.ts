@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
+import type { ToldSettings } from '../oracles/told-quota.js';
 import type { LimitSpecs } from '../reference-model.js';
 import { largeLimits } from './large-limits.js';
 import { leases, type TokenFractions } from './token-fractions.js';
@@ -9,6 +10,17 @@ const ms = fc.integer({ min: 1, max: 12 });
 const minDifference = fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined, freq: 3 });
 
 const refills: Record<TokenFractions, readonly number[]> = { 1: [1, 2, 4, 5], 3: [3, 6], 7: [7] };
+
+// Resets of different windows differ by more than a second.
+const told: fc.Arbitrary<ToldSettings> = fc.record({
+  kind: fc.constantFrom('window' as const, 'window' as const, 'refill' as const, undefined),
+  remaining: fc.integer({ min: 0, max: 6 }),
+  limit: fc.option(quota, { nil: undefined }),
+  reset: fc.oneof({ weight: 3, arbitrary: ms }, fc.constantFrom(0, 1005, 2500)),
+  window: fc.option(ms, { nil: undefined, freq: 2 }),
+  block: fc.option(ms, { nil: undefined, freq: 2 }),
+  age: fc.option(ms, { nil: undefined, freq: 2 }),
+});
 
 const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbitrary<OptionsOf<Name>> } = {
   rollingWindow: () => {
@@ -33,6 +45,15 @@ const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbi
   },
   // A limiter's own limit has the length 0. The others are those that `block` charges.
   block: () => fc.record({ length: fc.oneof(fc.constant(0), ms, fc.constant(null)) }),
+  // Charges and settlements of those that tell replace what the key knows.
+  toldQuota: (fractions) =>
+    fc.record({
+      lease: fc.constant(leases[fractions]),
+      guess: fc.integer({ min: 1, max: 3 }),
+      maxAge: fc.constantFrom(4, 15, 60_000),
+      retryAfter: ms,
+      told: fc.option(told, { nil: undefined }),
+    }),
   concurrency: (fractions) => fc.record({ limit: quota, lease: fc.constant(leases[fractions]), retryAfter: ms }),
 };
 

@@ -23,7 +23,9 @@ export async function compareWithModel(context: CheckContext, some: fc.Arbitrary
 
 /** The weight of operations on slots in a history of this algorithm. */
 export const slotWeightOf = (algorithm: AlgorithmName): number =>
-  withQuotas([algorithm]).some((name) => holdsSlots(limitOf(minuteLimit(name, 1)))) ? 1 : 0;
+  algorithm === 'toldQuota' || withQuotas([algorithm]).some((name) => holdsSlots(limitOf(minuteLimit(name, 1))))
+    ? 1
+    : 0;
 
 // If time runs back, a decision shows whether the store has already dropped an expired key. That depends on the other
 // keys, even on those of other algorithms. So time only advances in histories of several keys.

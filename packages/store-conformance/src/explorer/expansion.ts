@@ -3,7 +3,7 @@ import { MS } from '../oracles/oracle.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { findDifference } from './find-difference.js';
 import { OracleState, type OracleVerdict } from './oracle-state.js';
-import { hasLease } from './recorded-part.js';
+import { hasLease, tells } from './recorded-part.js';
 import type { PreparedScenario } from './scenario.js';
 import { haveLivesEnded, stateHash } from './state-hash.js';
 import {
@@ -137,7 +137,9 @@ export class Expansion {
     this.#rewind();
     const keptStates = this.#store.readStates();
     const { refundable } = this.#store;
-    const before = haveLivesEnded(this.#oracles, refundable, keptStates, receipt)
+    const isWithoutEffect =
+      haveLivesEnded(this.#oracles, refundable, keptStates, receipt) && !this.#oracles.receipts[receipt]!.some(tells);
+    const before = isWithoutEffect
       ? stateHash(this.#scenario, this.#oracles, refundable, keptStates, false)
       : undefined;
     const oracles = this.#takeStep(encodeRefund(receipt));

@@ -62,6 +62,7 @@ function expectedDecisionOf(
     scenarioLimit.oracle.free(oracles.isEmpty(stateIndex, at) ? scenarioLimit.oracle.empty : kept, at) >= units;
   const remaining = Math.max(0, oracles.free(scenarioLimit, stateIndex, now));
   const { retryAfterMicros } = scenarioLimit.oracle;
+  const own = scenarioLimit.oracle.reserving?.figures?.(state, now);
   if (retryAfterMicros !== undefined) {
     return expectedSlotDecision(allowedByLimit[index]!, remaining, quota, cost, retryAfterMicros / MS);
   }
@@ -71,11 +72,13 @@ function expectedDecisionOf(
   const figures = {
     ...(isCheck ? undefined : usage?.(state, now)),
     allowed: allowedByLimit[index]!,
-    limit: quota,
+    limit: own?.limit ?? quota,
     remaining,
     retryAfterMs,
-    resetMs: findWait(now, actual?.resetMs, hasFree(quota)),
-    nextUnitMs: findWait(now, actual?.nextUnitMs, hasFree(Math.min(remaining + 1, quota))),
+    resetMs: own ? own.resetMicros / MS : findWait(now, actual?.resetMs, hasFree(quota)),
+    nextUnitMs: own
+      ? own.nextUnitMicros / MS
+      : findWait(now, actual?.nextUnitMs, hasFree(Math.min(remaining + 1, quota))),
     delayMs: delays[index]! / MS,
   };
   if (allowedByLimit[index]) return figures;

@@ -190,15 +190,35 @@ export class OracleState {
   #settleReservation(part: Part, settled: number): void {
     const { scenarioLimit, stateIndex, receipt } = part;
     this.#dropImplausible(scenarioLimit, stateIndex);
+    if (scenarioLimit.oracle.reserving!.tell !== undefined) {
+      this.#tell(part);
+      return;
+    }
     let owed = settled;
     if (this.#isInItsLife(part)) {
       const current = this.lives[stateIndex]!;
-      const [state, left] = scenarioLimit.oracle.reserving!.settle(current.state, receipt, this.nowMicros, settled);
+      const [state, left = settled] = scenarioLimit.oracle.reserving!.settle(
+        current.state,
+        receipt,
+        this.nowMicros,
+        settled,
+      );
       owed = left;
       this.#admitAgain(part, settled);
       this.#setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
     }
     if (owed > 0) this.#recordOverdraft(scenarioLimit, stateIndex, owed);
+  }
+
+  /** Closes a call, and sets the numbers of its response. */
+  #tell(part: Part): void {
+    const { scenarioLimit, stateIndex, receipt, at } = part;
+    const { settle, tell } = scenarioLimit.oracle.reserving!;
+    const now = this.nowMicros;
+    const before = this.read(scenarioLimit, stateIndex, now);
+    const closed = this.#isInItsLife(part) ? settle(before, receipt, now, 0)[0] : before;
+    const { id, newest } = this.#currentLife(stateIndex);
+    this.#setLife(stateIndex, { id, state: tell!(closed, now, at), recorder: scenarioLimit, newest });
   }
 
   #isInItsLife({ stateIndex, life }: Part): boolean {
@@ -221,7 +241,7 @@ export class OracleState {
     const [state, receipt] = record(this.read(scenarioLimit, stateIndex, now), now, cost);
     const { id, newest } = this.#currentLife(stateIndex);
     this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest: withNewest(newest, scenarioLimit, now) });
-    return { scenarioLimit, stateIndex, life: id, receipt, cost, admission };
+    return { scenarioLimit, stateIndex, life: id, receipt, cost, admission, at: now };
   }
 
   #settle(parts: readonly Part[], settled: number): void {

@@ -8,6 +8,8 @@ export interface Part {
   readonly life: number;
   readonly receipt: unknown;
   readonly cost: number;
+  /** The time of the check. */
+  readonly at: number;
   /** Its entry in `OracleState.admitted`, if it has one. */
   readonly admission: Admission | undefined;
 }
@@ -20,6 +22,11 @@ export function hasSlots({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolea
 /** Whether the limit reserves units, which a release spends. */
 export function reservesUnits({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
   return scenarioLimit.oracle.reserving !== undefined;
+}
+
+/** Whether a settlement changes the state even in a later life of the key. */
+export function tells({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
+  return scenarioLimit.oracle.reserving?.tell !== undefined;
 }
 
 /** Whether a check of the limit takes leases. */

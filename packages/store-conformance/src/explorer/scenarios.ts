@@ -16,7 +16,10 @@ const describeLimits = (...limits: LimitSpec[]) =>
   limits.map(
     ({ algorithm, options }) =>
       `${algorithm}(${Object.entries(options)
-        .map((one) => one.join(' '))
+        .map(
+          ([name, value]) =>
+            `${name} ${typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : value}`,
+        )
         .join(', ')})`,
   );
 

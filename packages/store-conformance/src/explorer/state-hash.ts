@@ -1,6 +1,6 @@
 import { Hasher } from './hasher.js';
 import { APPROXIMATE_START_MICROS, type OracleState } from './oracle-state.js';
-import type { Part } from './recorded-part.js';
+import { type Part, tells } from './recorded-part.js';
 import type { PreparedScenario } from './scenario.js';
 import type { KeptState, Refundable } from './store-under-test.js';
 
@@ -18,7 +18,8 @@ const receiptHasher = new Hasher();
  * - Moments are relative to now. Limits only compare and subtract them, or align windows to the clock, which repeat with
  *   each period. A moment before the horizon matters to no limit, and the clock never steps back that far.
  * - The hashes of receipts are summed, because any of them can be refunded next. For a life that has ended, only the
- *   receipt's cost matters, because a settlement may exceed it. A refund changes nothing, which the explorer verifies.
+ *   receipt's cost matters, because a settlement may exceed it. A refund changes nothing, which the explorer verifies. If a
+ *   response reports numbers, the time of its check matters, too.
  * - The hash reads the store's states through `describe`, which hides the layout of the rings in logs and the room for
  *   more numbers. It does not cover the table's expiry queue, which decides only which key a full store evicts. Explore
  *   with `merge: false` to visit every such layout.
@@ -54,8 +55,11 @@ export function stateHash(
     if (haveLivesEnded(oracles, refundable, keptStates, index)) {
       ended = 1;
       if (!includesEnded) continue;
-      for (const { scenarioLimit, stateIndex, cost } of parts)
+      for (const part of parts) {
+        const { scenarioLimit, stateIndex, cost, at } = part;
         for (const number of [scenarioLimit.index, stateIndex, cost]) receiptHasher.number(number);
+        if (tells(part)) receiptHasher.number(at);
+      }
     } else {
       for (let number = 0; number < parts.length; number++)
         addPart(parts[number]!, oracles, refundable[index]!, number, keptStates);

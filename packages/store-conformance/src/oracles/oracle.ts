@@ -48,6 +48,13 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   readonly reserving?: ReservingOracle<State, Receipt>;
 }
 
+/** What a decision reports of a limit whose quota is not fixed, next to its free units. */
+export interface OracleFigures {
+  readonly limit: number;
+  readonly resetMicros: number;
+  readonly nextUnitMicros: number;
+}
+
 /** How the used units divide. */
 export interface Usage {
   readonly spent: number;
@@ -58,10 +65,17 @@ export interface Usage {
 export interface ReservingOracle<State = unknown, Receipt = unknown> {
   /** Records without a reservation. */
   charge(state: State, now: number, cost: number): readonly [State, Receipt];
-  /** Spends of what is reserved as much as the action has cost. Returns how much of it must be charged. */
-  settle(state: State, receipt: Receipt, now: number, cost: number): readonly [State, owed: number];
+  /**
+   * Spends of what is reserved as much as the action has cost. Returns how much of it must be charged. Without
+   * it, the whole cost, or what exceeds the units that a release has spent.
+   */
+  settle(state: State, receipt: Receipt, now: number, cost: number): readonly [State, owed: number | undefined];
+  /** What a settlement does in addition, also of a check without a cost, and in a later life of the key. */
+  tell?(state: State, now: number, sent: number): State;
   /** The state if no reservation that lasts now ever ended. The reset of a decision is that of this state. */
   withoutLeases(state: State, now: number): State;
+  /** The figures of a limit whose quota is not fixed, in microseconds from `now`. */
+  figures?(state: State, now: number): OracleFigures;
   /** The suggested wait if reservations alone prevent the action. */
   suggestedWait(state: State, now: number, cost: number): number | undefined;
 }

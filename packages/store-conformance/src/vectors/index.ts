@@ -8,6 +8,7 @@ import { leakyBucketVectors } from './leaky-bucket.js';
 import { rollingWindowVectors } from './rolling-window.js';
 import { slidingWindowCounterVectors } from './sliding-window-counter.js';
 import { tokenBucketVectors } from './token-bucket.js';
+import { toldQuotaVectors } from './told-quota.js';
 import type { Vector } from './vector.js';
 
 /** Histories of each algorithm, and what is to be decided in them, as data. */
@@ -20,5 +21,6 @@ export const vectors: { readonly [Name in AlgorithmName]: readonly Vector<Name>[
   bucketedWindow: bucketedWindowVectors,
   calendarWindow: calendarWindowVectors,
   block: blockVectors,
+  toldQuota: toldQuotaVectors,
   concurrency: concurrencyVectors,
 };

@@ -23,8 +23,9 @@ local MAX_AHEAD = 3155760000000000
 --   refund(rule, key, stamp, now, at, cost, kept, recorded_at)  refunds all but the first `kept` units of what the check with
 --                          this stamp recorded, unless the key was reset or expired since. Returns when the key expires and
 --                          its keep, if they have changed
---   usage(rule, state)     returns what a peek reports in addition. Only algorithms that report it have this step
---   overdraw, settle       like `record`, without a reservation, and what ends a reservation: see leased-calendar-window.lua
+--   usage(rule, state, now)  returns what a peek reports in addition. Only algorithms that report it have this step
+--   overdraw, settle       like `record`, without a reservation, and what ends a reservation: see leased-calendar-window.lua.
+--                          A rule with `told` also settles what has cost nothing: see told-quota.lua
 --   reset(key, stamp)      deletes the state. Only algorithms that must leave a marker have this step, so that a refund finds
 --                          nothing that was recorded before
 -- A verdict has these fields:

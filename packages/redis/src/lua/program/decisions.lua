@@ -52,7 +52,7 @@ local function decide(plan, cost, injected_now, records, stamp, first_key, costs
       end
       result = string.format('%d %d %d %d %d', delay_or_reason, wait, verdict.remaining, verdict.reset, last)
       if has_recorded then result = result .. to_letters(next_unit)
-      elseif not records and rule.algorithm.usage then result = result .. rule.algorithm.usage(rule, states[index]) end
+      elseif not records and rule.algorithm.usage then result = result .. rule.algorithm.usage(rule, states[index], now) end
     end
     line = line and line .. ',' .. result or result
   end

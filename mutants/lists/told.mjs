@@ -1,0 +1,114 @@
+// Defects in the quota that a server reports: what is known, the order of responses, and the same in the script of Redis.
+
+const MEMORY = ['packages/store-conformance/test/memory-store.test.ts', 'packages/core/test/outgoing.test.ts'];
+const LEASES = ['packages/store-conformance/test/custom-store.test.ts', 'packages/core/test/outgoing.test.ts'];
+const TELL = ['packages/core/test/outgoing.test.ts'];
+const REDIS = ['told-quota', 'vectors', 'conformance'].map((name) => `packages/redis/test/${name}.test.ts`);
+
+const of = (file, tests, mutants) =>
+  mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
+
+export const told = [
+  ...of('core/src/slots/told-state.ts', MEMORY, [
+    ['a window ends a microsecond late', 'micros >= numbers[start + RESET]!', 'micros > numbers[start + RESET]!'],
+    ['a quota refills above its limit', 'Math.min(limit, remaining +', 'Math.max(remaining, remaining +'],
+    ['units that were not reported come back never', 'Math.max(0, unitsAt(state, nowMicros) - units)', '0'],
+    [
+      'units count after the end of the window',
+      'kind === NOTHING || (kind === WINDOW && nowMicros >= numbers[start + RESET]!)',
+      'kind === NOTHING',
+    ],
+    [
+      'what has refilled is lost when units are counted',
+      'if (kind === REFILL) numbers[start + SINCE] = Math.max(numbers[start + SINCE]!, nowMicros);',
+      '',
+    ],
+    ['a state far ahead stays', '- nowMicros <= 2 * state.numbers', '- nowMicros <= 200 * state.numbers'],
+    [
+      'a key is forgotten while calls are open',
+      'Math.max(forgottenMicros(state), endOf(openCallsOf(state)))',
+      'forgottenMicros(state)',
+    ],
+  ]),
+  ...of('core/src/slots/told-verdict.ts', MEMORY, [
+    ['no call starts as a probe', 'open === 0 || cost <= guess - open', 'cost <= guess - open'],
+    ['the guess counts no open calls', 'cost <= guess - open ?', 'cost <= guess ?'],
+    ['open calls do not count', 'timeOfUnits(state, cost + open) : Infinity', 'timeOfUnits(state, cost) : Infinity'],
+    ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
+    ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units - open)', 'Math.max(0, units - open)'],
+    ['the next unit comes during a block', 'waitFor(isBlocked ? 1 : units + 1)', 'waitFor(units + 1)'],
+  ]),
+  ...of('core/src/slots/tell-numbers.ts', MEMORY, [
+    [
+      'a shorter block replaces a longer one',
+      'Math.max(numbers[start + BLOCKED]!, nowMicros + told.blockMicros)',
+      'nowMicros + told.blockMicros',
+    ],
+    ['older numbers replace newer ones', 'sent >= numbers[start + AT]! ||', 'true ||'],
+    ['newer numbers only lower the count', 'sent >= numbers[start + AT]! ||', 'false ||'],
+    ['a later window changes nothing', '|| earliest > known + TOLERANCE_MICROS', ''],
+    [
+      'numbers of an earlier window count',
+      'isOver || latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]!',
+      'isOver',
+    ],
+    ['late numbers close a window again', 'isOver ? earliest > known :', 'isOver ? true :'],
+    ['a later reset of the same window counts', 'numbers[start + RESET] = Math.min(known, latest);', ''],
+    ['the lower count keeps its time', '    numbers[start + AT] = now;\n  }\n', '  }\n'],
+    ['a higher level replaces a lower one', 'told.remaining >= unitsAt(state, now)', 'false'],
+    [
+      'the whole limit refills until the reset',
+      'setRate(state, missing, told.resetMicros)',
+      'setRate(state, told.limit, told.resetMicros)',
+    ],
+    ['a block outlives its plausibility', 'Math.max(keep, numbers[start + BLOCKED]! - now)', 'keep'],
+    ['a call is newer than the present', 'Math.min(sentMicros, nowMicros)', 'sentMicros'],
+  ]),
+  ...of('core/src/slots/told-quota.ts', LEASES, [
+    ['a reset may be later than the greatest age', 'Math.min(micros, this.maxAgeMicros)', 'micros'],
+    [
+      'calls of dead processes stay open',
+      '    leases.dropExpired(calls, nowMicros);\n    const index',
+      '    const index',
+    ],
+    ['a closed call stays open', 'if (isOpen) leases.keepUnits(calls, index, 0);', ''],
+    [
+      'a settlement after a release counts twice',
+      '|| !isSpent ? cost : Math.max(0, cost - hit.cost)',
+      '|| true ? cost : 0',
+    ],
+    ['a call that has ended is renewed', '|| leases.untilOf(calls, index) <= nowMicros', ''],
+    ['a call is closed again by a release', 'if (isRelease && hit.wantedCost === 0) return [];', ''],
+  ]),
+  ...of('core/src/slots/tell-settlement.ts', LEASES, [
+    ['a response closes no call', 'if (state.life === life) this.#limit.close(state, nowMicros, this.#hit);', ''],
+    ['a response counts as sent now', 'nowMicros, recordedMicros)', 'nowMicros, nowMicros)'],
+    ['a response of a later life is lost', '?? states.create(rule, key)', '!'],
+  ]),
+  ...of('core/src/outgoing/with-limits.ts', TELL, [
+    ['a closed call is renewed', 'hit.wantedCost = 0;', ''],
+    ['the fallback memory gets no numbers', 'new FallbackReceipt(withLimits(receipt.receipt, limits))', 'receipt'],
+  ]),
+  ...of('core/src/outgoing/outgoing-limiter.ts', TELL, [
+    ['a tell with a key wakes no caller', 'wakeWaiters(this.#store,', '(() => {})(this.#store,'],
+  ]),
+  ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
+    ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
+    ['open calls do not count', 'time_of_units(state, cost + open)', 'time_of_units(state, cost)'],
+    ['no call starts as a probe', 'if open == 0 or cost', 'if cost'],
+    ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],
+    ['older numbers replace newer ones', 'is_newer = sent >= state.at or', 'is_newer = true or'],
+    ['a later window changes nothing', ' or earliest > known + TOLERANCE end', ' end'],
+    ['an earlier window counts', 'is_over or latest + TOLERANCE < state.other', 'is_over'],
+    ['a higher level replaces a lower one', 'remaining >= units_at(state, now)', 'false'],
+    [
+      'a check without a cost learns nothing',
+      'if rule.told then tell(rule, state, now, recorded_at)',
+      'if rule.told and cost ~= 0 then tell(rule, state, now, recorded_at)',
+    ],
+    ['an expired state comes back', 'if state.first or state.replaces then', 'if state.first then'],
+    ['a call in an earlier life is closed', 'state.first and state.first <= recorded_stamp', 'state.first'],
+    ['a call that has ended is renewed', 'if call and call.ends > now then', 'if call then'],
+    ['a refund of a lost call writes', 'if not is_own_life and not rule.told and settled <= spent then return end', ''],
+  ]),
+];

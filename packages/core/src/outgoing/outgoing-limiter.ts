@@ -1,0 +1,130 @@
+import type { Decision } from '../decision/decision.js';
+import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
+import type { SomeKeysOn } from '../limiter/call-types.js';
+import { RateLimiter } from '../limiter/rate-limiter.js';
+import type { CheckOptions, RateLimiterOptions } from '../limiter/rate-limiter-options.js';
+import { MemoryStore } from '../memory/memory-store.js';
+import { createPlan, isLimit, type Limits, type NameOf, resolveKeys, selectLimits } from '../plan/create-plan.js';
+import type { Cost } from '../plan/resolve-costs.js';
+import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
+import type { Store } from '../store/store.js';
+import { invalidOption, validateOptionNames } from '../validation/validate.js';
+import { tellDecision, toTellings } from './tell.js';
+import { isTellable, type Told } from './told.js';
+
+/** The options of {@link OutgoingLimiter.tell}. */
+export interface TellOptions<Name extends string = string> {
+  /**
+   * What the server has reported: numbers for all limits of `toldQuota`, or a record of numbers by limit name.
+   *
+   * @defaultValue nothing
+   */
+  told?: Told | { readonly [One in Name]?: Told | undefined } | undefined;
+  /**
+   * The actual cost of the call, as in `settle`. Limits with numbers in `told` ignore it, because the server has counted it.
+   * Only with a decision.
+   */
+  cost?: Cost<Name> | undefined;
+  /**
+   * How long ago the request was sent whose response has the numbers, in milliseconds. Only with a key, because a decision
+   * knows it.
+   *
+   * @defaultValue 0
+   */
+  ageMs?: number | undefined;
+}
+
+/**
+ * A `RateLimiter` for calls to an API that limits its clients. Next to your own limits, those of {@link toldQuota} obey
+ * what the server reports.
+ *
+ * @throws TypeError, RangeError at construction, naming the invalid option.
+ * @example
+ * ```ts
+ * import { rollingWindow } from '@rollgate/core';
+ * import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+ *
+ * const limiter = new OutgoingLimiter({
+ *   limits: { own: rollingWindow({ limit: 100, window: '1m' }), api: toldQuota({ lease: '30s' }) },
+ * });
+ * const decision = await limiter.wait('token');
+ * // Send the request, and read the headers of its response.
+ * await limiter.tell(decision, { told: { remaining: 0, limit: 60, resetMs: 42_000 } });
+ * (await limiter.check('token')).retryAfterMs <= 42_000; // => true
+ * ```
+ */
+export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<Given> {
+  readonly #options: RateLimiterOptions<Given>;
+  readonly #store: Store;
+
+  constructor(options: RateLimiterOptions<Given>) {
+    const store: Store = options?.store ?? new MemoryStore();
+    super({ ...options, store });
+    this.#options = options;
+    this.#store = store;
+  }
+
+  /**
+   * Passes on what the response of a call reports about the quota, and closes the call, in one atomic step for all limits.
+   *
+   * The numbers count as of the time at which the call was checked. They replace older ones. If another response has arrived
+   * since that check, the lower count of the same window stays. Limits without numbers settle to `cost`. A decision works once,
+   * for this method, a settlement or a refund.
+   *
+   * @throws TypeError, RangeError for invalid numbers, or without a limit of {@link toldQuota}. A `StoreError` if the store
+   * fails and `onStoreError` is `'throw'`. The promise rejects with it.
+   */
+  async tell<Name extends string>(
+    decision: Decision<Name, Name>,
+    options: Omit<TellOptions<NoInfer<Name>>, 'ageMs'>,
+  ): Promise<void>;
+  /**
+   * Passes on what a server reports about the quota of a key, and closes no call. Use it for what other clients receive, and
+   * for requests that only read the quota.
+   *
+   * @param key One key for all limits of {@link toldQuota}, or one for each of some of them.
+   * @throws The same as with a decision.
+   */
+  async tell<Own extends Limits = Given>(
+    key: SomeKeysOn<Own>,
+    options: Omit<TellOptions<NameOf<Own>>, 'cost'> & Pick<CheckOptions<Own>, 'limits'>,
+  ): Promise<void>;
+  async tell(subject: unknown, options: TellOptions & Pick<CheckOptions, 'limits'>): Promise<void> {
+    validateOptionNames('tell', options, ['told', 'cost', 'ageMs', 'limits']);
+    const { told = {}, cost, ageMs, limits } = options;
+    if (takeReceiptOf(subject) === NO_DECISION) {
+      if (cost !== undefined) throw invalidOption('cost', 'absent, because a key closes no call', cost);
+      await this.#tellKey(subject, told, ageMs ?? 0, limits);
+      return;
+    }
+    if (ageMs !== undefined) throw invalidOption('ageMs', 'absent, because the decision knows it', ageMs);
+    await tellDecision(subject as Decision, told, cost ?? {});
+  }
+
+  /** Like `close` of a `RateLimiter`. */
+  override async close(): Promise<void> {
+    await super.close();
+    if (this.#options.store === undefined) await this.#store.close?.();
+  }
+
+  async #tellKey(key: unknown, told: object, ageMs: number, limits: unknown = this.#options.limits): Promise<void> {
+    const plan = selectLimits(createPlan(this.#options.prefix ?? 'rollgate', limits), key);
+    const rules = typeof key === 'string' ? plan.rules.filter(({ limit }) => isTellable(limit)) : plan.rules;
+    const tellings = toTellings(rules, told, ageMs);
+    const names = Object.keys(tellings);
+    if (names.length === 0) return;
+    const tellingPlan = { ...plan, rules: plan.rules.filter(({ name }) => names.includes(name)) };
+    const ownKey = typeof key === 'string' ? key : Object.fromEntries(names.map((name) => [name, (key as Keys)[name]]));
+    await this.charge(ownKey as never, { limits: (isLimit(limits) ? tellings['default'] : tellings) as never });
+    wakeWaiters(this.#store, () => namesOf(this.#store, tellingPlan, resolveKeys(tellingPlan, ownKey)));
+  }
+}
+
+type Keys = Readonly<Record<string, string>>;
+
+/** Returns the receipt of a decision, and leaves it there. */
+function takeReceiptOf(subject: unknown): unknown {
+  const receipt = takeReceipt(subject);
+  if (receipt !== NO_DECISION) takeReceipt(subject, receipt);
+  return receipt;
+}

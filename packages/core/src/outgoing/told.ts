@@ -1,0 +1,85 @@
+import type { Limit } from '../limits/limit.js';
+import { unitsFromZero } from '../plan/resolve-costs.js';
+import type { ToldNumbers } from '../slots/tell-numbers.js';
+import { NOTHING, REFILL, WINDOW } from '../slots/told-state.js';
+import { MAX_DURATION_MS } from '../validation/duration.js';
+import {
+  invalidNumber,
+  invalidOption,
+  validateOneOf,
+  validateOptionNames,
+  validatePositiveInteger,
+} from '../validation/validate.js';
+
+/** What a server has reported of one quota. Times are milliseconds from now, and may have fractions. */
+export interface Told {
+  /** The units that the server has left, a safe integer from 0. Needs `resetMs`. */
+  remaining?: number | undefined;
+  /**
+   * The units of the full quota, a positive safe integer.
+   *
+   * @defaultValue the limit that was known before, and at least `remaining`
+   */
+  limit?: number | undefined;
+  /** When the full quota is back: the end of the window, or the time at which a quota that refills is full. */
+  resetMs?: number | undefined;
+  /**
+   * How the quota comes back: `'window'` all at once, or `'refill'` evenly, as in a token bucket.
+   *
+   * @defaultValue `'window'`
+   */
+  kind?: 'window' | 'refill' | undefined;
+  /**
+   * In how long an empty quota refills, if the API documents it. Only `'refill'` uses it.
+   *
+   * @defaultValue derived from what is missing and `resetMs`
+   */
+  windowMs?: number | undefined;
+  /** No call starts before, as the header `Retry-After` demands. It never shortens an earlier block. */
+  retryAfterMs?: number | undefined;
+}
+
+const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'retryAfterMs'] as const;
+
+/** A limit whose numbers a server reports, as `toldQuota` creates it. */
+export interface TellableLimit extends Limit {
+  /** Returns the limit whose charges and settlements set these numbers. */
+  telling(told: ToldNumbers): Limit;
+}
+
+/** Whether a server reports the numbers of the limit. */
+export function isTellable(limit: Limit): limit is TellableLimit {
+  return typeof (limit as Partial<TellableLimit>).telling === 'function';
+}
+
+/**
+ * Returns the numbers in the form that stores use.
+ *
+ * @param option The name of `told` in messages.
+ * @throws TypeError, RangeError naming the invalid property.
+ */
+export function parseTold(option: string, told: unknown, ageMs: number): ToldNumbers {
+  validateOptionNames(option, told, NAMES);
+  const { remaining, limit, resetMs, kind = 'window', windowMs = 0, retryAfterMs = 0 } = told as Told;
+  validateOneOf(`${option}.kind`, kind, ['window', 'refill']);
+  const hasNumbers = remaining !== undefined;
+  if (hasNumbers !== (resetMs !== undefined)) {
+    const missing = hasNumbers ? 'resetMs' : 'remaining';
+    throw invalidOption(`${option}.${missing}`, 'a number, because the other one is given', undefined);
+  }
+  return {
+    kind: !hasNumbers ? NOTHING : kind === 'window' ? WINDOW : REFILL,
+    remaining: hasNumbers ? unitsFromZero(`${option}.remaining`, remaining) : 0,
+    limit: limit === undefined ? 0 : validatePositiveInteger(`${option}.limit`, limit),
+    resetMicros: toMicros(`${option}.resetMs`, resetMs ?? 0),
+    windowMicros: toMicros(`${option}.windowMs`, windowMs),
+    blockMicros: toMicros(`${option}.retryAfterMs`, retryAfterMs),
+    ageMicros: toMicros('ageMs', ageMs),
+  };
+}
+
+/** Rounds up, because no call may start too early. */
+function toMicros(option: string, ms: unknown): number {
+  if (typeof ms === 'number' && ms >= 0) return Math.ceil(Math.min(ms, MAX_DURATION_MS) * 1000);
+  throw invalidNumber(option, 'milliseconds from 0', ms);
+}

@@ -1,0 +1,125 @@
+import type { State } from '../limits/limit.js';
+import {
+  AT,
+  BLOCKED,
+  EARLIEST_RESET,
+  FILL,
+  KEEP,
+  KIND,
+  type Kind,
+  LIMIT,
+  NOTHING,
+  REFILL,
+  REMAINING,
+  RESET,
+  SINCE,
+  SPAN,
+  unitsAt,
+  WINDOW,
+} from './told-state.js';
+
+/** What a server has reported. Times are microseconds from now, whole numbers. */
+export interface ToldNumbers {
+  /** `NOTHING` if it has only blocked. */
+  readonly kind: Kind;
+  /** The units that the server has left. */
+  readonly remaining: number;
+  /** 0 if the server has not reported it. */
+  readonly limit: number;
+  /** When the window ends, or when a quota that refills is full. */
+  readonly resetMicros: number;
+  /** In how long an empty quota refills. 0 if the server has not reported it. */
+  readonly windowMicros: number;
+  /** For how long no call may start. */
+  readonly blockMicros: number;
+  /** How long ago the call was sent, if no check knows it. */
+  readonly ageMicros: number;
+}
+
+/** Many servers report a reset in whole seconds, so those of one window may differ by almost as much. */
+const TOLERANCE_MICROS = 1_000_000;
+
+/** In how long a quota refills whose server has reported neither the rate nor that a unit is missing. */
+const DEFAULT_SPAN_MICROS = 60_000_000;
+
+/** Up to here, the scripts of a `RedisStore` divide exactly. */
+const MAX_FILL = 2 ** 51;
+
+/**
+ * Updates what a key knows. Responses may arrive in any order. Numbers of a call that was sent after the known ones arrived
+ * replace them. Otherwise both count, so the lower one of the same window.
+ *
+ * @param sentMicros When the call was sent.
+ * @param keepMicros How long numbers matter.
+ */
+export function tellNumbers(
+  state: State,
+  told: ToldNumbers,
+  nowMicros: number,
+  sentMicros: number,
+  keepMicros: number,
+): void {
+  const { numbers, start } = state;
+  if (told.blockMicros > 0) {
+    numbers[start + BLOCKED] = Math.max(numbers[start + BLOCKED]!, nowMicros + told.blockMicros);
+    numbers[start + KEEP] = Math.max(numbers[start + KEEP]!, keepMicros);
+  }
+  if (told.kind === NOTHING) return;
+  const limit = told.limit || Math.max(1, numbers[start + LIMIT]!, told.remaining);
+  const complete = { ...told, limit, remaining: Math.min(told.remaining, limit) };
+  const sent = Math.min(sentMicros, nowMicros);
+  if (told.kind === WINDOW) tellWindow(state, complete, nowMicros, sent, keepMicros);
+  else tellRefill(state, complete, nowMicros, sent, keepMicros);
+}
+
+function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
+  const { numbers, start } = state;
+  const latest = now + told.resetMicros;
+  const earliest = sent + told.resetMicros;
+  const known = numbers[start + RESET]!;
+  const isOver = now >= known;
+  // Once a window is over, only numbers of a later one matter.
+  const isNewer = isOver ? earliest > known : sent >= numbers[start + AT]! || earliest > known + TOLERANCE_MICROS;
+  if (numbers[start + KIND] !== WINDOW || isNewer) {
+    replace(state, told, now, keep);
+    numbers[start + RESET] = latest;
+    numbers[start + EARLIEST_RESET] = earliest;
+    return;
+  }
+  if (isOver || latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]!) return; // Of an earlier window.
+  if (told.remaining < numbers[start + REMAINING]!) {
+    numbers[start + LIMIT] = told.limit;
+    numbers[start + REMAINING] = told.remaining;
+    numbers[start + AT] = now;
+  }
+  numbers[start + RESET] = Math.min(known, latest);
+  numbers[start + EARLIEST_RESET] = Math.min(
+    Math.max(numbers[start + EARLIEST_RESET]!, earliest),
+    numbers[start + RESET]!,
+  );
+}
+
+function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
+  const { numbers, start } = state;
+  const isKnown = numbers[start + KIND] === REFILL;
+  if (isKnown && sent < numbers[start + AT]! && told.remaining >= unitsAt(state, now)) return;
+  const missing = told.limit - told.remaining;
+  if (told.windowMicros > 0) setRate(state, told.limit, told.windowMicros);
+  else if (missing > 0 && told.resetMicros > 0) setRate(state, missing, told.resetMicros);
+  else if (!isKnown) setRate(state, told.limit, DEFAULT_SPAN_MICROS);
+  replace(state, told, now, keep);
+  numbers[start + SINCE] = now;
+}
+
+function setRate({ numbers, start }: State, fill: number, span: number): void {
+  numbers[start + FILL] = Math.min(fill, MAX_FILL);
+  numbers[start + SPAN] = span;
+}
+
+function replace({ numbers, start }: State, { kind, limit, remaining }: ToldNumbers, now: number, keep: number): void {
+  numbers[start + KIND] = kind;
+  numbers[start + LIMIT] = limit;
+  numbers[start + REMAINING] = remaining;
+  numbers[start + AT] = now;
+  numbers[start + KEEP] = Math.max(keep, numbers[start + BLOCKED]! - now); // A block stays plausible.
+}

@@ -1,0 +1,212 @@
+import type { RecordedHit } from '../engine/recorded-hit.js';
+import type { ReservingLimit } from '../engine/reserving-limit.js';
+import type { Hit, State, Usage, Verdict } from '../limits/limit.js';
+import { type Duration, parseInterval } from '../validation/duration.js';
+import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import * as leases from './lease-list.js';
+import { ReservationSettlement } from './reservation-settlement.js';
+import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
+import { type ToldNumbers, tellNumbers } from './tell-numbers.js';
+import { TellSettlement } from './tell-settlement.js';
+import * as server from './told-state.js';
+import { openCallsOf } from './told-state.js';
+import { fillVerdict, usageOf } from './told-verdict.js';
+
+/** The options of {@link toldQuota}. */
+export interface ToldQuotaOptions {
+  /**
+   * How long a call stays open after the process that sent it has died, in milliseconds or as text such as `'30s'`. While
+   * the process lives, it renews the leases of its open calls.
+   */
+  lease: Duration;
+  /**
+   * The units of calls that may be open together while nothing is known of the quota. A single call may always start.
+   *
+   * @defaultValue 1
+   */
+  guess?: number | undefined;
+  /**
+   * How long reported numbers matter. A reset or a block that ends later ends then, so nothing that a server reports stops calls
+   * for longer.
+   *
+   * @defaultValue 1 day
+   */
+  maxAge?: Duration | undefined;
+  /**
+   * The wait that a rejection suggests while only open calls prevent the action, because the time of their responses is
+   * unknown.
+   *
+   * @defaultValue 1 second
+   */
+  retryAfter?: Duration | undefined;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * A quota whose numbers a server reports. A check opens a call, which counts until its response reports how many units the
+ * server has left. `tell` of an `OutgoingLimiter` replaces the numbers and closes the call in one atomic step.
+ *
+ * Free are the units that the server has reported, without those of all open calls. Once its window has ended, the full limit
+ * counts. While nothing is known, one call starts as a probe, and the others wait for its response.
+ *
+ * A settlement without reported numbers closes the call and takes its actual cost off the reported units. A refund closes the call,
+ * as if it had never been sent.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ * @example
+ * ```ts
+ * import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+ *
+ * const limiter = new OutgoingLimiter({ limits: toldQuota({ lease: '30s' }) });
+ * const first = await limiter.check('api');
+ * (await limiter.check('api')).allowed; // => false
+ * await limiter.tell(first, { told: { remaining: 59, limit: 60, resetMs: 42_000 } });
+ * (await limiter.check('api')).remaining; // => 58
+ * ```
+ */
+export function toldQuota(options: ToldQuotaOptions): ToldQuota {
+  validateOptionNames('toldQuota', options, ['lease', 'guess', 'maxAge', 'retryAfter']);
+  return new ToldQuota({
+    leaseMicros: parseInterval('lease', options.lease) * 1000,
+    limit: validatePositiveInteger('guess', options.guess ?? 1),
+    maxAgeMicros: parseInterval('maxAge', options.maxAge ?? DAY_MS) * 1000,
+    retryAfterMicros: parseInterval('retryAfter', options.retryAfter ?? '1s') * 1000,
+  });
+}
+
+type Settings = Pick<ToldQuota, 'leaseMicros' | 'limit' | 'maxAgeMicros' | 'retryAfterMicros'>;
+
+/** See {@link toldQuota}. Immutable. */
+export class ToldQuota implements ReservingLimit, SlotLimit {
+  readonly algorithm = 'told-quota';
+  /** The units of calls that may be open together while nothing is known of the quota. */
+  readonly limit: number;
+  readonly countRejected = false;
+  /** How long a call stays open without a renewal, in microseconds. */
+  readonly leaseMicros: number;
+  /** How long reported numbers matter, in microseconds. */
+  readonly maxAgeMicros: number;
+  /** The wait that a rejection suggests while only open calls prevent the action, in microseconds. */
+  readonly retryAfterMicros: number;
+  readonly windowMicros: number;
+  readonly keepMicros: number;
+  readonly stateSize = server.LEASES_START + leases.SIZE_FOR_ONE;
+  /** The numbers that a charge or a settlement by this limit sets. Without them, they count units. */
+  readonly told: ToldNumbers | undefined;
+  readonly tells: boolean;
+
+  constructor({ leaseMicros, limit, maxAgeMicros, retryAfterMicros }: Settings, told?: ToldNumbers) {
+    this.limit = limit;
+    this.leaseMicros = leaseMicros;
+    this.maxAgeMicros = maxAgeMicros;
+    this.retryAfterMicros = retryAfterMicros;
+    this.windowMicros = leaseMicros;
+    this.keepMicros = Math.max(leaseMicros, maxAgeMicros);
+    this.told = told;
+    this.tells = told !== undefined;
+    Object.freeze(this);
+  }
+
+  /** Returns the same limit, whose charges and settlements set these numbers. Later ends than `maxAge` allows are cut off. */
+  telling(told: ToldNumbers): ToldQuota {
+    const within = (micros: number) => Math.min(micros, this.maxAgeMicros);
+    const [resetMicros, windowMicros, blockMicros] = [told.resetMicros, told.windowMicros, told.blockMicros].map(
+      within,
+    );
+    return new ToldQuota(this, {
+      ...told,
+      resetMicros: resetMicros!,
+      windowMicros: windowMicros!,
+      blockMicros: blockMicros!,
+    });
+  }
+
+  /** Creates what keeps the calls open that the checks of a limiter start. */
+  createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
+    return new SlotKeeper(...owner);
+  }
+
+  create(state: State): void {
+    server.clear(state);
+    leases.clear(openCallsOf(state));
+  }
+
+  expiresMicros(state: State): number {
+    return server.expiresMicros(state);
+  }
+
+  isPlausible(state: State, nowMicros: number): boolean {
+    return server.isPlausible(state, nowMicros) && leases.isPlausible(openCallsOf(state), nowMicros);
+  }
+
+  describe(state: State): unknown {
+    const calls = openCallsOf(state);
+    return { server: server.describe(state), leases: leases.describe(calls), newestId: leases.newestIdOf(calls) };
+  }
+
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    fillVerdict(state, nowMicros, cost, this, verdict);
+  }
+
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void {
+    const calls = openCallsOf(state);
+    leases.dropExpired(calls, nowMicros);
+    if (isOverdraft) {
+      if (this.told === undefined) server.spend(state, cost, nowMicros);
+      else this.tell(state, this.told, nowMicros, nowMicros - this.told.ageMicros);
+      return;
+    }
+    leases.insert(calls, leases.countOf(calls), verdict.atMicros, cost);
+    leases.extend(calls, leases.countOf(calls) - 1, nowMicros, this.leaseMicros);
+    this.test(state, nowMicros, cost, verdict);
+  }
+
+  /** Implements {@link ReservingLimit.settle}. */
+  settle(hit: RecordedHit, cost: number, isRelease?: boolean): readonly RecordedHit[] {
+    if (isRelease && hit.wantedCost === 0) return [];
+    const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
+    const settlement =
+      this.told === undefined
+        ? new ReservationSettlement(hit, cost, (state, nowMicros) =>
+            this.close(state, nowMicros, hit) || !isSpent ? cost : Math.max(0, cost - hit.cost),
+          )
+        : new TellSettlement(hit, this, this.told);
+    hit.wantedCost = 0;
+    if (isRelease) hit.isSpent = true;
+    return [settlement];
+  }
+
+  /** Closes a call. Returns whether it was open. */
+  close(state: State, nowMicros: number, { atMicros }: Hit): boolean {
+    const calls = openCallsOf(state);
+    leases.dropExpired(calls, nowMicros);
+    const index = leases.indexOf(calls, atMicros);
+    const isOpen = leases.hasId(calls, index, atMicros);
+    if (isOpen) leases.keepUnits(calls, index, 0);
+    return isOpen;
+  }
+
+  /** Updates what the key knows by the numbers of a call that was sent at a time. */
+  tell(state: State, told: ToldNumbers, nowMicros: number, sentMicros: number): void {
+    leases.dropExpired(openCallsOf(state), nowMicros);
+    tellNumbers(state, told, nowMicros, sentMicros, this.maxAgeMicros);
+  }
+
+  /** Does nothing, because {@link settle} prepares refunds, too. */
+  refund(): void {}
+
+  /** Implements {@link ReservingLimit.renew}. */
+  renew(state: State, nowMicros: number, { atMicros }: Hit): boolean {
+    const calls = openCallsOf(state);
+    const index = leases.indexOf(calls, atMicros);
+    if (!leases.hasId(calls, index, atMicros) || leases.untilOf(calls, index) <= nowMicros) return false;
+    leases.extend(calls, index, nowMicros, this.leaseMicros);
+    return true;
+  }
+
+  /** Returns the units that the server has counted, and those of open calls. */
+  usageOf(state: State | undefined, nowMicros: number): Usage {
+    return state === undefined ? { spent: 0, reserved: 0 } : usageOf(state, nowMicros);
+  }
+}

@@ -1,0 +1,67 @@
+import type { State, Usage, Verdict } from '../limits/limit.js';
+import { newestIdOf, usedUnits } from './lease-list.js';
+import {
+  blockedUntil,
+  expiresMicros,
+  forgottenMicros,
+  isKnown,
+  limitOf,
+  openCallsOf,
+  timeOfUnits,
+  unitsAt,
+} from './told-state.js';
+
+/** The settings of a limit that determine its verdicts. */
+interface Settings {
+  /** The units of open calls while nothing is known. */
+  readonly limit: number;
+  readonly retryAfterMicros: number;
+}
+
+/** Decides on a call of this cost. */
+export function fillVerdict(state: State, nowMicros: number, cost: number, settings: Settings, verdict: Verdict): void {
+  const calls = openCallsOf(state);
+  const open = usedUnits(calls, nowMicros);
+  // The wait by the numbers alone, and the wait if all calls stay open until their leases end.
+  const toldTime = Math.min(timeOfCall(state, cost, 0, settings.limit), forgottenMicros(state));
+  const openTime = Math.min(timeOfCall(state, cost, open, settings.limit), expiresMicros(state));
+  const toldWait = Math.max(0, toldTime - nowMicros);
+  const openWait = Math.max(0, openTime - nowMicros);
+  verdict.isEstimate = openWait > toldWait; // A response may come at any time.
+  verdict.waitMicros = verdict.isEstimate
+    ? Math.max(toldWait, Math.min(openWait, settings.retryAfterMicros))
+    : toldWait;
+  verdict.reason = 'limit';
+  verdict.delayMicros = 0;
+  verdict.atMicros = Math.max(1, nowMicros, newestIdOf(calls) + 1);
+  fillFigures(state, nowMicros, open, settings, verdict);
+}
+
+/** The units that the server has counted, and those of open calls. */
+export function usageOf(state: State, nowMicros: number): Usage {
+  const spent = isKnown(state) ? limitOf(state) - unitsAt(state, nowMicros) : 0;
+  return { spent, reserved: usedUnits(openCallsOf(state), nowMicros) };
+}
+
+/** When a call of this cost may start if so many units are open. */
+function timeOfCall(state: State, cost: number, open: number, guess: number): number {
+  return Math.max(blockedUntil(state), timeByNumbers(state, cost, open, guess));
+}
+
+function timeByNumbers(state: State, cost: number, open: number, guess: number): number {
+  if (!isKnown(state)) return open === 0 || cost <= guess - open ? -Infinity : Infinity;
+  return cost <= limitOf(state) - open ? timeOfUnits(state, cost + open) : Infinity;
+}
+
+/** Fills in the figures that do not depend on the cost. Their times ignore open calls. */
+function fillFigures(state: State, nowMicros: number, open: number, { limit }: Settings, verdict: Verdict): void {
+  const isBlocked = blockedUntil(state) > nowMicros;
+  const units = isKnown(state) ? unitsAt(state, nowMicros) : limit;
+  const waitFor = (count: number) => {
+    const time = Math.max(blockedUntil(state), isKnown(state) ? timeOfUnits(state, count) : -Infinity);
+    return Math.max(0, Math.min(time, forgottenMicros(state)) - nowMicros);
+  };
+  verdict.remaining = isBlocked ? 0 : Math.max(0, units - open);
+  verdict.resetMicros = waitFor(limitOf(state)); // 0 units if nothing is known.
+  verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(isBlocked ? 1 : units + 1);
+}

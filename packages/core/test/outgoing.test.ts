@@ -1,0 +1,238 @@
+import {
+  concurrency,
+  type Decision,
+  type Limits,
+  MemoryStore,
+  manualClock,
+  type RateLimiterOptions,
+  rollingWindow,
+  type Store,
+} from '@rollgate/core';
+import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+import { createStore } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
+
+const api = toldQuota({ lease: '30s', retryAfter: '1s' });
+const window = { remaining: 3, limit: 5, resetMs: 10_000 };
+
+/** Stores on the same data, as those of several processes. */
+function sharedStores(kind: 'a MemoryStore' | 'createStore') {
+  const clock = manualClock(1e6);
+  const memory = new MemoryStore({ clock });
+  const rows: Rows = new Map();
+  const database = { isDown: false };
+  const open = (): Store =>
+    kind === 'a MemoryStore'
+      ? memory
+      : createStore({
+          clock,
+          async transact(keys, update) {
+            if (database.isDown) throw new Error('The database is down');
+            updateRows(rows, keys, update);
+          },
+        });
+  return { clock, open, database };
+}
+
+const usageOf = async (limiter: OutgoingLimiter<Limits>, key = 'token') => {
+  const { spent, reserved, remaining } = (await limiter.peek(key)).limits.default!;
+  return { spent, reserved, remaining };
+};
+
+describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
+  test('a tell closes the call and replaces the numbers, for all processes', async () => {
+    const { clock, open } = sharedStores(kind);
+    const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
+    const probe = await one!.check('token');
+    expect(await other!.check('token')).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true });
+    await one!.tell(probe, { told: window });
+    expect(await usageOf(other!)).toEqual({ spent: 2, reserved: 0, remaining: 3 });
+    expect((await other!.check('token', { cost: 3 })).allowed).toBe(true);
+    clock.advance(10_000);
+    expect(await usageOf(one!)).toEqual({ spent: 0, reserved: 3, remaining: 2 });
+  });
+
+  test('a tell works once, and a decision that was settled tells nothing', async () => {
+    const { open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: api, store: open() });
+    const [first, second] = [await limiter.check('token'), await limiter.check('other')];
+    await limiter.tell(first, { told: window });
+    await limiter.tell(first, { told: { ...window, remaining: 0 } });
+    await limiter.settle(first, { cost: 3 });
+    expect(await usageOf(limiter)).toEqual({ spent: 2, reserved: 0, remaining: 3 });
+    await limiter.refund(second);
+    await limiter.tell(second, { told: { ...window, remaining: 0 } });
+    expect((await limiter.check('other')).allowed).toBe(true);
+  });
+
+  test('one tell settles all limits of the check together', async () => {
+    const { open } = sharedStores(kind);
+    const own = rollingWindow({ limit: 100, window: '1m' });
+    const limits = { own, requests: api, tokens: toldQuota({ lease: '30s', guess: 4000 }) };
+    const limiter = new OutgoingLimiter({ limits, store: open() });
+    const key = { own: 'me', requests: 'token', tokens: 'token' };
+    const decision = await limiter.check(key, { cost: { own: 2, tokens: 1200 } });
+    const told = {
+      requests: { remaining: 59, limit: 60, resetMs: 1000, kind: 'refill' },
+      tokens: { remaining: 148_800, limit: 150_000, resetMs: 480, kind: 'refill' },
+    } as const;
+    await limiter.tell(decision, { told, cost: { own: 7 } });
+    const { limits: left } = await limiter.peek(key);
+    expect([left.own.remaining, left.requests.remaining, left.tokens.remaining]).toEqual([93, 59, 148_800]);
+    // Without numbers, the actual cost counts.
+    const next = await limiter.check(key, { cost: { tokens: 1000 } });
+    await limiter.tell(next, { told: { requests: { remaining: 57, resetMs: 2000 } }, cost: { tokens: 300 } });
+    const after = await limiter.peek(key);
+    expect([after.limits.own.remaining, after.limits.requests.remaining, after.limits.tokens.remaining]).toEqual([92, 57, 148_500]); // biome-ignore format: short
+  });
+
+  test('a limit without a cost learns the numbers, too', async () => {
+    const { open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: { requests: api, tokens: api }, store: open() });
+    const decision = await limiter.check('token', { cost: { tokens: 0 } });
+    await limiter.tell(decision, { told: { requests: window, tokens: { ...window, remaining: 1 } } });
+    const { requests, tokens } = (await limiter.peek('token')).limits;
+    expect([requests.remaining, tokens.remaining]).toEqual([3, 1]);
+  });
+
+  test('a call that a tell has closed is not renewed, and a slot of the same check is', async () => {
+    const { clock, open } = sharedStores(kind);
+    const losses: Decision[] = [];
+    const limits = { api, slots: concurrency({ limit: 1, lease: '30s' }) };
+    const onLeaseLost = ({ decision }: { decision: Decision }) => void losses.push(decision);
+    const limiter = new OutgoingLimiter({ limits, store: open(), onLeaseLost });
+    const decision = await limiter.check('token');
+    await limiter.tell(decision, { told: window });
+    for (let second = 0; second < 65; second++) {
+      clock.advance('1s');
+      await flushPromises();
+    }
+    expect((await limiter.peek('token')).limits.slots.remaining).toBe(0);
+    await limiter.release(decision);
+    expect((await limiter.peek('token')).limits.slots.remaining).toBe(1);
+    expect(losses).toEqual([]);
+    await limiter.close();
+  });
+
+  test('callers wait for the response of the probe, and start when it tells that units are left', async () => {
+    const { open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: api, store: open() });
+    const probe = await limiter.wait('token');
+    const started: number[] = [];
+    const waiting = [1, 2, 3].map(async (caller) => {
+      await limiter.wait('token');
+      started.push(caller);
+    });
+    await flushPromises();
+    expect(started).toEqual([]);
+    await limiter.tell(probe, { told: { ...window, remaining: 2 } });
+    await flushPromises();
+    expect(started).toEqual([1, 2]);
+    await limiter.tell('token', { told: { ...window, remaining: 4 } });
+    await Promise.all(waiting);
+    expect(started).toEqual([1, 2, 3]);
+  });
+
+  test('a key alone is told what other clients receive', async () => {
+    const { open, clock } = sharedStores(kind);
+    const limits = { own: rollingWindow({ limit: 9, window: '1m' }), requests: api, tokens: api };
+    const limiter = new OutgoingLimiter({ limits, store: open() });
+    await limiter.tell('token', { told: { requests: window } });
+    await limiter.tell({ tokens: 'token' }, { told: { ...window, remaining: 1 } });
+    const { own, requests, tokens } = (await limiter.peek('token')).limits;
+    expect([own.remaining, requests.remaining, tokens.remaining]).toEqual([9, 3, 1]);
+    clock.advance(100);
+    // It was sent before the known numbers arrived, so the lower count stays.
+    await limiter.tell('token', { told: { requests: { ...window, remaining: 5, resetMs: 9900 } }, ageMs: 200 });
+    expect((await limiter.peek('token')).limits.requests.remaining).toBe(3);
+    await limiter.tell('token', { told: { retryAfterMs: 1500.5 } });
+    expect(await limiter.check('token')).toMatchObject({ violated: ['requests', 'tokens'], retryAfterMs: 1500.5 });
+  });
+});
+
+test('a tell survives an outage: the fallback memory gets it, and a lost one is an error of the policy', async () => {
+  const { open, database, clock } = sharedStores('createStore');
+  const options = { limits: api, store: open(), onStoreError: 'fallback' } as const;
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const limiter = new OutgoingLimiter(options);
+  const before = await limiter.check('token');
+  database.isDown = true;
+  await limiter.tell(before, { told: window }); // Lost, which is no error with this policy.
+  const probe = await limiter.check('token');
+  expect(probe.degraded).toBe('fallback');
+  await limiter.tell(probe, { told: window });
+  expect((await limiter.check('token', { cost: 3 })).degraded).toBe('fallback');
+  database.isDown = false;
+  clock.advance('31s'); // The call before the outage has ended with its lease.
+  await flushPromises();
+  const strict = new OutgoingLimiter({ ...options, onStoreError: 'throw', store: open() });
+  const decision = await strict.check('token');
+  database.isDown = true;
+  await expect(strict.tell(decision, { told: window })).rejects.toThrow('The database is down');
+  jest.restoreAllMocks();
+});
+
+test('rejections are told nothing', async () => {
+  const limiter = new OutgoingLimiter({ limits: api });
+  await limiter.check('token');
+  const rejected = await limiter.check('token');
+  await limiter.tell(rejected, { told: window });
+  expect((await limiter.peek('token')).allowed).toBe(false);
+  await limiter.close();
+});
+
+test.each([
+  [{ told: { remaining: 1 } }, 'Expected `told.resetMs` to be a number, because the other one is given, got undefined'],
+  [{ told: { resetMs: 1 } }, 'Expected `told.remaining` to be a number'],
+  [
+    { told: { ...window, remaining: Number.NaN } },
+    'Expected `told.remaining` to be a safe integer from 0, got NaN (number)',
+  ],
+  [{ told: { ...window, remaining: 0.5 } }, 'Expected `told.remaining` to be a safe integer from 0, got 0.5 (number)'],
+  [{ told: { ...window, remaining: '3' } }, 'Expected `told.remaining` to be a safe integer from 0, got "3" (string)'],
+  [{ told: { ...window, limit: 0 } }, 'Expected `told.limit` to be a positive safe integer, got 0 (number)'],
+  [{ told: { ...window, resetMs: -1 } }, 'Expected `told.resetMs` to be milliseconds from 0, got -1 (number)'],
+  [{ told: { retryAfterMs: Number.NaN } }, 'Expected `told.retryAfterMs` to be milliseconds from 0, got NaN (number)'],
+  [
+    { told: { ...window, kind: 'bucket' } },
+    "Expected `told.kind` to be one of 'window', 'refill', got \"bucket\" (string)",
+  ],
+  [{ told: { ...window, reset: 1 } }, 'Unknown option `reset` for told'],
+  [{ told: { default: { ...window, limit: 1.5 } } }, 'Expected `told.default.limit` to be a positive safe integer'],
+  [{ told: { other: window } }, 'Unknown limit `other` in `told`. The limits are `default`'],
+  [{ told: 3 }, 'Expected `told options` to be an object, got 3 (number)'],
+  [{ told: window, cost: -1 }, 'Expected `cost` to be a safe integer from 0, got -1 (number)'],
+  [{ told: window, ageMs: 1 }, 'Expected `ageMs` to be absent, because the decision knows it, got 1 (number)'],
+  [{ tell: window }, 'Unknown option `tell` for tell'],
+])('tell with %j rejects, and the decision stays open', async (options, message) => {
+  const limiter = new OutgoingLimiter({ limits: api });
+  const decision = await limiter.check('token');
+  await expect(limiter.tell(decision, options as never)).rejects.toThrow(message);
+  await limiter.tell(decision, { told: window });
+  expect((await limiter.check('token')).remaining).toBe(2);
+  await limiter.close();
+});
+
+test.each([
+  [{ lease: 0 }, 'Expected `lease`'],
+  [{}, 'Expected `lease`'],
+  [{ lease: '30s', guess: 0 }, 'Expected `guess` to be a positive safe integer, got 0 (number)'],
+  [{ lease: '30s', maxAge: 'x' }, 'Expected `maxAge`'],
+  [{ lease: '30s', retryAfter: -1 }, 'Expected `retryAfter`'],
+  [{ lease: '30s', limit: 5 }, 'Unknown option `limit` for toldQuota'],
+])('toldQuota(%j) throws', (options, message) => {
+  expect(() => toldQuota(options as never)).toThrow(message);
+});
+
+test('tell needs a limit that can be told, and its keys name such limits', async () => {
+  const own = rollingWindow({ limit: 1, window: '1m' });
+  const none = new OutgoingLimiter({ limits: own });
+  await expect(none.tell('token', { told: window })).rejects.toThrow('Expected a limit of `toldQuota()`, got none');
+  await expect(none.tell(await none.check('token'), { told: window })).rejects.toThrow('`toldQuota()`');
+  const both = new OutgoingLimiter({ limits: { own, api } });
+  await expect(both.tell({ own: 'token' } as never, { told: window })).rejects.toThrow('`toldQuota()`');
+  await expect(both.tell('token', { told: { own: window } as never })).rejects.toThrow('Unknown limit `own` in `told`');
+  await expect(both.tell('token', { told: window, cost: 1 } as never)).rejects.toThrow('Expected `cost` to be absent');
+  expect(() => new OutgoingLimiter(undefined as unknown as RateLimiterOptions)).toThrow('limits');
+});

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { concurrency, manualClock, rollingWindow } from '@rollgate/core';
+import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+import { RedisStore } from '@rollgate/redis';
+import { FaultyProxy, RedisCluster, until } from '@rollgate/test-support';
+import { Cluster, Redis } from 'ioredis';
+import { PrivateRedis } from './support/private-redis.js';
+import { freshPrefix } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+const api = toldQuota({ lease: '30s' });
+const window = { remaining: 3, limit: 5, resetMs: 60_000 };
+
+const createLimiter = (client: Redis | Cluster, prefix = freshPrefix()) =>
+  new OutgoingLimiter({ limits: api, store: new RedisStore({ client }), prefix, timeout: '30s' });
+
+test('by the time of the server, what one client is told counts for another one', async () => {
+  const prefix = freshPrefix();
+  const [one, other] = [redis.connect(), redis.connect()].map((client) => createLimiter(client, prefix));
+  const probe = await one!.check('token');
+  expect(await other!.check('token')).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true });
+  await one!.tell(probe, { told: window });
+  const { remaining, spent, reserved } = (await other!.peek('token')).limits.default!;
+  expect({ remaining, spent, reserved }).toEqual({ remaining: 3, spent: 2, reserved: 0 });
+  const refill = { remaining: 0, limit: 60, resetMs: 3_600_000, kind: 'refill' } as const;
+  await other!.tell(await other!.check('token'), { told: refill });
+  expect((await one!.check('token')).retryAfterMs).toBeGreaterThan(50_000);
+  await Promise.all([one!.close(), other!.close()]);
+});
+
+test('one script closes the call, tells all limits and settles those of your own', async () => {
+  const limits = { own: rollingWindow({ limit: 100, window: '1m' }), requests: api, tokens: api, slots: concurrency({ limit: 1, lease: '30s' }) }; // biome-ignore format: short
+  const store = new RedisStore({ client: redis.connect() });
+  const limiter = new OutgoingLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+  const check = () => limiter.check('token', { cost: { tokens: 0 } });
+  await limiter.tell(await check(), { cost: 0 }); // Now the server has the script.
+  const decision = await check();
+  const told = { requests: window, tokens: { ...window, remaining: 1 } };
+  expect(await redis.countScriptCallsOf(() => limiter.tell(decision, { told, cost: { own: 7 } }))).toBe(1);
+  const { own, requests, tokens, slots } = (await limiter.peek('token')).limits;
+  expect([own.remaining, requests.remaining, tokens.remaining, slots.remaining]).toEqual([93, 3, 1, 0]);
+  await limiter.release(decision);
+  expect((await limiter.peek('token')).limits.slots.remaining).toBe(1);
+  await limiter.close();
+});
+
+test('a tell that is sent twice runs once, so it undoes no later one', async () => {
+  const prefix = freshPrefix();
+  const proxy = await FaultyProxy.start(redis.server.port);
+  const client = new Redis(proxy.port);
+  await once(client, 'ready');
+  const [cut, other] = [createLimiter(client, prefix), createLimiter(redis.connect(), prefix)];
+  await cut.tell('token', { told: window }); // Now the server has the script.
+  const before = await redis.countScriptCalls();
+  proxy.delay(200); // In each direction, so Redis has executed it without a reply when the connection breaks.
+  const done = cut.tell('token', { told: { ...window, remaining: 5 } });
+  await until('it is done', async () => (await redis.countScriptCalls()) === before + 1);
+  await other.tell('token', { told: { ...window, remaining: 1 } });
+  proxy.delay(0);
+  proxy.cut();
+  await done;
+  expect((await other.peek('token')).remaining).toBe(1);
+  client.disconnect();
+  await proxy.stop();
+});
+
+test('a key lives until its numbers are forgotten, and none is left of calls that are closed without numbers', async () => {
+  const client = redis.connect();
+  const [prefix, clock] = [freshPrefix(), manualClock(1e6)];
+  const limits = toldQuota({ lease: '30s', maxAge: '1h' });
+  const limiter = new OutgoingLimiter({ limits, store: new RedisStore({ client, clock }), prefix, timeout: '30s' });
+  const name = `${prefix}:{token}:default/tq`;
+  const ttlOf = async () => Math.round((await client.pttl(name)) / 10_000) * 10;
+  const probe = await limiter.check('token');
+  expect(await ttlOf()).toBe(90); // An injected clock may stand still, so a key lives a minute longer.
+  await limiter.refund(probe);
+  expect(await client.exists(name)).toBe(0);
+  await limiter.tell('token', { told: window });
+  expect(await ttlOf()).toBe(3660);
+  await client.set(name, 'foreign');
+  await expect(limiter.check('token')).rejects.toThrow('Expected a state of this algorithm');
+  await limiter.close();
+});
+
+test('a tell reaches the node of a Cluster that has the key', async () => {
+  const cluster = await RedisCluster.start(3);
+  const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
+  try {
+    const limiter = createLimiter(client);
+    for (const key of ['one', 'two', 'three', 'four']) {
+      await limiter.tell(await limiter.check(key), { told: window });
+      await limiter.tell(key, { told: { ...window, remaining: 2 } });
+      expect((await limiter.peek(key)).remaining).toBe(2);
+    }
+    await limiter.close();
+  } finally {
+    client.disconnect();
+    await cluster.stop();
+  }
+});

@@ -1,0 +1,219 @@
+import { findFirstTime } from '../find-first-time.js';
+import { MS, noDelay, type Oracle, type ReservingOracle, sum } from './oracle.js';
+
+/** What a server reports, with durations in milliseconds from now. */
+export interface ToldSettings {
+  /** Without it, the server only blocks. */
+  readonly kind?: 'window' | 'refill' | undefined;
+  readonly remaining?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly reset?: number | undefined;
+  readonly window?: number | undefined;
+  readonly block?: number | undefined;
+  /** How long ago the call was sent, if the key alone is known. */
+  readonly age?: number | undefined;
+}
+
+/** Durations in milliseconds. */
+export interface ToldQuotaSettings {
+  readonly lease: number;
+  readonly guess: number;
+  readonly maxAge: number;
+  readonly retryAfter: number;
+  /** The numbers that charges and settlements by this limit set. */
+  readonly told?: ToldSettings | undefined;
+}
+
+interface CallId {
+  readonly sent: number;
+}
+
+/** A call without a response yet. Its id has the time of its check. */
+interface Call {
+  readonly id: CallId;
+  readonly cost: number;
+  readonly end: number;
+}
+
+/** The numbers of a server. The end of a window lies between `earliest` and `latest`. A refill adds `fill` units per `span`. */
+interface Told {
+  readonly kind: 'window' | 'refill';
+  readonly limit: number;
+  readonly remaining: number;
+  readonly arrived: number;
+  readonly latest: number;
+  readonly earliest: number;
+  readonly since: number;
+  readonly fill: number;
+  readonly span: number;
+}
+
+interface State {
+  readonly calls: readonly Call[];
+  readonly told?: Told | undefined;
+  readonly blockedUntil: number;
+  /** How long the numbers matter. */
+  readonly keep: number;
+  readonly leaseMicros: number;
+}
+
+const TOLERANCE = 1_000_000;
+const DEFAULT_SPAN = 60_000_000;
+const MAX_FILL = 2 ** 51;
+
+const big = (a: number, b: number, c: number) => Number((BigInt(a) * BigInt(b)) / BigInt(c));
+
+/** The units that the server has at a time, without those of open calls. */
+function unitsOf({ kind, limit, remaining, latest, since, fill, span }: Told, at: number): number {
+  if (kind === 'window') return at < latest ? remaining : limit;
+  return Math.min(limit, remaining + big(Math.max(0, at - since), fill, span));
+}
+
+const latestEnd = (calls: readonly Call[]) => Math.max(-Infinity, ...calls.map(({ end }) => end));
+const openAt = ({ calls }: State, at: number) => sum(calls.filter(({ end }) => end > at).map(({ cost }) => cost));
+const forgotten = ({ told, blockedUntil, keep }: State) =>
+  Math.max(blockedUntil, told === undefined ? -Infinity : told.arrived + keep);
+const expires = (state: State) => Math.max(forgotten(state), latestEnd(state.calls));
+const withoutEnded = (state: State, now: number): State => ({
+  ...state,
+  calls: state.calls.filter(({ end }) => end > now),
+});
+
+/** The state with the numbers of a response. */
+function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, sentAt: number): State {
+  const within = (ms = 0) => Math.min(ms, maxAge) * MS;
+  const { kind, block = 0, window = 0, reset = 0 } = told!;
+  const keep = maxAge * MS;
+  const blocked: State =
+    block === 0
+      ? state
+      : {
+          ...state,
+          blockedUntil: Math.max(state.blockedUntil, now + within(block)),
+          keep: Math.max(state.keep, keep),
+        };
+  if (kind === undefined) return blocked;
+  const known = blocked.told;
+  const sent = Math.min(now, sentAt);
+  const limit = told!.limit ?? Math.max(1, known?.limit ?? 0, told!.remaining!);
+  const remaining = Math.min(told!.remaining!, limit);
+  const [latest, earliest] = [now + within(reset), sent + within(reset)];
+  let [fill, span] = known?.kind === 'refill' ? [known.fill, known.span] : [limit, DEFAULT_SPAN];
+  if (remaining < limit && reset > 0) [fill, span] = [limit - remaining, within(reset)];
+  if (window > 0) [fill, span] = [limit, within(window)];
+  const next = {
+    kind,
+    limit,
+    remaining,
+    arrived: now,
+    latest,
+    earliest,
+    since: now,
+    fill: Math.min(fill, MAX_FILL),
+    span,
+  };
+  const replaced: State = { ...blocked, told: next, keep: Math.max(keep, blocked.blockedUntil - now) };
+  if (known === undefined || known.kind !== kind) return replaced;
+  if (kind === 'refill') return sent < known.arrived && remaining >= unitsOf(known, now) ? blocked : replaced;
+  if (now >= known.latest) return earliest > known.latest ? replaced : blocked;
+  if (sent >= known.arrived || earliest > known.latest + TOLERANCE) return replaced;
+  if (latest < known.earliest - TOLERANCE) return blocked;
+  const lower = remaining < known.remaining ? { limit, remaining, arrived: now } : {};
+  const end = Math.min(latest, known.latest);
+  return {
+    ...blocked,
+    told: { ...known, ...lower, latest: end, earliest: Math.min(end, Math.max(earliest, known.earliest)) },
+  };
+}
+
+/** Takes units off the numbers, if it is known when they come back. */
+function spend(state: State, now: number, cost: number): State {
+  const { told } = state;
+  if (told === undefined || (told.kind === 'window' && now >= told.latest)) return state;
+  const remaining = Math.max(0, unitsOf(told, now) - cost);
+  return { ...state, told: { ...told, remaining, since: Math.max(told.since, now) } };
+}
+
+/**
+ * Open calls next to the numbers of a server.
+ *
+ * @param leasesEnd Whether a lease ends unless it is renewed, as in a store that several processes share.
+ */
+export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean): Oracle {
+  const { guess, told: telling } = settings;
+  const lease = settings.lease * MS;
+  const empty: State = { calls: [], blockedUntil: -Infinity, keep: 0, leaseMicros: lease };
+  const endFrom = (now: number) => (leasesEnd ? now + lease : Infinity);
+  const allowsNextTo = (open: number, { told, blockedUntil }: State, at: number, cost: number) => {
+    if (at < blockedUntil) return false;
+    if (told === undefined) return open === 0 || open + cost <= guess;
+    return open + cost <= unitsOf(told, at);
+  };
+  const allows = (state: State, at: number, cost: number) => allowsNextTo(openAt(state, at), state, at, cost);
+  /** The first time at which an action is allowed, if so many units stay open until `end`. */
+  const firstTime = (state: State, now: number, cost: number, open: number, end: number) =>
+    findFirstTime(now, (at) => at >= end || allowsNextTo(open, state, at, cost)) - now;
+  const units = ({ told }: State, at: number) => (told === undefined ? guess : unitsOf(told, at));
+
+  const reserving: ReservingOracle<State, CallId> = {
+    charge(before, now, cost) {
+      const state = withoutEnded(before, now);
+      const age = (telling?.age ?? 0) * MS;
+      return [telling === undefined ? spend(state, now, cost) : tell(state, settings, now, now - age), { sent: now }];
+    },
+    settle(before, id, now, cost) {
+      const state = withoutEnded(before, now);
+      const others = state.calls.filter((call) => call.id !== id);
+      return [{ ...state, calls: others }, others.length < state.calls.length ? cost : undefined];
+    },
+    ...(telling && {
+      tell: (state: State, now: number, sent: number) => tell(withoutEnded(state, now), settings, now, sent),
+    }),
+    withoutLeases: (state) => state,
+    figures(state, now) {
+      const whole = state.told?.limit ?? guess;
+      const end = forgotten(state);
+      const waitFor = (count: number) =>
+        findFirstTime(now, (at) => at >= end || (at >= state.blockedUntil && units(state, at) >= count)) - now;
+      const resetMicros = waitFor(whole);
+      const next = now < state.blockedUntil ? 1 : units(state, now) + 1;
+      return { limit: guess, resetMicros, nextUnitMicros: resetMicros === 0 ? 0 : waitFor(next) };
+    },
+    suggestedWait(state, now, cost) {
+      const toldWait = firstTime(state, now, cost, 0, forgotten(state));
+      const openWait = firstTime(state, now, cost, openAt(state, now), expires(state));
+      return openWait > toldWait ? Math.max(toldWait, Math.min(openWait, settings.retryAfter * MS)) : undefined;
+    },
+  };
+  const oracle: Oracle<State, CallId> = {
+    quota: Infinity,
+    empty,
+    isImplausible(state, now) {
+      const end = latestEnd(state.calls);
+      const isTooLate = end < Infinity && end - now > 2 * state.leaseMicros;
+      return isTooLate || forgotten(state) - now > 2 * state.keep;
+    },
+    expires,
+    allows,
+    free: (state, at) => (at < state.blockedUntil ? 0 : units(state, at) - openAt(state, at)),
+    delay: noDelay,
+    record(state, now, cost) {
+      const id = { sent: now };
+      const { calls, ...others } = withoutEnded(state, now);
+      return [{ ...others, calls: [...calls, { id, cost, end: endFrom(now) }], leaseMicros: lease }, id];
+    },
+    refund: (state) => state,
+    renew(state, id, now) {
+      const call = state.calls.find((one) => one.id === id);
+      if (call === undefined || call.end <= now) return undefined;
+      return { ...state, calls: state.calls.map((one) => (one === call ? { ...one, end: endFrom(now) } : one)) };
+    },
+    usage: (state, at) => ({
+      spent: state.told === undefined ? 0 : state.told.limit - unitsOf(state.told, at),
+      reserved: openAt(state, at),
+    }),
+    boundaries: ({ calls }) => calls.map(({ end }) => end).filter((end) => end < Infinity),
+    reserving,
+  };
+  return oracle as Oracle;
+}

@@ -1,0 +1,265 @@
+import type { ToldSettings } from '../oracles/told-quota.js';
+import type { Vector, VectorVerdict } from './vector.js';
+
+/** Figures of an allowed action: what remains, and when the full quota and the next unit are back. */
+const allowed = (remaining: number, resetMs = 0, nextUnitMs = resetMs): VectorVerdict => {
+  return { allowed: true, remaining, retryAfterMs: 0, resetMs, nextUnitMs };
+};
+
+/** A rejection by the numbers of the server. */
+const rejected = (remaining: number, waitMs: number, resetMs = waitMs, nextUnitMs = resetMs): VectorVerdict => {
+  return { allowed: false, remaining, retryAfterMs: waitMs, resetMs, nextUnitMs };
+};
+
+/** A rejection because calls are open. */
+const waiting = (remaining: number, waitMs: number, resetMs = 0): VectorVerdict => {
+  return { ...rejected(remaining, waitMs, resetMs), retryIsEstimate: true };
+};
+
+const options = { lease: 30_000, guess: 1, maxAge: 3_600_000, retryAfter: 1000 };
+const limit = { algorithm: 'toldQuota', options } as const;
+const many = { algorithm: 'toldQuota', options: { ...options, guess: 5 } } as const;
+
+/** The settings of a call whose response reports these numbers. */
+const telling = (told: ToldSettings, of: typeof options = options) => ({ options: { ...of, told } });
+
+/** The numbers of a window. */
+const window = (remaining: number, reset: number, rest: ToldSettings = {}) =>
+  telling({ kind: 'window', remaining, limit: 10, reset, ...rest }, many.options);
+
+export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
+  {
+    title: 'while nothing is known, one call of any cost probes, and the others wait for its response',
+    limit,
+    steps: [
+      { at: 0, cost: 1, ...allowed(0) },
+      { at: 0, cost: 1, ...waiting(0, 1000) },
+      { at: 5, refund: 0 },
+      { at: 5, cost: 7, ...allowed(0) },
+      { at: 5, peek: true, cost: 1, ...waiting(0, 1000), usage: [0, 7] },
+      { at: 6, settle: 3, cost: 3 },
+      { at: 6, cost: 1, ...allowed(0) },
+    ],
+  },
+  {
+    title: 'a guess lets several calls probe together',
+    limit: many,
+    steps: [
+      { at: 0, cost: 3, ...allowed(2) },
+      { at: 0, cost: 3, ...waiting(2, 1000) },
+      { at: 0, cost: 2, ...allowed(0) },
+      { at: 0, release: 0 },
+      { at: 0, peek: true, cost: 1, ...allowed(3) },
+    ],
+  },
+  {
+    title: 'told numbers replace the guess, open calls count, and the limit is back when the window ends',
+    limit,
+    steps: [
+      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 3, limit: 5, reset: 10_000 }), ...allowed(0) },
+      { at: 100, settle: 0, cost: 1 },
+      { at: 100, peek: true, cost: 1, ...allowed(3, 10_000), usage: [2, 0] },
+      { at: 100, cost: 2, ...allowed(1, 10_000) },
+      { at: 200, cost: 2, ...waiting(1, 1000, 9900) },
+      { at: 200, cost: 4, ...waiting(1, 9900, 9900) },
+      { at: 10_099.999, peek: true, cost: 3, ...waiting(1, 0.001, 0.001) },
+      { at: 10_100, peek: true, cost: 3, ...allowed(3) },
+      { at: 10_100, peek: true, cost: 4, ...waiting(3, 1000) },
+    ],
+  },
+  {
+    title: 'numbers of a call that was sent after the known ones arrived replace them, and others only lower them',
+    limit: many,
+    steps: [
+      { at: 0, cost: 1, ...window(8, 10_000), ...allowed(4) },
+      { at: 1, cost: 1, ...window(7, 9990), ...allowed(3) },
+      { at: 2, cost: 1, ...window(9, 9985), ...allowed(2) },
+      { at: 10, settle: 1, cost: 1 },
+      { at: 12, settle: 0, cost: 1 },
+      { at: 12, peek: true, cost: 1, ...allowed(6, 9988), usage: [3, 1] },
+      { at: 20, cost: 1, ...window(9, 9980), ...allowed(5, 9980) },
+      { at: 30, settle: 2, cost: 1 },
+      { at: 30, peek: true, cost: 1, ...allowed(6, 9970) },
+      { at: 40, settle: 6, cost: 1 },
+      { at: 40, peek: true, cost: 1, ...allowed(9, 9980), usage: [1, 0] },
+    ],
+  },
+  {
+    title: 'numbers of an earlier window change nothing, even when they come after its end',
+    limit: many,
+    steps: [
+      { at: 0, cost: 1, ...window(0, 500), ...allowed(4) },
+      { at: 0, cost: 1, ...window(9, 5000), ...allowed(3) },
+      { at: 0, cost: 1, ...window(2, 100), ...allowed(2) },
+      { at: 100, settle: 1, cost: 1 },
+      { at: 200, settle: 0, cost: 1 },
+      { at: 200, peek: true, cost: 1, ...allowed(8, 4900) },
+      { at: 5200, settle: 2, cost: 1 },
+      { at: 5200, peek: true, cost: 1, ...allowed(10) },
+      { at: 5200, cost: 1, ...window(4, 9000), ...allowed(9) },
+      { at: 5300, settle: 8, cost: 1 },
+      { at: 5300, peek: true, cost: 1, ...allowed(4, 9000) },
+    ],
+  },
+  {
+    title: 'numbers of a later window replace those of the earlier one, whatever the order of the responses',
+    limit: many,
+    steps: [
+      { at: 0, cost: 1, ...window(1, 2000), ...allowed(4) },
+      { at: 0, cost: 1, ...window(9, 10_000), ...allowed(3) },
+      { at: 100, settle: 0, cost: 1 },
+      { at: 200, settle: 1, cost: 1 },
+      { at: 200, peek: true, cost: 1, ...allowed(9, 10_000) },
+    ],
+  },
+  {
+    title: 'a quota that refills adds units evenly, to the microsecond',
+    limit,
+    steps: [
+      { at: 0, cost: 1, ...telling({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 }), ...allowed(0) },
+      { at: 0, settle: 0, cost: 1 },
+      { at: 0, cost: 1, ...rejected(0, 1000, 60_000, 1000) },
+      { at: 999.999, peek: true, cost: 1, ...rejected(0, 0.001, 59_000.001, 0.001) },
+      { at: 1000, cost: 1, ...allowed(0, 59_000, 1000) },
+      { at: 2000, settle: 4, cost: 3 },
+      { at: 2000, peek: true, cost: 1, ...rejected(0, 1000, 60_000, 1000), usage: [60, 0] },
+      { at: 2000, peek: true, cost: 61, ...rejected(0, 3_598_000, 60_000, 1000) },
+      { at: 62_000, peek: true, cost: 60, ...allowed(60) },
+    ],
+  },
+  {
+    title: 'the time of a whole refill determines the rate of a full quota',
+    limit,
+    steps: [
+      {
+        ...{ at: 0, charge: 1, ...allowed(10) },
+        ...telling({ kind: 'refill', remaining: 10, limit: 10, reset: 0, window: 5000 }),
+      },
+      { at: 0, charge: 4, ...allowed(6, 2000, 500), usage: [4, 0] },
+      { at: 499.999, peek: true, cost: 1, ...allowed(6, 1500.001, 0.001) },
+      { at: 500, peek: true, cost: 1, ...allowed(7, 1500, 500) },
+    ],
+  },
+  {
+    title: 'a full quota whose server tells no rate refills within a minute',
+    limit,
+    steps: [
+      { at: 0, charge: 1, ...telling({ kind: 'refill', remaining: 60, limit: 60, reset: 0 }), ...allowed(60) },
+      { at: 0, charge: 60, ...rejected(0, 1000, 60_000, 1000) },
+    ],
+  },
+  {
+    title: 'of numbers that refill, the lower count stays unless its call was sent later',
+    limit: many,
+    steps: [
+      {
+        ...{ at: 0, cost: 1, ...allowed(4) },
+        ...telling({ kind: 'refill', remaining: 5, limit: 10, reset: 5000 }, many.options),
+      },
+      {
+        ...{ at: 0, cost: 1, ...allowed(3) },
+        ...telling({ kind: 'refill', remaining: 4, limit: 10, reset: 6000 }, many.options),
+      },
+      { at: 10, settle: 1, cost: 1 },
+      { at: 20, settle: 0, cost: 1 },
+      { at: 20, peek: true, cost: 1, ...allowed(4, 5990, 990) },
+    ],
+  },
+  {
+    title: 'a block rejects until it ends, and a shorter one does not change that',
+    limit,
+    steps: [
+      { at: 0, charge: 1, ...telling({ block: 2000 }), ...rejected(0, 2000) },
+      { at: 1000, charge: 1, ...telling({ block: 500 }), ...rejected(0, 1000) },
+      { at: 1999.999, cost: 1, ...rejected(0, 0.001) },
+      { at: 2000, cost: 1, ...allowed(0) },
+    ],
+  },
+  {
+    title: 'a block leaves the numbers as they are',
+    limit: many,
+    steps: [
+      { at: 0, charge: 1, ...window(3, 10_000, { block: 2000 }), ...rejected(0, 2000, 10_000, 2000) },
+      { at: 1000, peek: true, cost: 4, ...rejected(0, 9000, 9000, 1000) },
+      { at: 2000, cost: 1, ...allowed(2, 8000) },
+    ],
+  },
+  {
+    title: 'the numbers of a key count as of the time at which their call was sent',
+    limit: many,
+    steps: [
+      { at: 0, charge: 1, ...window(2, 1000), ...allowed(2, 1000) },
+      { at: 10, charge: 1, ...window(4, 990, { age: 20 }), ...allowed(2, 990) },
+      { at: 10, charge: 1, ...window(4, 990, { age: 5 }), ...allowed(4, 990) },
+    ],
+  },
+  {
+    title: 'numbers are forgotten after their greatest age, so no reset is later',
+    limit: { algorithm: 'toldQuota', options: { ...options, maxAge: 1000 } },
+    steps: [
+      {
+        ...{ at: 0, charge: 1, ...rejected(0, 1000) },
+        ...telling(
+          { kind: 'window', remaining: 0, limit: 5, reset: 3_600_000, block: 7_200_000 },
+          { ...options, maxAge: 1000 },
+        ),
+      },
+      { at: 999.999, cost: 1, ...rejected(0, 0.001) },
+      { at: 1000, cost: 1, ...allowed(0) },
+      { at: 1000, cost: 1, ...waiting(0, 1000) },
+    ],
+  },
+  {
+    title: 'a settlement without numbers takes the actual cost off the told units, a refund nothing',
+    limit: many,
+    steps: [
+      { at: 0, charge: 1, ...window(9, 10_000), ...allowed(9, 10_000) },
+      { at: 0, cost: 4, ...allowed(5, 10_000) },
+      { at: 1, settle: 1, cost: 1 },
+      { at: 1, peek: true, cost: 1, ...allowed(8, 9999), usage: [2, 0] },
+      { at: 1, cost: 4, ...allowed(4, 9999) },
+      { at: 2, refund: 4 },
+      { at: 2, cost: 3, ...allowed(5, 9998) },
+      { at: 2, release: 6 },
+      { at: 2, peek: true, cost: 1, ...allowed(5, 9998), usage: [5, 0] },
+      { at: 10_000, charge: 7, ...allowed(10) },
+    ],
+  },
+  {
+    title: 'a reset forgets the numbers and the open calls',
+    limit: many,
+    steps: [
+      { at: 0, charge: 1, ...window(1, 10_000), ...allowed(1, 10_000) },
+      { at: 0, cost: 1, ...allowed(0, 10_000) },
+      { at: 0, reset: true },
+      { at: 1, settle: 1, cost: 1 },
+      { at: 1, cost: 5, ...allowed(0) },
+    ],
+  },
+  {
+    title: 'a call whose lease is not renewed ends to the microsecond',
+    limit,
+    leasesEnd: true,
+    steps: [
+      { at: 0, cost: 1, ...allowed(0) },
+      { at: 29_999.999, cost: 1, ...waiting(0, 0.001) },
+      { at: 30_000, cost: 1, ...allowed(0) },
+      { at: 40_000, renew: true },
+      { at: 69_999.999, cost: 1, ...waiting(0, 0.001) },
+      { at: 70_000, cost: 1, ...allowed(0) },
+    ],
+  },
+  {
+    title: 'a clock that steps back prolongs a wait, up to twice the greatest age',
+    limit: { algorithm: 'toldQuota', options: { ...options, maxAge: 1000 } },
+    steps: [
+      {
+        ...{ at: 5000, charge: 1, ...rejected(0, 800) },
+        ...telling({ kind: 'window', remaining: 0, limit: 5, reset: 800 }, { ...options, maxAge: 1000 }),
+      },
+      { at: 4500, cost: 1, ...rejected(0, 1300) },
+      { at: 4000, cost: 1, ...rejected(0, 1800) },
+      { at: 3999.999, cost: 1, ...allowed(0) },
+    ],
+  },
+];
