@@ -14,6 +14,8 @@ export interface Effort {
   readonly logs: { readonly lines: number; readonly times: number };
   /** The checks of many keys by rate-limiter-flexible. Other numbers of checks follow from it. */
   readonly sql: { readonly rounds: number; readonly checks: number };
+  /** The seconds of each load on one key, and of the load above its limit. */
+  readonly leasing: { readonly seconds: number; readonly overloadSeconds: number };
   readonly redis: {
     readonly load: RedisLoad;
     readonly growth: { readonly rounds: number; readonly checks: number; readonly limits: readonly number[] };
@@ -56,6 +58,7 @@ export const FULL: Effort = {
   fastWays: { rounds: 15, checksPerKey: 300, redisChecks: 16_000 },
   logs: { lines: 100_000, times: 50 },
   sql: { rounds: 5, checks: 20_000 },
+  leasing: { seconds: 10, overloadSeconds: 60 },
   redis: {
     load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000, checks: 64_000 },
     growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
@@ -73,6 +76,7 @@ export const QUICK: Effort = {
   fastWays: { rounds: 5, checksPerKey: 100, redisChecks: 8_000 },
   logs: { lines: 50_000, times: 10 },
   sql: { rounds: 3, checks: 4_000 },
+  leasing: { seconds: 2, overloadSeconds: 6 },
   redis: {
     load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000, checks: 16_000 },
     growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },

@@ -8,6 +8,7 @@ import { measureCalendar } from './calendar.js';
 import { FULL, QUICK } from './effort.js';
 import { measureFastWays } from './fast-ways.js';
 import { measureHttp } from './http.js';
+import { measureLeasing } from './leasing.js';
 import { measureLogReplay } from './log-replay.js';
 import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   postgres: () => measureSql('postgres', effort.sql),
   sqlite: () => measureSql('sqlite', effort.sql),
   'open-work': () => measureOpenWorkCosts(effort.openWork),
+  leasing: () => measureLeasing(effort.leasing),
   calendar: () => measureCalendar(effort.openWork),
   'fast-ways': () => measureFastWays(effort.fastWays),
   algorithms: () => measureAlgorithms(effort),

@@ -23,7 +23,13 @@ export interface AccountPort {
 
 /** Gets the end of a request for units. */
 export interface RequestListener {
-  onGranted(): void;
+  /** The units that it needs. */
+  readonly units: number;
+  /**
+   * `granted` is the new lease if the listener was there when the request was sent. The store has decided in between, as it decides
+   * a check. So the listener may spend its units even if the lease is over.
+   */
+  onEnd(granted: Lease | undefined): void;
   onFailed(error: unknown): void;
 }
 
@@ -39,25 +45,26 @@ interface UnitRequest {
   readonly sentMs: number;
   /** How many resets were before it. */
   readonly resets: number;
+  /** Those that waited when it was sent. */
+  readonly listeners: readonly RequestListener[];
 }
 
 /** A lease with fewer units ends with its last one. Another one in advance might never be used. */
 const LEAST_FOR_NEXT = 4;
-/** How long plain checks decide after the store took more than half of a lease to reply, twice. */
-const SLOW_STORE_MS = 1000;
-
 /** The units of one limit and key that this process may spend alone. All times are milliseconds of this process's clock. */
 export class CreditAccount {
   readonly demand: Demand;
   readonly #leases = new HeldLeases();
   readonly #reported: ReportedFigures;
   #request: UnitRequest | undefined;
+  /** Those that wait for the next request. */
   #listeners: RequestListener[] = [];
+  #isNotifying = false;
+  /** Whether the last lease was over when the reply came. */
+  #wasLate = false;
   #denial: Denial | undefined;
   #resets = 0;
   #askAfterMs = -Infinity;
-  #lateReplies = 0;
-  #slowUntilMs = -Infinity;
 
   constructor(
     readonly key: string,
@@ -69,17 +76,12 @@ export class CreditAccount {
   }
 
   get isAsking(): boolean {
-    return this.#request !== undefined;
+    return this.#request !== undefined || this.#isNotifying;
   }
 
   /** Whether the account has a lease or asks for one. */
   get isBusy(): boolean {
     return this.isAsking || !this.#leases.isEmpty;
-  }
-
-  /** Whether checks should use leases now. */
-  isLeased(nowMs: number): boolean {
-    return this.demand.isHigh && nowMs >= this.#slowUntilMs;
   }
 
   /** Returns a lease with so many units, if there is one. */
@@ -118,12 +120,14 @@ export class CreditAccount {
     // The units that are left are too few for this caller. They return to the store in the same call.
     this.#leases.closeIfShort(units, nowMs);
     this.port.onBusy(this);
-    this.#send(this.#sizeFor(units), units, false);
+    const listeners = this.#takeListeners();
+    this.#send({ granted: this.#sizeFor(units, listeners), units, isRepeated: false }, listeners);
   }
 
-  /** Waits for the end of the request under way. */
-  listen(listener: RequestListener): void {
+  /** Asks for the units of a listener, together with those of all others that wait for the request under way. */
+  askFor(listener: RequestListener, nowMs: number): void {
     this.#listeners.push(listener);
+    this.ask(listener.units, nowMs);
   }
 
   /** Returns all unspent units to the store. Returns whether there were any. */
@@ -159,54 +163,54 @@ export class CreditAccount {
     return {
       key: this.key,
       leases: this.#leases,
-      request: this.#request,
+      request: this.#request && { ...this.#request, listeners: this.#request.listeners.length },
       denial: this.#denial,
       reported: this.#reported,
       demand: this.demand,
       askAfterMs: this.#askAfterMs,
-      lateReplies: this.#lateReplies,
-      slowUntilMs: this.#slowUntilMs,
+      wasLate: this.#wasLate,
     };
   }
 
-  /** As much as checks need, but only a part of what is free. */
-  #sizeFor(units: number): number {
-    const { maxShare, leastGrant } = this.terms;
-    const wanted = Math.max(this.demand.units, leastGrant);
-    return Math.max(units, Math.min(wanted, Math.max(leastGrant, Math.floor(this.#reported.free * maxShare))));
+  /** As much as callers wait for, or as checks will need. Of the latter, only a part of what is free. */
+  #sizeFor(units: number, listeners: readonly RequestListener[]): number {
+    const { limit, maxShare, leastGrant } = this.terms;
+    const awaited = listeners.reduce((sum, listener) => sum + listener.units, 0);
+    const wanted = this.#wasLate ? 0 : Math.max(this.demand.units, leastGrant);
+    const spare = Math.min(wanted, Math.max(leastGrant, Math.floor(this.#reported.free * maxShare)));
+    return Math.min(limit, Math.max(units, awaited, spare));
   }
 
-  #send(granted: number, units: number, isRepeated: boolean): void {
-    const request = { granted, units, isRepeated, sentMs: this.port.now(), resets: this.#resets };
+  #send(size: Pick<UnitRequest, 'granted' | 'units' | 'isRepeated'>, listeners: readonly RequestListener[]): void {
+    const request = { ...size, sentMs: this.port.now(), resets: this.#resets, listeners };
     this.#request = request;
     const onReply = (decision: Decision) => {
       this.#reported.note(decision, this.port.now());
       if (decision.allowed) this.#addLease(request, decision);
-      else if (this.#sendForLess(request, decision)) return;
-      this.#end((listener) => listener.onGranted());
+      else if (!this.#sendForLess(request, decision)) this.#end((listener) => listener.onEnd(undefined), listeners);
     };
-    const onError = (error: unknown) => this.#end((listener) => listener.onFailed(error));
+    const onError = (error: unknown) => this.#end((listener) => listener.onFailed(error), listeners);
     try {
-      mapResult(this.port.take(this.key, granted), onReply, onError);
+      mapResult(this.port.take(this.key, request.granted), onReply, onError);
     } catch (misuse) {
-      onError(misuse); // The callers get it from the store, because they check there next.
+      onError(misuse);
     }
   }
 
-  #addLease({ granted, sentMs, resets }: UnitRequest, decision: Decision): void {
-    const { usableMs } = this.terms;
-    const nowMs = this.port.now();
-    const lease = new Lease(granted, sentMs + usableMs, takeReceipt(decision), this.port.settle);
+  #addLease({ granted, sentMs, resets, listeners }: UnitRequest, decision: Decision): void {
+    const untilMs = sentMs + this.terms.usableMs;
+    const lease = new Lease(granted, untilMs, takeReceipt(decision), this.port.settle);
     this.#denial = undefined;
-    this.#lateReplies = nowMs - sentMs > usableMs / 2 ? this.#lateReplies + 1 : 0;
-    if (this.#lateReplies > 1) this.#slowUntilMs = nowMs + SLOW_STORE_MS;
-    // A reset may have dropped these units already. Then this changes nothing.
-    if (resets !== this.#resets || nowMs >= lease.untilMs) lease.close();
-    else this.#leases.add(lease);
+    this.#wasLate = this.port.now() >= untilMs;
+    // A reset may have dropped these units already. Then no process has them.
+    const isValid = resets === this.#resets;
+    if (isValid && !this.#wasLate) this.#leases.add(lease);
+    this.#end((listener) => listener.onEnd(isValid ? lease : undefined), listeners);
+    if (!isValid || this.#wasLate) lease.close();
   }
 
   /** Requests what is free if that is enough, or what the caller needs to learn its wait. Returns whether it did. */
-  #sendForLess({ granted, units, isRepeated }: UnitRequest, decision: Decision): boolean {
+  #sendForLess({ granted, units, isRepeated, listeners }: UnitRequest, decision: Decision): boolean {
     const { remaining, retryAfterMs } = decision;
     const denial = createDenial(units, decision, this.port.now());
     this.#askAfterMs = denial.untilMs;
@@ -216,14 +220,25 @@ export class CreditAccount {
       this.#denial = denial;
       return false;
     }
-    this.#send(Math.max(units, Math.min(remaining, granted - 1)), units, true);
+    const size = Math.max(units, Math.min(remaining, granted - 1));
+    this.#send({ granted: size, units, isRepeated: true }, [...listeners, ...this.#takeListeners()]);
     return true;
   }
 
-  #end(notify: (listener: RequestListener) => void): void {
+  /** Ends the request under way. Those that it has not served, or that came later, share the next one. */
+  #end(notify: (listener: RequestListener) => void, listeners: readonly RequestListener[]): void {
     this.#request = undefined;
+    this.#isNotifying = true;
+    for (const listener of listeners) notify(listener);
+    for (const listener of this.#takeListeners()) listener.onEnd(undefined);
+    this.#isNotifying = false;
+    const next = this.#listeners[0];
+    if (next !== undefined) this.ask(next.units, this.port.now());
+  }
+
+  #takeListeners(): RequestListener[] {
     const listeners = this.#listeners;
     this.#listeners = [];
-    for (const listener of listeners) notify(listener);
+    return listeners;
   }
 }

@@ -28,6 +28,10 @@ export class LeasedCheck implements RequestListener {
   #mayLease: boolean;
   #attempts = 0;
   #hasReturnedUnits = false;
+  /** The part whose units it waits for. */
+  #awaited: LeasedPart | undefined;
+  /** The decision, if it is known before {@link run} returns. */
+  #decision: Awaitable<Decision> | undefined;
   #pending: PendingResult<Decision> | undefined;
 
   constructor(store: Store, plan: LeasedPlan, keys: Keys, costs: Costs, nowMs: number) {
@@ -42,7 +46,7 @@ export class LeasedCheck implements RequestListener {
       const account = units === 0 ? undefined : accounts[index]?.of(keyAt(keys, index));
       if (account === undefined) continue;
       account.demand.add(units, nowMs);
-      this.#mayLease &&= units <= account.terms.limit && account.isLeased(nowMs);
+      this.#mayLease &&= units <= account.terms.limit;
       this.#parts.push({ account, index, units });
     }
     this.#mayLease &&= this.#parts.length > 0;
@@ -50,31 +54,31 @@ export class LeasedCheck implements RequestListener {
 
   /** Decides at once if this process holds the units. */
   run(nowMs: number): Awaitable<Decision> {
-    const decision = this.#attempt(nowMs);
+    const decision = this.#attempt(nowMs) ?? this.#decision;
     if (decision !== undefined) return decision;
     this.#pending = new PendingResult();
     return this.#pending;
   }
 
-  onGranted(): void {
-    const pending = this.#pending!;
-    if (pending.isAbandoned) return;
+  /** The units of the part that waits. */
+  get units(): number {
+    return this.#awaited!.units;
+  }
+
+  onEnd(granted: Lease | undefined): void {
+    if (this.#pending?.isAbandoned) return;
+    const nowMs = this.#nowMs();
     try {
-      const decision = this.#attempt(this.#nowMs());
-      if (decision === undefined) return;
-      if (isThenable(decision)) {
-        decision.then(
-          (late) => pending.succeed(late),
-          (error) => pending.fail(error),
-        );
-      } else pending.succeed(decision);
+      const mayUse = granted !== undefined && this.#parts.length === 1 && granted.left >= this.units;
+      this.#succeed(mayUse ? this.#spend([granted], nowMs) : this.#attempt(nowMs));
     } catch (misuse) {
-      pending.fail(misuse);
+      this.onFailed(misuse);
     }
   }
 
   onFailed(error: unknown): void {
-    this.#pending!.fail(error);
+    if (this.#pending !== undefined) this.#pending.fail(error);
+    else this.#decision = Promise.reject(error);
   }
 
   /** Decides, or returns `undefined` and waits for units. */
@@ -83,16 +87,28 @@ export class LeasedCheck implements RequestListener {
       const leases = this.#parts.map(({ account, units }) => account.find(units, nowMs));
       const missing = this.#parts.filter((_, place) => leases[place] === undefined);
       if (missing.length === 0) return this.#spend(leases as Lease[], nowMs);
+      if (!this.#parts.every(({ account }) => account.demand.isHigh)) break;
       if (this.#plan.others !== undefined) return this.#checkInStore(missing, nowMs);
       if (missing.some(({ account, units }) => account.denialOf(units, nowMs))) return this.#reject(nowMs);
-      for (const { account, units } of missing) account.ask(units, nowMs);
-      const asking = missing.find(({ account }) => account.isAsking);
-      if (asking !== undefined) {
-        asking.account.listen(this);
-        return undefined;
-      }
+      const [first, ...others] = missing;
+      for (const { account, units } of others) account.ask(units, nowMs);
+      this.#awaited = first;
+      first!.account.askFor(this, nowMs);
+      return undefined;
     }
     return this.#checkInStore([], nowMs);
+  }
+
+  #succeed(decision: Awaitable<Decision> | undefined): void {
+    const pending = this.#pending;
+    if (decision === undefined) return;
+    if (pending === undefined) this.#decision = decision;
+    else if (isThenable(decision)) {
+      decision.then(
+        (late) => pending.succeed(late),
+        (error) => pending.fail(error),
+      );
+    } else pending.succeed(decision);
   }
 
   /** Spends the units here, then checks the other rules in the store. */

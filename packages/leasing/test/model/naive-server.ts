@@ -11,6 +11,8 @@ export interface Hit {
 /** The log of one key, as simple as it can be. */
 export class NaiveServer {
   hits: Hit[] = [];
+  /** When each hit was recorded. */
+  readonly timesMs: number[] = [];
   #ids = 0;
 
   /** Tests the units, and records them if they are free. Returns the hit, and what a decision reports. */
@@ -19,6 +21,7 @@ export class NaiveServer {
     const free = limit - live.reduce((sum, hit) => sum + hit.units, 0);
     const allowed = units <= free;
     const hit = { id: this.#ids++, atMs: nowMs, windowMs, units };
+    this.timesMs.push(nowMs);
     if (allowed) this.hits.push(hit);
     const after = this.live(nowMs);
     const result = {

@@ -6,6 +6,8 @@ import { Reply } from './reply.js';
 /** What a check in the server recorded. A settlement that was confirmed has lowered its units. */
 export interface RemoteReceipt {
   readonly id: number;
+  /** How many checks were made before it was sent. */
+  readonly checksBefore: number;
   units: number;
 }
 
@@ -33,6 +35,7 @@ export class RemoteStore implements Store {
     readonly process: number,
     readonly clock: Clock,
     readonly server: NaiveServer,
+    readonly countChecks: () => number,
     readonly send: (message: Message) => void,
   ) {}
 
@@ -40,10 +43,11 @@ export class RemoteStore implements Store {
     const reply = new Reply<Decision>();
     const { limit, windowMicros } = plan.rules[0]!.limit;
     const units = costs as number;
+    const checksBefore = this.countChecks();
     let decision: Decision;
     this.#send('check', [limit, units], reply, () => {
       const { hit, result } = this.server.check(limit, windowMicros / 1000, units, this.clock.now());
-      const receipt: RemoteReceipt | undefined = hit && { id: hit.id, units };
+      const receipt: RemoteReceipt | undefined = hit && { id: hit.id, checksBefore, units };
       decision = toDecision(plan.rules, [result], receipt);
       return () => reply.succeed(decision);
     });

@@ -55,7 +55,7 @@ class Process {
     const send = (message: Message) => {
       if (this.isAlive) world.network.push(message);
     };
-    const remote = new RemoteStore(index, clock, world.server, send);
+    const remote = new RemoteStore(index, clock, world.server, () => world.checks, send);
     const { leaseMs } = world.scope;
     this.store = new LeasingStore({ store: remote, lease: leaseMs, maxShare: 1, minDecisions: 1 });
   }
@@ -64,6 +64,8 @@ class Process {
 /** Several processes with the shipped store, a server and a network. Everything happens one by one. */
 export class World {
   nowMs = 0;
+  /** The checks of all processes so far. */
+  checks = 0;
   network: Message[] = [];
   readonly server = new NaiveServer();
   readonly processes: Process[];
@@ -156,7 +158,17 @@ export class World {
       return isAlive && [store, checks, waiting, timers.map(({ atMs }) => atMs)];
     });
     const { nowMs, server } = this;
-    return JSON.stringify([nowMs, server.live(nowMs), network, processes, spends, leases, this.#used, this.#extra]);
+    return JSON.stringify([
+      nowMs,
+      server.live(nowMs),
+      this.checks,
+      network,
+      processes,
+      spends,
+      leases,
+      this.#used,
+      this.#extra,
+    ]);
   }
 
   /** Without losses, the server counts exactly what is spent, once no process holds units. */
@@ -173,13 +185,14 @@ export class World {
 
   #check(index: number): void {
     const process = this.processes[index]!;
+    const number = ++this.checks;
     process.checks += 1;
     process.waiting += 1;
     const onDecision = (decision: Decision) => {
       process.waiting -= 1;
       if (!decision.allowed || !process.isAlive) return;
       const receipt = takeReceipt(decision) as LeasedReceipt;
-      this.#spends.push({ atMs: this.nowMs, process: index, receipt, isRefunded: false });
+      this.#spends.push({ atMs: this.#decidedMs(receipt, number), process: index, receipt, isRefunded: false });
     };
     const onError = () => {
       process.waiting -= 1;
@@ -188,6 +201,14 @@ export class World {
     if (decision instanceof PendingResult) decision.listen({ succeed: onDecision, fail: onError });
     else if (isThenable(decision)) decision.then(onDecision, onError);
     else onDecision(decision);
+  }
+
+  /** The store has decided a check whose units were requested after it, if their lease is over. Others decide when they get units. */
+  #decidedMs({ spent, inner }: LeasedReceipt, check: number): number {
+    const lease = spent[0]?.lease;
+    const { id, checksBefore } = (lease?.receipt ?? inner) as RemoteReceipt;
+    const isByStore = lease === undefined || (this.nowMs >= lease.untilMs && check <= checksBefore);
+    return isByStore ? this.server.timesMs[id]! : this.nowMs;
   }
 
   #sweep(index: number): void {
@@ -234,7 +255,10 @@ export class World {
     const { windowMs, leaseMs } = this.scope;
     const { hit } = this.server.check(this.#limit, windowMs + leaseMs, 1, this.nowMs);
     if (hit === undefined) return;
-    const receipt = { spent: [], inner: { id: hit.id, units: 1 } } as unknown as LeasedReceipt;
+    const receipt = {
+      spent: [],
+      inner: { id: hit.id, checksBefore: this.checks, units: 1 },
+    } as unknown as LeasedReceipt;
     this.#spends.push({ atMs: this.nowMs, process: 0, receipt, isRefunded: false });
   }
 

@@ -1,4 +1,4 @@
-import { type Decision, type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
+import { type Clock, type Decision, type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
 import { isThenable, PendingResult, type Plan, takeReceipt } from '@rollgate/core/store';
 import { LeasingStore } from '@rollgate/leasing';
 import type { LeasedReceipt } from '../../src/leased-receipt.js';
@@ -128,6 +128,9 @@ class SimulatedProcess {
   readonly #store: LeasingStore;
   readonly #time: ManualClock;
   readonly #plan: Plan;
+  readonly #clock: Pick<Clock, 'now'>;
+  /** For how long a process uses a lease, as `LeasingStore` computes it. */
+  readonly #usableMs: number;
   #stoppedUntilMs = 0;
 
   constructor(
@@ -147,6 +150,8 @@ class SimulatedProcess {
         return time.schedule(atMs / drift, whenRunning);
       },
     };
+    this.#clock = clock;
+    this.#usableMs = leaseMs * 0.999 - 1;
     this.remote = new DelayedStore(server, time, clock, nextFate, (arrive) => this.#whenRunning(arrive));
     this.#store = new LeasingStore({ store: this.remote, lease: leaseMs, minDecisions });
   }
@@ -160,14 +165,23 @@ class SimulatedProcess {
   }
 
   check(onDecision: (decision: Decision, receipt: LeasedReceipt, atMs: number) => void): void {
+    const calledMs = this.#clock.now();
     const decision = this.#store.check(this.#plan, 'key', 1);
     const done = (one: Decision) => {
       const receipt = takeReceipt(one) as LeasedReceipt;
-      onDecision(one, receipt, recordedMs(receipt) ?? this.#time.now());
+      onDecision(one, receipt, this.#isByStore(receipt, calledMs) ? recordedMs(receipt) : this.#time.now());
     };
     if (decision instanceof PendingResult) decision.listen({ succeed: done, fail: () => {} });
     else if (isThenable(decision)) decision.then(done, () => {});
     else done(decision);
+  }
+
+  /** The store has decided a check without a lease, and one whose units were requested after it, if their lease is over. */
+  #isByStore(receipt: LeasedReceipt | undefined, calledMs: number): boolean {
+    const lease = receipt?.spent[0]?.lease;
+    if (lease === undefined) return receipt !== undefined;
+    const sentMs = lease.untilMs - this.#usableMs;
+    return this.#clock.now() >= lease.untilMs && calledMs <= sentMs;
   }
 
   refund(receipt: LeasedReceipt): void {
@@ -182,10 +196,11 @@ class SimulatedProcess {
   }
 }
 
-/** When the store has decided a check, if it was the store. Its reply may come much later. */
-function recordedMs(receipt: LeasedReceipt | undefined): number | undefined {
-  const inner = receipt?.inner as { readonly hits: readonly { readonly recordedMicros: number }[] } | undefined;
-  return inner && inner.hits[0]!.recordedMicros / 1000;
+function recordedMs({ spent, inner }: LeasedReceipt): number {
+  const recorded = (spent[0]?.lease.receipt ?? inner) as {
+    readonly hits: readonly { readonly recordedMicros: number }[];
+  };
+  return recorded.hits[0]!.recordedMicros / 1000;
 }
 
 /** A linear congruential generator. */

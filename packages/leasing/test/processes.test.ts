@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisServer, until } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
+import { mostInWindow, SpendingProcesses } from './support/spending-processes.js';
+
+const LIMIT = 300;
+const WINDOW_MS = 400;
+const LEASE_MS = 20;
+const ROUNDS = effort(1, 20);
+
+/** Milliseconds of the clock that the processes log. */
+const now = () => Number(process.hrtime.bigint() / 1000n) / 1000;
+
+let server: RedisServer;
+let processes: SpendingProcesses;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+beforeEach(() => {
+  const options = { url: server.url, limit: LIMIT, windowMs: WINDOW_MS, leaseMs: LEASE_MS, perSecond: 250 };
+  processes = new SpendingProcesses(options, 4);
+});
+afterEach(() => processes.stop());
+afterAll(() => server.stop());
+
+/** Resolves when the processes that run have been allowed so many checks more. */
+async function untilAllowed(count: number): Promise<void> {
+  const before = processes.allowed().length;
+  await until(`${count} more checks are allowed`, async () => processes.allowed().length >= before + count);
+}
+
+test('killed and paused processes, a flushed script and lost connections never lead to more than the limit', async () => {
+  await untilAllowed(LIMIT);
+  for (let round = 0; round < ROUNDS; round++) {
+    const paused = 4 * round;
+    processes.signal(paused, 'SIGSTOP');
+    processes.signal(paused + 1, 'SIGKILL');
+    await untilAllowed(LIMIT);
+    processes.signal(paused, 'SIGCONT');
+    await server.run('SCRIPT', 'FLUSH');
+    await untilAllowed(LIMIT);
+    await server.run('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await untilAllowed(LIMIT);
+    server.pause();
+    await delay(4 * LEASE_MS);
+    server.resume();
+    await untilAllowed(LIMIT);
+    if (round + 1 === ROUNDS) break;
+    processes.signal(paused, 'SIGKILL');
+    processes.signal(paused + 2, 'SIGKILL');
+    processes.signal(paused + 3, 'SIGKILL');
+    for (let index = 0; index < 4; index++) processes.start();
+    await untilAllowed(LIMIT);
+  }
+  const allowed = processes.allowed();
+  const leased = allowed.filter(({ startMs, endMs }) => startMs === endMs);
+  expect(mostInWindow(allowed, WINDOW_MS)).toBeLessThanOrEqual(LIMIT);
+  expect(leased.length).toBeGreaterThan(allowed.length / 10);
+});
+
+test('a lowered limit holds one lease after the last process has it', async () => {
+  await untilAllowed(LIMIT);
+  processes.lower(LIMIT / 3);
+  await untilAllowed(LIMIT);
+  // Each process has the lower limit by its next turn, and its requests before that are answered by then.
+  const loweredMs = processes.allowed().at(-1)!.endMs;
+  await untilAllowed(LIMIT);
+  const later = processes.allowed().filter(({ startMs }) => startMs > loweredMs);
+  expect(mostInWindow(later, WINDOW_MS)).toBeLessThanOrEqual(LIMIT / 3);
+});
+
+test('a restart of Redis allows at most the quota again, next to what processes hold', async () => {
+  await untilAllowed(LIMIT);
+  await server.restart();
+  const restartedMs = now();
+  await untilAllowed(3 * LIMIT);
+  const allowed = processes.allowed();
+  expect(mostInWindow(allowed, WINDOW_MS)).toBeLessThanOrEqual(2 * LIMIT);
+  const later = allowed.filter(({ startMs }) => startMs > restartedMs + LEASE_MS);
+  expect(mostInWindow(later, WINDOW_MS)).toBeLessThanOrEqual(LIMIT);
+});
