@@ -31,7 +31,6 @@ export const told = [
     ],
   ]),
   ...of('core/src/slots/told-verdict.ts', MEMORY, [
-    ['no call starts as a probe', 'open === 0 || cost <= guess - open', 'cost <= guess - open'],
     ['the guess counts no open calls', 'cost <= guess - open ?', 'cost <= guess ?'],
     ['open calls do not count', 'timeOfUnits(state, cost + open) : Infinity', 'timeOfUnits(state, cost) : Infinity'],
     ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
@@ -95,7 +94,6 @@ export const told = [
   ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
     ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
     ['open calls do not count', 'time_of_units(state, cost + open)', 'time_of_units(state, cost)'],
-    ['no call starts as a probe', 'if open == 0 or cost', 'if cost'],
     ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],
     ['older numbers replace newer ones', 'is_newer = sent >= state.at or', 'is_newer = true or'],
     ['a later window changes nothing', ' or earliest > known + TOLERANCE end', ' end'],

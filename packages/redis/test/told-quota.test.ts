@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { concurrency, manualClock, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
 import { RedisStore } from '@rollgate/redis';
+import { fairWaiting } from '@rollgate/redis/waiting';
 import { FaultyProxy, RedisCluster, until } from '@rollgate/test-support';
 import { Cluster, Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
@@ -62,6 +63,27 @@ test('a tell that is sent twice runs once, so it undoes no later one', async () 
   expect((await other.peek('token')).remaining).toBe(1);
   client.disconnect();
   await proxy.stop();
+});
+
+test('in the queues that processes share, a response lets the callers of all processes start', async () => {
+  const limits = toldQuota({ lease: '30s', retryAfter: '1h' });
+  const prefix = freshPrefix();
+  const [one, other] = [1, 2].map(() => {
+    const waiting = fairWaiting({ subscriber: redis.connect() });
+    const store = new RedisStore({ client: redis.connect(), waiting });
+    return new OutgoingLimiter({ limits, store, prefix, timeout: '30s' });
+  });
+  const countQueued = () => redis.server.run('ZCOUNT', `${prefix}:{token}:default/tq/q`, '0', '+inf');
+  const probe = await one!.wait('token');
+  const waiting = [other!.wait('token'), other!.wait('token')];
+  await until('both wait', async () => (await countQueued()) === 2);
+  await one!.tell(probe, { told: { ...window, remaining: 2 } });
+  expect((await Promise.all(waiting)).map(({ allowed }) => allowed)).toEqual([true, true]);
+  const last = other!.wait('token');
+  await until('it waits', async () => (await countQueued()) === 1);
+  await one!.tell('token', { told: window });
+  expect((await last).allowed).toBe(true);
+  await Promise.all([one!.close(), other!.close()]);
 });
 
 test('a key lives until its numbers are forgotten, and none is left of calls that are closed without numbers', async () => {

@@ -49,7 +49,8 @@ function timeOfCall(state: State, cost: number, open: number, guess: number): nu
 }
 
 function timeByNumbers(state: State, cost: number, open: number, guess: number): number {
-  if (!isKnown(state)) return open === 0 || cost <= guess - open ? -Infinity : Infinity;
+  // Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
+  if (!isKnown(state)) return cost <= guess - open ? -Infinity : Infinity;
   return cost <= limitOf(state) - open ? timeOfUnits(state, cost + open) : Infinity;
 }
 

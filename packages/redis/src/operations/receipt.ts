@@ -28,10 +28,18 @@ export class Receipt implements LimitedReceipt {
     readonly encodedPlan: EncodedPlan,
     /** One for each rule if the check was allowed. Always the same objects, because settlements change them. */
     readonly hits: readonly RecordedHit[],
+    /** The plan of the check, whose queues callers wait in. */
+    readonly checkedPlan = encodedPlan,
   ) {}
 
   /** Implements {@link LimitedReceipt.withLimits}. Both receipts have the same hits, so a settlement of one is seen by the other. */
   withLimits(limits: Readonly<Record<string, Limit>>): Receipt {
-    return new Receipt(this.stamp, this.recordedMicros, encodeWith(this.encodedPlan, limits), this.hits);
+    return new Receipt(
+      this.stamp,
+      this.recordedMicros,
+      encodeWith(this.encodedPlan, limits),
+      this.hits,
+      this.checkedPlan,
+    );
   }
 }

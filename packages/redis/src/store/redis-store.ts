@@ -173,11 +173,11 @@ export class RedisStore implements Store, CountingStore {
   }
 
   /** Grants the turns of units that a change has freed. It was sent just before, so both run in one script. */
-  #wakeQueues({ encodedPlan, hits }: Receipt): void {
-    if (this.#queues === undefined || hits.length < encodedPlan.plan.rules.length) return;
+  #wakeQueues({ checkedPlan, hits }: Receipt): void {
+    if (this.#queues === undefined || hits.length < checkedPlan.plan.rules.length) return;
     const keys = hits.map(({ key }) => key);
     const costs = hits.map(({ atMicros }) => (atMicros > 0 ? 1 : 0));
-    this.#queues.wake(encodedPlan, keys, costs);
+    this.#queues.wake(checkedPlan, keys, costs);
   }
 
   #toQueueingStore(): QueueingStore {

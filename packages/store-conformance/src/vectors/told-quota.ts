@@ -85,6 +85,19 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
+    title: 'a lower count stays, even against a call that was sent before it arrived and after the earlier numbers',
+    limit: many,
+    steps: [
+      { at: 0, cost: 1, ...window(8, 10_000), ...allowed(4) },
+      { at: 1, cost: 1, ...window(5, 9990), ...allowed(3) },
+      { at: 10, settle: 0, cost: 1 },
+      { at: 20, cost: 1, ...window(6, 9980), ...allowed(6, 9990) },
+      { at: 30, settle: 1, cost: 1 },
+      { at: 40, settle: 3, cost: 1 },
+      { at: 40, peek: true, cost: 1, ...allowed(5, 9970) },
+    ],
+  },
+  {
     title: 'numbers of an earlier window change nothing, even when they come after its end',
     limit: many,
     steps: [
@@ -247,6 +260,15 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 40_000, renew: true },
       { at: 69_999.999, cost: 1, ...waiting(0, 0.001) },
       { at: 70_000, cost: 1, ...allowed(0) },
+    ],
+  },
+  {
+    title: 'what is counted after the end of a window frees nothing when the clock steps back',
+    limit: many,
+    steps: [
+      { at: 5000, charge: 1, ...window(0, 800), ...rejected(0, 800) },
+      { at: 5900, charge: 1, ...allowed(10) },
+      { at: 5700, peek: true, cost: 1, ...rejected(0, 100) },
     ],
   },
   {

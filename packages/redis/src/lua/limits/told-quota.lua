@@ -119,7 +119,8 @@ end
 local function time_of(rule, state, cost, open)
   local time = NEVER
   if state.kind == NOTHING then
-    if open == 0 or cost <= rule.limit - open then time = -NEVER end
+    -- Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
+    if cost <= rule.limit - open then time = -NEVER end
   elseif cost <= state.limit - open then time = time_of_units(state, cost + open) end
   return math.max(state.blocked, time)
 end
