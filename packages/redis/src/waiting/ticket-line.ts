@@ -88,7 +88,7 @@ export class TicketLine {
   }
 
   #rejectIfTooLong(ticket: Ticket, waitMicros: number, receivedMs: number): void {
-    if (this.group.isEstimate) return;
+    if (this.group.isEstimate || ticket.isRefunding) return;
     try {
       ticket.call.cancellation.throwIfTooLong(waitMicros / 1000, receivedMs);
     } catch (error) {

@@ -20,6 +20,8 @@ export class Ticket {
   missingSinceMs: number | undefined;
   /** How often it was too late for its turn. */
   lateCount = 0;
+  /** Whether the units of a turn that it has missed are about to be free. Until then, the time of its next turn is too late. */
+  isRefunding = false;
   state: 'waits' | 'hasTurn' | 'left' = 'waits';
   #turn!: Promise<Turn | undefined>;
   #resolve!: (turn: Turn | undefined) => void;

@@ -56,8 +56,11 @@ export class WaitingRoom implements StoreWaiting, Room {
         turn = undefined;
         ticket.lateCount += 1;
         ticket.waitAgain();
+        ticket.isRefunding = true;
         this.#enter(ticket, group); // First, so that the ticket is in its place again when its units are free.
-        this.refund(unused);
+        this.refund(unused).then(() => {
+          ticket.isRefunding = false;
+        });
       }
     } catch (error) {
       if (turn !== undefined) this.refund(turn);
@@ -118,8 +121,8 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   /** Refunds a turn that no action uses. */
-  refund({ receipt }: Turn): void {
-    this.#store.refund(receipt).catch(() => {}); // Its hits stay recorded then.
+  refund({ receipt }: Turn): Promise<void> {
+    return this.#store.refund(receipt).catch(() => {}); // Its hits stay recorded then.
   }
 
   send(operation: TicketOperation): void {
