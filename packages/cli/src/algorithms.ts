@@ -86,14 +86,20 @@ function toLimitCode(algorithm: Algorithm, quota: Quota): string {
   return `${factory.name}(${toCode(toOptions(quota))})`;
 }
 
-/** Returns the line of code that sets the limits in an application. */
+/** The longest line of code, so that it fits 80 columns with its indentation. */
+const MAX_LINE = 78;
+
+/** Returns the code that sets the limits in an application. */
 export function toRateLimitCode(algorithm: Algorithm, quotas: readonly NamedQuota[]): string {
   const [first, ...others] = quotas;
   if (others.length === 0 && algorithm === 'rolling' && first!.periods === undefined)
     return `rateLimit(${toCode(toWindowOptions(first!))})`;
-  if (others.length === 0) return `rateLimit({ limits: ${toLimitCode(algorithm, first!)} })`;
   const limits = quotas.map((quota) => `${toKey(quota.name)}: ${toLimitCode(algorithm, quota)}`);
-  return `rateLimit({ limits: { ${limits.join(', ')} } })`;
+  const value = others.length === 0 ? toLimitCode(algorithm, first!) : `{ ${limits.join(', ')} }`;
+  const line = `rateLimit({ limits: ${value} })`;
+  if (line.length <= MAX_LINE) return line;
+  const lines = others.length === 0 ? value : `{\n${limits.map((limit) => `    ${limit},\n`).join('')}  }`;
+  return `rateLimit({\n  limits: ${lines},\n})`;
 }
 
 function toCode(options: Readonly<Record<string, unknown>>): string {

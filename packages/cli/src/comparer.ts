@@ -1,26 +1,14 @@
-import { startMicros } from '@rollgate/core/store';
-import { ALGORITHMS, type Algorithm, createLimit, type Quota } from './algorithms.js';
-import { DelayedStarts } from './delayed-starts.js';
-import type { Caller, Entry } from './log/entry.js';
-import { Replay, ReplayClock, WindowCounter } from './replay.js';
+import { AlgorithmReplay, type ComparedAlgorithm, type Row } from './algorithm-replay.js';
+import { ALGORITHMS, type Quota } from './algorithms.js';
+import type { Entry } from './log/entry.js';
+import { ReplayClock, WindowCounter } from './replay.js';
 import { type Timeline, TimelineCounter } from './timeline.js';
 import { Totals } from './totals.js';
 
-/** An algorithm with a window, or that of the quota's calendar. */
-export type ComparedAlgorithm = Algorithm | 'calendar';
-
-/** The decisions of one algorithm, compared with an exact window over the starts of the requests that it allowed itself. */
-export interface Row {
-  readonly algorithm: ComparedAlgorithm;
-  readonly allowedRequests: number;
-  readonly rejectedRequests: number;
-  readonly rejectedCallers: number;
-  /** Requests that started although the last window was full. */
-  readonly overAdmitted: number;
-  /** Requests rejected although the last window had room. */
-  readonly underAdmitted: number;
-  /** The most units of one caller that started in any window. */
-  readonly mostInWindow: number;
+/** The fixed window whose counter restarts at other moments. */
+export interface ShiftedRow extends Row {
+  /** How much later than the clock's windows those of this row begin. */
+  readonly shiftMs: number;
 }
 
 export interface Comparison {
@@ -29,87 +17,14 @@ export interface Comparison {
   readonly firstMicros: number;
   readonly lastMicros: number;
   readonly rows: readonly Row[];
+  /** Of all shifts of the fixed window, the one that allows the most within a window. */
+  readonly worstShift: ShiftedRow;
   /** The rejected requests of each algorithm. */
   readonly timeline: Timeline<ComparedAlgorithm>;
 }
 
-/** One algorithm with its own state. */
-class AlgorithmReplay {
-  readonly #algorithm: ComparedAlgorithm;
-  readonly #limit: number;
-  readonly #clock = new ReplayClock();
-  readonly #replay: Replay;
-  /** The rejected units. Most callers have none. */
-  readonly #rejected: WindowCounter;
-  readonly #rejectedCallers = new Set<Caller>();
-  /** Only a queue delays requests. */
-  readonly #starts: DelayedStarts | undefined;
-  #allowedRequests = 0;
-  #rejectedRequests = 0;
-  #over = 0;
-  #under = 0;
-  #most = 0;
-
-  constructor(algorithm: ComparedAlgorithm, { periods, ...quota }: Quota) {
-    this.#algorithm = algorithm;
-    this.#limit = quota.limit;
-    const limit =
-      algorithm === 'calendar' ? createLimit('rolling', { ...quota, periods }) : createLimit(algorithm, quota);
-    this.#replay = new Replay(limit, this.#clock);
-    if (limit.canDelay) this.#starts = new DelayedStarts(quota.windowMs, (inWindow) => this.#countStart(inWindow));
-    this.#rejected = new WindowCounter(quota, this.#clock);
-  }
-
-  /**
-   * Decides a request and returns whether it is allowed. `requested` counts the units that the caller requested in the last
-   * window, including this request. Without delays, those that were not rejected have started.
-   */
-  decide(entry: Entry, requested: number): boolean {
-    const { micros, caller, cost } = entry;
-    this.#clock.micros = micros;
-    const { allowed, delayMs } = this.#replay.decide(caller.key, cost);
-    if (allowed) this.#allowedRequests += 1;
-    else {
-      this.#rejectedRequests += 1;
-      this.#rejectedCallers.add(caller);
-    }
-    if (this.#starts !== undefined) this.#countDelayed(this.#starts, entry, allowed, delayMs);
-    else if (allowed) {
-      const rejected = this.#rejectedCallers.has(caller) ? this.#rejected.count(caller.key) : 0;
-      this.#countStart(requested - rejected);
-    } else this.#countRejected(requested - this.#rejected.add(caller.key, cost) + cost);
-    return allowed;
-  }
-
-  #countDelayed(starts: DelayedStarts, { micros, caller, cost }: Entry, isAllowed: boolean, delayMs: number): void {
-    if (isAllowed) starts.add({ micros: startMicros(micros / 1000, delayMs), key: caller.key, cost }, micros);
-    else this.#countRejected(starts.count(caller.key, micros) + cost);
-  }
-
-  #countStart(inWindow: number): void {
-    if (inWindow > this.#limit) this.#over += 1;
-    if (inWindow > this.#most) this.#most = inWindow;
-  }
-
-  /** @param inWindow The units in the window if the request had been allowed without a delay. */
-  #countRejected(inWindow: number): void {
-    if (inWindow <= this.#limit) this.#under += 1;
-  }
-
-  /** Call it once, after all entries. */
-  result(): Row {
-    this.#starts?.startUntil(Infinity);
-    return {
-      algorithm: this.#algorithm,
-      allowedRequests: this.#allowedRequests,
-      rejectedRequests: this.#rejectedRequests,
-      rejectedCallers: this.#rejectedCallers.size,
-      overAdmitted: this.#over,
-      underAdmitted: this.#under,
-      mostInWindow: this.#most,
-    };
-  }
-}
+/** How many moments of the window are tried as the moment at which the counter of the fixed window restarts. */
+export const SHIFTS = 12;
 
 /** Entries that one algorithm decides before the next one does, so that its keys stay in the processor's cache. */
 const BATCH_SIZE = 4096;
@@ -117,6 +32,7 @@ const BATCH_SIZE = 4096;
 /** Replays entries, whose times never decrease, through all algorithms side by side. */
 export class Comparer {
   readonly #replays: readonly AlgorithmReplay[];
+  readonly #shifted: readonly AlgorithmReplay[];
   readonly #clock = new ReplayClock();
   readonly #requested: WindowCounter;
   readonly #timeline: TimelineCounter<ComparedAlgorithm>;
@@ -129,6 +45,10 @@ export class Comparer {
     this.#timeline = new TimelineCounter(algorithms);
     this.#requested = new WindowCounter({ windowMs: quota.windowMs }, this.#clock);
     this.#replays = algorithms.map((algorithm) => new AlgorithmReplay(algorithm, quota));
+    this.#shifted = Array.from({ length: SHIFTS - 1 }, (_, index) => {
+      const shiftMs = Math.round(((index + 1) * quota.windowMs) / SHIFTS);
+      return new AlgorithmReplay('fixed', quota, shiftMs * 1000);
+    });
   }
 
   add(entry: Entry): void {
@@ -140,14 +60,24 @@ export class Comparer {
   result(): Comparison {
     this.#flush();
     const { requests, callers, firstMicros, lastMicros } = this.#totals;
+    const rows = this.#replays.map((replay) => replay.result());
     return {
       requests,
       callers,
       firstMicros,
       lastMicros,
-      rows: this.#replays.map((replay) => replay.result()),
+      rows,
+      worstShift: this.#worstShift(rows.find(({ algorithm }) => algorithm === 'fixed')!),
       timeline: this.#timeline.result(),
     };
+  }
+
+  #worstShift(unshifted: Row): ShiftedRow {
+    const shifted = this.#shifted.map((replay) => ({ ...replay.result(), shiftMs: replay.shiftMicros / 1000 }));
+    return shifted.reduce((worst, row) => (row.mostInWindow > worst.mostInWindow ? row : worst), {
+      ...unshifted,
+      shiftMs: 0,
+    });
   }
 
   #flush(): void {
@@ -161,6 +91,9 @@ export class Comparer {
         const interval = this.#timeline.intervalAt(entry.micros);
         if (!replay.decide(entry, requested[index]!)) this.#timeline.count(series, interval);
       }
+    }
+    for (const replay of this.#shifted) {
+      for (const [index, entry] of entries.entries()) replay.decide(entry, requested[index]!);
     }
   }
 }

@@ -29,8 +29,13 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
   const code = codeOf(error);
   if (code === undefined) throw error;
-  process.stderr.write(`rollgate: ${toPlainText((error as Error).message, 600)}\n`);
+  process.stderr.write(`rollgate: ${toPlainText(withoutType((error as Error).message), 600)}\n`);
   return code;
+}
+
+/** Whatever a user types is text, so its type adds nothing to the message of the engine. */
+function withoutType(message: string): string {
+  return message.replace(/(?<=["\d]) \((?:string|number)\)(?=$|[.;,:])/g, '');
 }
 
 function codeOf(error: unknown): number | undefined {

@@ -27,7 +27,7 @@ async function runNpx(args: readonly string[]): Promise<number> {
   const [code] = await once(child, 'close').catch(({ message }: Error) => {
     throw new UsageError(`Expected \`npx\` on the PATH, to run jscodeshift (${message})`);
   });
-  return code ?? 1;
+  return code === 0 ? 0 : 1;
 }
 
 const EXAMPLES = `

@@ -57,7 +57,7 @@ describe('identification of callers', () => {
     const { code, stderr } = await rollgate(['simulate', 'callers.log', '--limit', '1/1m', '--by', 'user']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: '1 of 4 lines (25 %) were left out because they name no caller; see --by\n',
+      stderr: '1 of 4 lines (25%) were left out because they name no caller; see --by\n',
     });
   });
 });
@@ -126,5 +126,5 @@ test('the callers of a pattern need not be addresses, unless some are', async ()
   expect(await simulate(['keys.log', ...LIMIT, ...pattern])).toMatchObject({ callers: 2, warnings: [] });
   write('keys.log', log(['192.0.2.1', '192.0.2.1', 'bob']));
   const { warnings } = await simulate(['keys.log', ...LIMIT, ...pattern]);
-  expect(warnings).toEqual(['1 of 3 requests (33.3 %) have a caller that is not an address, such as "bob"; see --by']);
+  expect(warnings).toEqual(['1 of 3 requests (33.3%) have a caller that is not an address, such as "bob"; see --by']);
 });

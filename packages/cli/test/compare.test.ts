@@ -10,7 +10,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
-import { busyHits, toLog } from './support/log-lines';
+import { busyHits, START_MS, toLog } from './support/log-lines';
 import { inOrder } from './support/naive-limiter';
 import { compare, rollgate, write } from './support/rollgate';
 
@@ -21,7 +21,7 @@ const HITS = busyHits(4_000, 3);
 beforeAll(() => write('busy.log', toLog(HITS)));
 
 /** Compares each request with an array of all that this algorithm has started. */
-function judge(limits: Limit) {
+function judge(limits: Limit, shiftMs = 0) {
   let nowMs = 0;
   const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock: { now: () => nowMs } }) });
   /** By caller: when its allowed requests start, in microseconds. */
@@ -36,7 +36,7 @@ function judge(limits: Limit) {
     mostInWindow: 0,
   };
   for (const { ms, ip } of inOrder(HITS)) {
-    nowMs = ms;
+    nowMs = ms - shiftMs;
     const starts = startsOf.get(ip) ?? [];
     startsOf.set(ip, starts);
     const inWindow = (end: number) => starts.filter((at) => at > end - WINDOW_MS * 1000 && at <= end).length;
@@ -77,6 +77,24 @@ test('the counts of each algorithm match a naive log of the requests that it all
   // A queue that starts one request per window ÷ limit delays and rejects bursts, and never exceeds the limit.
   expect(algorithms[4]).toMatchObject({ overAdmitted: 0, mostInWindow: LIMIT });
   expect(algorithms[4]!.underAdmitted).toBeGreaterThan(0);
+});
+
+test('the worst shift is that of a naive log, which restarts the counter at each twelfth of the window', async () => {
+  const { worstShift } = await compare(['busy.log', '--limit', `${LIMIT}/1m`]);
+  const shifts = Array.from({ length: 12 }, (_, index) => ({ shiftMs: index * 5000 }));
+  const rows = shifts.map(({ shiftMs }) => ({ shiftMs, ...judge(fixedWindow(options), shiftMs) }));
+  const most = Math.max(...rows.map(({ mostInWindow }) => mostInWindow));
+  expect({ algorithm: 'fixed', ...rows.find(({ mostInWindow }) => mostInWindow === most) }).toEqual(worstShift);
+});
+
+test('a burst inside a clock minute makes a fixed window look exact, and the worst shift shows that it is not', async () => {
+  const burst = Array.from({ length: 20 }, (_, index) => ({ ms: START_MS + 27_000 + index * 300, ip: '192.0.2.1' }));
+  write('burst.log', toLog(burst));
+  const { algorithms, worstShift } = await compare(['burst.log', '--limit', '10/1m']);
+  expect(algorithms[1]).toMatchObject({ algorithm: 'fixed', mostInWindow: 10 });
+  expect(worstShift).toMatchObject({ shiftMs: 30_000, mostInWindow: 20 });
+  const { stdout } = await rollgate(['compare', 'burst.log', '--limit', '10/1m']);
+  expect(stdout).toMatch(/^fixed, 30s later allowed one caller 20 within 1m, 2\.00 times the limit/);
 });
 
 test('the text report has a row for each algorithm', async () => {

@@ -93,13 +93,7 @@ test.each<[string, string[], string[], string[]]>([
   [
     'simulate',
     ['--limit', '10/1m', '--limit', '3/1s'],
-    [
-      '2,000 requests of 40 callers',
-      '10/1m and 3/1s',
-      'Worst hit',
-      'rateLimit({ limits: {',
-      'Requests and rejected, each 30s',
-    ],
+    ['2,000 requests of 40 callers', '10/1m and 3/1s', 'Worst hit', 'limits: {', 'Requests and rejected, each 30s'],
     [`^Requests and rejected, each 30s, ${SPAN}: rejected [\\d,]+, requests 2,000$`],
   ],
   [
@@ -107,7 +101,7 @@ test.each<[string, string[], string[], string[]]>([
     ['--window', '1m', '--window', '1s'],
     [
       '2,000 requests of 40 callers',
-      'at most 0.1 % of requests',
+      'at most 0.1% of requests',
       'What a limit for 1s rejects',
       'Rejected, % of all, by limit for 1m',
     ],

@@ -41,7 +41,7 @@ describe('lines out of order', () => {
     write('times.log', [...steps(20, 60), ...Array<number>(count).fill(0)].map(at).join('\n'));
     const { stdout, stderr } = await rollgate(['simulate', 'times.log', ...LIMIT, '--html', 'times.html']);
     const warning = new RegExp(
-      `${count} of ${20 + count} lines \\([\\d.]+ %\\) were left out because they are more than 5m out of order; ` +
+      `${count} of ${20 + count} lines \\([\\d.]+%\\) were left out because they are more than 5m out of order; ` +
         'the first, line 21 of times\\.log, 2026-03-01 00:00:00; see --tolerance\n',
     );
     expect(stderr).toMatch(new RegExp(`^${warning.source}$`));

@@ -107,8 +107,8 @@ describe('a log is neither overwritten nor read twice', () => {
   test.each([
     [['a.log', '--html', 'a.log'], '`--html` "a.log" would overwrite a log that is read: a.log'],
     [['a.log', '--html', 'b.log'], '`--html` "b.log" would overwrite a log that is read: a.log'],
-    [['a.log', '--html', ''], 'Expected `--html` to be a file, got "" (string)'],
-    [['a.log', '--html', '-'], 'Expected `--html` to be a file, got "-" (string)'],
+    [['a.log', '--html', ''], 'Expected `--html` to be a file, got ""'],
+    [['a.log', '--html', '-'], 'Expected `--html` to be a file, got "-"'],
     [['a.log', './a.log'], 'Expected each log once, got "./a.log" twice, which is also "a.log"'],
     [['a.log', 'b.log'], 'Expected each log once, got "b.log" twice, which is also "a.log"'],
     [['a.log', 'a.log'], 'Expected each log once, got "a.log" twice'],

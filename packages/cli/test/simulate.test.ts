@@ -118,7 +118,7 @@ test('the report states that an unreached limit rejects nothing', async () => {
   expect(stdout).toMatch(
     /^5000\/1m would have rejected none of 4,000 requests\n {2}rateLimit\(\{ limit: 5000, window: '1m' \}\)\n/,
   );
-  const [, size, key] = /^The highest demand of any caller in 1m was (\d+) \((.*)\), [\d.]+ % of the limit$/m.exec(
+  const [, size, key] = /^The highest demand of any caller in 1m was (\d+) \((.*)\), [\d.]+% of the limit$/m.exec(
     stdout,
   )!;
   expect(worstBurst(HITS, key!, MINUTE_MS).size).toBe(Number(size));

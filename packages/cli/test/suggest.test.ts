@@ -98,7 +98,7 @@ test('one pass suggests limits for several windows', async () => {
   expect(together.windows).toEqual(apart.map(({ windows }) => windows[0]));
 });
 
-test('the defaults are one minute and 0.1 %', async () => {
+test('the defaults are one minute and 0.1%', async () => {
   const unless = await suggest(['busy.log']);
   expect(unless).toEqual(await suggest(['busy.log', '--window', '1m', '--reject', '0.1%']));
 });
@@ -107,7 +107,7 @@ test('the text report has the suggestions and the curve', async () => {
   const { forRequests, curve } = (await suggest(['busy.log', '--reject', '1%'])).windows[0]!;
   const { stdout } = await rollgate(['suggest', 'busy.log', '--reject', '1%']);
   expect(stdout).toMatch(
-    new RegExp(`^at most 1 % of requests +${forRequests.limit}/1m +${forRequests.rejectedRequests} `, 'm'),
+    new RegExp(`^at most 1% of requests +${forRequests.limit}/1m +${forRequests.rejectedRequests} `, 'm'),
   );
   for (const { limit } of curve) expect(stdout).toMatch(new RegExp(`^${limit}/1m `, 'm'));
 });

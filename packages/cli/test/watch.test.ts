@@ -39,7 +39,7 @@ test('watch follows lines that are added, a file that is replaced, and one that 
   expect(await until('of 2 requests')).toBe('2026-03-01 00:00:01 UTC: 2/1m would have rejected none of 2 requests');
   const added = hits(2, 3);
   appendFileSync(at('live.log'), added.slice(0, -20)); // The last line is not complete.
-  await until('rejected 1 of 3 requests (33.3 %), all from one caller');
+  await until('rejected 1 of 3 requests (33.3%), all from one caller');
   appendFileSync(at('live.log'), added.slice(-20));
   await until('rejected 2 of 4 requests');
   renameSync(at('live.log'), at('live.log.1'));
@@ -105,7 +105,7 @@ test('watch reads a pipe by its name until its end', async () => {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const [code] = await once(child, 'close');
-  const verdict = '2026-03-01 00:00:02 UTC: 2/1m would have rejected 1 of 3 requests (33.3 %), all from one caller';
+  const verdict = '2026-03-01 00:00:02 UTC: 2/1m would have rejected 1 of 3 requests (33.3%), all from one caller';
   expect({ code, output }).toEqual({ code: 0, output: `${verdict}\n` });
 });
 
@@ -119,11 +119,11 @@ test('watch reports lines that it cannot parse, once, and exits with 1 if the lo
   expect(await rollgate(['watch', ...LIMIT], { input: ['prose\n', 'more prose\n'] })).toEqual({
     code: 1,
     stdout: '',
-    stderr: `1 of 1 line (100 %) could not be parsed; the first, ${bad}\nrollgate: No line in standard input (2 lines) is a request; the first, ${bad}\n`,
+    stderr: `1 of 1 line (100%) could not be parsed; the first, ${bad}\nrollgate: No line in standard input (2 lines) is a request; the first, ${bad}\n`,
   });
   const { code, stdout, stderr } = await rollgate(['watch', ...LIMIT, '--json'], { input: [`${hits(0)}prose\n`] });
   const warning =
-    '1 of 2 lines (50 %) could not be parsed; the first, line 2 of standard input: it is not in the common or combined format: "prose"';
+    '1 of 2 lines (50%) could not be parsed; the first, line 2 of standard input: it is not in the common or combined format: "prose"';
   expect({ code, stderr }).toEqual({ code: 0, stderr: `${warning}\n` });
   expect(JSON.parse(stdout)).toMatchObject({
     command: 'watch',

@@ -125,11 +125,19 @@ export class LogSummarizer implements LogSummary {
     if (this.lines === 0) return `No line in ${logs}`;
     if (this.firstUnparsed === undefined)
       return `No request in ${logs} (${formatCount(this.lines, 'line')}) names a caller; see --by`;
+    if (isBinary(this.firstUnparsed.text)) return `No line in ${logs} is a request. Is it a binary file?`;
     return `No line in ${logs} (${formatCount(this.lines, 'line')}) is a request; the first, ${describeUnparsed(this.firstUnparsed)}`;
   }
 }
 
 /** Describes where the line is, what is wrong with it, and its text. */
 export function describeUnparsed({ file, line, reason, text }: UnparsedLine): string {
-  return `line ${line} of ${file}: ${reason}: ${JSON.stringify(text)}`;
+  return `line ${line} of ${file}: ${reason}${isBinary(text) ? '' : `: ${JSON.stringify(text)}`}`;
+}
+
+/** Whether more than a tenth of a line are characters that no text has. */
+function isBinary(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what text does not have
+  const found = text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g);
+  return (found?.length ?? 0) * 10 > text.length;
 }

@@ -3,7 +3,7 @@ import { nameSpan } from '../calendar-span.js';
 import type { Simulation } from '../simulator.js';
 import { formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
 import type { Report, Table } from './report.js';
-import { createLeakyNotes, createTimeChart, describeTotals, describeVerdict } from './report-parts.js';
+import { createLeakyNotes, createTimeChart, describeTotals, describeVerdict, toCodeFact } from './report-parts.js';
 
 /** Creates the report of `simulate`. */
 export function describeSimulation(
@@ -21,7 +21,7 @@ export function describeSimulation(
     facts: [
       describeVerdict(limits, found, found),
       ...(hasCosts && rejectedRequests > 0 ? [costs] : []),
-      `  ${toRateLimitCode(algorithm, quotas)}`,
+      toCodeFact(toRateLimitCode(algorithm, quotas)),
       ...(rejectedRequests === 0 ? quotas.map((quota) => describeHeadroom(quota, found, hasCosts)) : []),
       describeTotals(found),
     ],

@@ -3,7 +3,7 @@ import { nameSpan, type Span } from '../calendar-span.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
 import { formatInteger, formatPercent, formatQuota, toPlainText } from './format.js';
 import type { Chart, Report, Table } from './report.js';
-import { describeTotals, describeVerdict, type LogTotals } from './report-parts.js';
+import { describeTotals, describeVerdict, type LogTotals, toCodeFact } from './report-parts.js';
 
 const HEADS = ['limit', 'rejected', 'of requests', 'callers hit', 'of callers'];
 
@@ -37,16 +37,17 @@ function describeResult({ span, forRequests, heaviest }: Suggestion, all: LogTot
   const cause = `The heaviest caller is ${toPlainText(key)}, with up to ${formatInteger(demand)} in ${nameSpan(span)}`;
   return [
     describeVerdict(formatQuota(quota), forRequests, all),
-    `  ${toRateLimitCode('rolling', [{ ...quota, name: '' }])}`,
+    toCodeFact(toRateLimitCode('rolling', [{ ...quota, name: '' }])),
     isSetByOne ? `${cause}. Without it: ${without}` : cause,
   ];
 }
 
-function createCurveTable({ span, curve }: Suggestion, all: LogTotals): Table {
+function createCurveTable({ span, curve, forRequests }: Suggestion, all: LogTotals): Table {
   return {
     title: `What a limit for ${nameSpan(span)} rejects`,
     heads: HEADS,
     rows: curve.map((point) => cellsOf(point, span, all)),
+    answer: curve.findIndex(({ limit }) => limit === forRequests.limit),
     bars: curve.map(({ rejectedRequests }) => rejectedRequests / all.requests),
   };
 }

@@ -12,10 +12,10 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${formatInteger(count)} ${count === 1 ? one : many}`;
 }
 
-/** Formats a share as `0.261 %`, with three significant digits. */
+/** Formats a share as `0.261%`, with three significant digits. */
 export function formatPercent(part: number, all: number): string {
   const share = all === 0 ? 0 : (part / all) * 100;
-  return `${Number(share >= 10 ? share.toFixed(1) : share.toPrecision(3))} %`;
+  return `${Number(share >= 10 ? share.toFixed(1) : share.toPrecision(3))}%`;
 }
 
 /** Formats a quota as `100/1m` or `100/month`. */

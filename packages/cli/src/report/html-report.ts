@@ -8,12 +8,15 @@ import { titleOf } from './report-parts.js';
 
 const require = createRequire(import.meta.url);
 
-/** The colors of the series are those of Okabe and Ito, or similar, which color-blind people can distinguish. */
+/**
+ * The colors of the series are those of Okabe and Ito, or similar, which color-blind people can distinguish. The first two are
+ * rejected and all requests, in the red and the blue of the playground.
+ */
 const STYLE = `
-:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --faint: #d8dee4; --soft: #59636e;
-  --series-0: #d55e00; --series-1: #56b4e9; --series-2: #009e73; --series-3: #cc79a7; --series-4: #0072b2; --series-5: #e69f00; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --faint: #30363d; --soft: #9198a1;
-  --series-0: #f0803c; --series-1: #2f6f9f; --series-2: #2bbd94; --series-3: #cc79a7; --series-4: #56b4e9; --series-5: #e69f00; } }
+:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --faint: #d8dee4; --mark: #dcebf5; --soft: #59636e;
+  --series-0: #d1232f; --series-1: #0072b2; --series-2: #009e73; --series-3: #cc79a7; --series-4: #56b4e9; --series-5: #e69f00; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --faint: #30363d; --mark: #1e3a4d; --soft: #9198a1;
+  --series-0: #ff6b5e; --series-1: #56b4e9; --series-2: #2bbd94; --series-3: #cc79a7; --series-4: #0072b2; --series-5: #e69f00; } }
 body { margin: 1rem auto 2rem; padding: 0 1rem; max-width: 60rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink);
   background: var(--paper); }
 h1 { font-size: clamp(1.15rem, 4.5vw, 1.5rem); line-height: 1.3; margin: 0.5rem 0; text-wrap: balance; }
@@ -24,7 +27,7 @@ pre { margin: 0.5rem 0; padding: 0.5rem 0.75rem; overflow-x: auto; border: 1px s
 .origin { margin-top: 2rem; font-size: 0.875rem; }
 .panels { display: grid; gap: 0.5rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); }
 .chart { min-width: 0; } .panels h3 { font-size: 0.95rem; margin: 0; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; } .answer { background: var(--mark); font-weight: 600; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 0.8rem; border-bottom: 1px solid var(--faint); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; max-width: min(28rem, 45vw); overflow: hidden; text-overflow: ellipsis; }
@@ -63,7 +66,9 @@ ${toOrigin(origin)}
 }
 
 function toFact(fact: string): string {
-  return fact.startsWith('  ') ? `<pre><code>${escapeHtml(fact.trim())}</code></pre>` : `<p>${escapeHtml(fact)}</p>`;
+  if (!fact.startsWith('  ')) return `<p>${escapeHtml(fact)}</p>`;
+  const lines = fact.split('\n').map((line) => escapeHtml(line.slice(2)));
+  return `<pre><code>${lines.join('\n')}</code></pre>`;
 }
 
 function toOrigin({ command, logs, version, date }: Origin): string {
@@ -71,15 +76,15 @@ function toOrigin({ command, logs, version, date }: Origin): string {
   return `<p class="origin">${escapeHtml(made)}:<br><code>${escapeHtml(command)}</code></p>`;
 }
 
-function toTable({ title, heads, rows, empty = '' }: Table): string {
+function toTable({ title, heads, rows, answer, empty = '' }: Table): string {
   if (rows.length === 0) return `<p>${escapeHtml(empty)}</p>`;
-  const toRow = (cells: readonly string[], tag: 'th' | 'td') =>
-    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
+  const toRow = (cells: readonly string[], tag: 'th' | 'td', isAnswer = false) =>
+    `<tr${isAnswer ? ' class="answer"' : ''}>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
   return `<h2>${escapeHtml(title)}</h2>
 <div class="wide"><table>
 <thead>${toRow(heads, 'th')}</thead>
 <tbody>
-${rows.map((row) => toRow(row, 'td')).join('\n')}
+${rows.map((row, index) => toRow(row, 'td', index === answer)).join('\n')}
 </tbody>
 </table></div>`;
 }

@@ -114,6 +114,7 @@ export function toComparisonJson(quota: Quota, found: Comparison) {
     callers: found.callers,
     ...toQuotaJson(quota),
     algorithms: found.rows,
+    worstShift: found.worstShift,
     timeline: toTimelineJson(found.timeline),
   };
 }

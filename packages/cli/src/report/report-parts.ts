@@ -13,7 +13,12 @@ export function describeTotals({ requests, callers, firstMicros, lastMicros }: L
   return `${formatCount(requests, 'request')} of ${formatCount(callers, 'caller')}, ${span}`;
 }
 
-/** Says what a limit would have rejected, as in `70/1m would have rejected 5 of 5,000 requests (0.1 %), all from one caller`. */
+/** Code as a fact of a report, whose lines begin with two blanks. */
+export function toCodeFact(code: string): string {
+  return code.replace(/^/gm, '  ');
+}
+
+/** Describes what a limit would have rejected, as in `70/1m would have rejected 5 of 5,000 requests (0.1%), all from one caller`. */
 export function describeVerdict(
   limits: string,
   { rejectedRequests, rejectedCallers }: { readonly rejectedRequests: number; readonly rejectedCallers: number },

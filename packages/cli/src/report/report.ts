@@ -23,6 +23,8 @@ export interface Table {
   readonly heads: readonly string[];
   /** The first cell of each row is its label. */
   readonly rows: readonly (readonly string[])[];
+  /** The index of the row that answers the question, which is highlighted. */
+  readonly answer?: number;
   /** A fraction from 0 to 1 for each row, which the terminal shows as a bar. */
   readonly bars?: readonly number[];
   /** The text of a table without rows. */

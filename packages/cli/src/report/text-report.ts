@@ -17,7 +17,9 @@ const AXIS_WIDTH = 9;
 
 /** Creates the report for a terminal. It ends with a newline. */
 export function toText({ facts, tables, charts, notes }: Report, terminal: Terminal = PLAIN): string {
-  const toLine = (text: string) => wrap(escapeInvisible(text), terminal.columns);
+  const toLine = (text: string) =>
+    // Code has its own lines.
+    text.startsWith('  ') ? text : wrap(escapeInvisible(text), terminal.columns);
   const parts = [
     facts.map(toLine).join('\n'),
     ...tables.map((table) => toTable(table, terminal)),
@@ -28,7 +30,7 @@ export function toText({ facts, tables, charts, notes }: Report, terminal: Termi
 }
 
 /** Columns of equal width; the first to the left, numbers to the right. Columns at the end are left out if they do not fit. */
-function toTable({ title, heads, rows, bars, empty = '' }: Table, { columns, color }: Terminal): string {
+function toTable({ title, heads, rows, answer, bars, empty = '' }: Table, { columns, color, bold }: Terminal): string {
   if (rows.length === 0) return empty;
   const longest = Math.min(MAX_LABEL_LENGTH, Math.max(MIN_LABEL_LENGTH, columns / 3));
   const lines = [heads, ...rows].map((cells) => cells.map((cell) => toPlainText(cell, Math.floor(longest))));
@@ -45,7 +47,8 @@ function toTable({ title, heads, rows, bars, empty = '' }: Table, { columns, col
     });
     const share = barLength < MIN_BAR_LENGTH ? 0 : (bars?.[line - 1] ?? 0);
     const bar = '█'.repeat(Math.ceil(share * barLength));
-    return [...padded, bar === '' ? '' : color(bar)].join('  ').trimEnd();
+    const text = padded.join('  ');
+    return [line - 1 === answer ? bold(text) : text, bar === '' ? '' : color(bar)].join('  ').trimEnd();
   });
   return [...(title === '' ? [] : [title]), ...written].join('\n');
 }

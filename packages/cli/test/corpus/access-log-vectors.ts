@@ -4,7 +4,7 @@ import { FINE, type Vector } from './vector';
 const REAL = { times: ['2026-11-22T05:20:49.000Z', '2026-11-22T05:21:20.000Z'] } as const;
 
 const PROXY =
-  /^10\.0\.0\.5 is a private address and sent 6 of 6 requests \(100 %\)\. It is probably a proxy; .*--by forwarded/;
+  /^10\.0\.0\.5 is a private address and sent 6 of 6 requests \(100%\)\. It is probably a proxy; .*--by forwarded/;
 const PROXY_KEYS = { '10.0.0.5': 6 };
 
 export const ACCESS_LOG_VECTORS: readonly Vector[] = [
@@ -85,7 +85,7 @@ export const ACCESS_LOG_VECTORS: readonly Vector[] = [
     sample: 'host-names.log',
     format: 'combined',
     keys: { 'a.example.net': 4, 'b.example.net': 2 },
-    warnings: [/^6 of 6 requests \(100 %\) have a caller that is not an address, such as "a\.example\.net"; see --by$/],
+    warnings: [/^6 of 6 requests \(100%\) have a caller that is not an address, such as "a\.example\.net"; see --by$/],
   },
   { sample: 'proxy-for-all.log', format: 'combined', keys: PROXY_KEYS, warnings: [PROXY] },
   {

@@ -62,6 +62,6 @@ export const WRAPPER_VECTORS: readonly Vector[] = [
     format: 'combined',
     wrappers: ['docker compose'],
     unparsed: 6,
-    warnings: [/^6 of 12 lines \(50 %\) could not be parsed; the first, line 2 of /],
+    warnings: [/^6 of 12 lines \(50%\) could not be parsed; the first, line 2 of /],
   },
 ];
