@@ -25,8 +25,20 @@ export function describePage(page: string): string {
 
 const isSentence = (text: string): boolean => /^[\w@].*[.?]$/.test(text);
 
+/** A page of a large package: that of a class or an interface, or of all symbols of another kind. */
+const SYMBOL = /^(.+)\/(?:(class|interface)e?s\/(\w+)|(functions|types|variables|references))$/;
+
+/** The package of a page about a single symbol, or `undefined`. Symbols of several packages may have the same name. */
+export function packageOfSymbol(page: string): string | undefined {
+  const [, owner, , symbol] = SYMBOL.exec(page.slice('api/'.length).replace(/\.md$/, '')) ?? [];
+  return page.startsWith('api/') && symbol !== undefined ? owner : undefined;
+}
+
 function describeApiPage(page: string): string {
   const name = page.slice('api/'.length).replace(/(?:\/index)?\.md$/, '');
+  const [, owner, kind, symbol, kinds] = SYMBOL.exec(name) ?? [];
+  if (symbol !== undefined) return `The ${kind} ${symbol} of ${owner}, with its properties and methods in detail.`;
+  if (kinds !== undefined) return `API reference of ${owner}: all ${kinds}, with their parameters and examples.`;
   const what = name === 'index' ? 'all packages of Rollgate' : name;
   return `API reference of ${what}: functions, classes and types, with their options, defaults and errors.`;
 }

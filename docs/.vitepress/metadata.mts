@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HeadConfig, PageData, SiteConfig, TransformContext } from 'vitepress';
-import { describePage } from './descriptions.mts';
+import { describePage, packageOfSymbol } from './descriptions.mts';
 import { SITE } from './site.mts';
 import { HEIGHT, pictureOf, WIDTH, writePicture } from './social-pictures.mts';
 
@@ -10,6 +10,8 @@ const HOME_TITLE = 'Rollgate: an exact rate limiter for Node';
 /** The title and the description of a page, for search engines. */
 export function describe(page: Pick<PageData, 'relativePath' | 'title'>): Partial<PageData> {
   const description = describePage(page.relativePath);
+  const owner = packageOfSymbol(page.relativePath);
+  if (owner !== undefined) return { description, title: `${page.title} of ${owner}` };
   return page.relativePath === 'index.md' ? { description, title: HOME_TITLE, titleTemplate: false } : { description };
 }
 

@@ -8,6 +8,7 @@ const LAST = -10_000;
 export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, nameModules);
   app.converter.on(Converter.EVENT_RESOLVE_END, removeOrigins, LAST);
+  app.converter.on(Converter.EVENT_RESOLVE_END, nameParameters, LAST);
 }
 
 /** Names each module after what users import, not after its source file. */
@@ -16,6 +17,13 @@ function nameModules(context) {
     const file = context.getSymbolFromReflection(module)?.declarations?.[0]?.getSourceFile().fileName;
     const entry = ENTRY_POINTS.find((each) => each.file === file);
     if (entry !== undefined) module.name = entry.name;
+  }
+}
+
+/** TypeScript has no name for a parameter that a function takes apart. */
+function nameParameters({ project }) {
+  for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
+    if (parameter.name === '__namedParameters') parameter.name = 'options';
   }
 }
 
