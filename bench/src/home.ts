@@ -52,6 +52,6 @@ function describeOutage(comparison: Results): string {
   };
   return [
     `When Redis stops, requests to Rollgate are ${outcomeOf('rollgate')}.`,
-    `With ${ALTERNATIVE}, the same test ends with ${outcomeOf(ALTERNATIVE)}. [When the store fails](store-failures.md)`,
+    `With ${ALTERNATIVE}, the same test ends with ${outcomeOf(ALTERNATIVE)}. [When Redis is down](store-failures.md)`,
   ].join(' ');
 }

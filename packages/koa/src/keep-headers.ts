@@ -6,8 +6,8 @@ const OF_REJECTIONS = /^(?:x-ratelimit-|ratelimit|access-control-expose-headers$
 type ErrorHandler = (this: Context, error: Error & { headers?: object }) => void;
 
 /**
- * Koa removes all headers when it responds to an error, except for those on the error. These functions take the place of
- * `ctx.onerror`, and keep the headers of the limiter. Afterwards, the error has its own again, because requests may share an error.
+ * When Koa responds to an error, it removes all headers except those of the error. These functions replace `ctx.onerror`. They
+ * add the limiter's headers to the error while Koa responds, and remove them afterwards, because requests may share an error.
  */
 const createErrorHandler = (kept: RegExp): ErrorHandler =>
   function onerror(error) {

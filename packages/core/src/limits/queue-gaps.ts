@@ -1,6 +1,6 @@
 /*
- * The gaps of a queue: time that was refunded while later starts are still taken. Adjacent gaps become one. They follow the
- * other numbers of a leaky bucket's state:
+ * The gaps of a queue. A refund creates a gap if later starts are still taken, and adjacent gaps become one. The gaps follow
+ * the other numbers of a leaky bucket's state:
  *
  *   3  BOUNDS  twice the number of gaps
  *   4  the start and the end of each gap in microseconds, in ascending order
@@ -14,8 +14,8 @@ const FIRST = 4;
 export const GAPS_END = FIRST;
 
 /**
- * The most gaps of a key. The earliest is dropped first, because it passes first. In Redis, each operation reads
- * all gaps of a key, so more of them would delay other clients.
+ * The most gaps of a key. The queue drops the earliest gap first, because its time passes first. In Redis, each operation
+ * reads all gaps of a key, so a larger bound would delay other clients.
  */
 export const MAX_GAPS = 64;
 

@@ -7,18 +7,18 @@ import type { Receipt, RecordedHit } from '../operations/receipt.js';
 import { hashTagOf } from '../operations/redis-keys.js';
 
 /**
- * The most leases of one operation. A script that has run it leaves all others of its batch to the next script, so that
- * Redis serves other clients in between.
+ * The most leases that one operation renews. After such an operation, a script leaves the rest of its batch to the next
+ * script, so that Redis serves other clients in between.
  */
 const MAX_LEASES = 400;
 
-/** The leases that the check with this receipt took and that have not been ended. */
+/** The leases that the check with this receipt took and that have not ended yet. */
 export function leasesOf({ encodedPlan, hits }: Receipt): RecordedHit[] {
   const { rules } = encodedPlan.plan;
   return hits.filter(({ index, cost, ended }) => cost > 0 && ended === undefined && hasLeases(rules[index]!.limit));
 }
 
-/** Whether the check reserved the units of this hit. They may be spent since. */
+/** Whether the check reserved the units of this hit. A settlement may have spent them since. */
 export function isReservation({ encodedPlan }: Receipt, { index, cost }: RecordedHit): boolean {
   return cost > 0 && reservesUnits(encodedPlan.plan.rules[index]!.limit);
 }
@@ -28,7 +28,7 @@ export function possibleHits(hit: RecordedHit): RecordedHit[] {
   return hit.formerCost === undefined ? [hit] : [hit, { ...hit, cost: hit.formerCost }];
 }
 
-/** Notes that Redis has settled these hits. */
+/** Records that Redis has settled these hits. */
 export function confirmSettlement(hits: readonly RecordedHit[]): void {
   for (const hit of hits) if (hit.formerCost !== undefined) hit.formerCost = undefined;
 }

@@ -1,6 +1,6 @@
 import { errorMonitor, performance } from '../base/platform.js';
 
-/** An older error does not explain why a call fails now, because clients try to connect every few seconds. */
+/** Clients try to connect every few seconds, so an older error does not explain why a call fails now. */
 const MAX_AGE_MS = 30_000;
 
 type On = (event: string | symbol, listener: (...values: never[]) => void) => unknown;

@@ -9,8 +9,8 @@ interface CommandSender extends IoredisClient {
 }
 
 /**
- * Creates a function that sends the command of `client.evalsha`, without copying its arguments if that is possible. It calls
- * the method while the app has replaced it, for automatic pipelines, and for errors with the caller's stack.
+ * Creates a function that sends the command of `client.evalsha` without copying its arguments. The function calls
+ * `client.evalsha` itself if the app has replaced that method, uses automatic pipelines, or wants the caller's stack in errors.
  */
 export function createEvalSha(client: IoredisClient): EvalSha {
   const { evalsha } = client;
@@ -20,8 +20,8 @@ export function createEvalSha(client: IoredisClient): EvalSha {
     if (Command === undefined || client.evalsha !== evalsha || enableAutoPipelining || showFriendlyErrorStack) {
       return client.evalsha(sha, keys.length, ...keys, ...values);
     }
-    // `concat`, because V8 would allocate a literal with all of them in the old generation once many have survived. There it
-    // would keep the keys until a full collection.
+    // An array literal with all of them would soon be allocated in V8's old generation, because many of them survive. V8 would
+    // then keep the keys until a full collection.
     const args = [sha, String(keys.length)].concat(keys, values);
     const command = new Command('evalsha', { flat: () => args }, { keyPrefix, replyEncoding: 'utf8' });
     return (client as CommandSender).sendCommand(command);
