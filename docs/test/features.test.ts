@@ -35,6 +35,13 @@ test('the search finds Retry-After', async () => {
   await page.waitForURL(/\/headers/);
 });
 
+test('the page for unknown addresses offers the search, with the words of the address', async () => {
+  const { page } = tab();
+  await open('old/response-headers.html');
+  await page.getByRole('button', { name: 'Search the documentation' }).click();
+  await page.locator('.results .result', { hasText: 'Response headers' }).first().waitFor();
+});
+
 test('a button copies the code', async () => {
   const { page } = tab();
   await open('express');

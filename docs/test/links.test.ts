@@ -3,7 +3,7 @@ import { BASE, fileOf, PAGES, readBuilt } from './support/site.js';
 const htmlOf = (page: string) => readBuilt(fileOf(BASE + page)!);
 
 /** The parts of a large package in the API reference. Its own page lists them. */
-const IN_PARTS = /^api\/.*\/(?:classes|interfaces|functions|types|variables|references)(?:\/|$)/;
+const IN_PARTS = /^\/rollgate\/api\/.*\/(?:classes|interfaces|functions|types|variables|references)(?:\/|$)/;
 
 /** The anchors of a page. */
 const ids = new Map<string, Set<string>>();

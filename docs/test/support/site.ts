@@ -39,7 +39,7 @@ export async function serveSite(): Promise<{ url: string; server: Server }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');
     const file = pathname.startsWith(BASE) ? fileOf(pathname) : undefined;
-    if (file === undefined) response.writeHead(404).end();
+    if (file === undefined) response.writeHead(404, { 'Content-Type': TYPES['.html']! }).end(read('404.html'));
     else response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'text/plain' }).end(read(file));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
