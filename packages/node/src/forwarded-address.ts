@@ -9,6 +9,13 @@ import type { Request } from './options.js';
  * fails.
  *
  * @throws TypeError, RangeError if `trustedProxies` is not an integer from 1 to 100.
+ *
+ * @example
+ * ```ts
+ * import { forwardedAddress, rateLimit } from '@rollgate/node';
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m', address: forwardedAddress({ trustedProxies: 1 }) });
+ * ```
  */
 export function forwardedAddress(options: ForwardedAddressOptions): (request: Request) => string | undefined {
   const toAddress = createForwardedReader(options);

@@ -15,22 +15,62 @@ export interface BunServer {
   } | null;
 }
 
-/** Returns the client's address on Deno, from the second argument of a `Deno.serve` handler. */
+/**
+ * Returns the client's address on Deno, from the second argument of a `Deno.serve` handler.
+ *
+ * @example
+ * ```ts
+ * import { denoAddress, rateLimit } from '@rollgate/web';
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m', address: denoAddress });
+ * const handler = limit((request) => new Response('hello'));
+ * ```
+ */
 export function denoAddress(_request: Request, info: DenoInfo): string | undefined {
   return (info?.remoteAddr as { hostname?: string } | undefined)?.hostname;
 }
 
-/** Returns the client's address on Bun, from the second argument of `fetch` in `Bun.serve`. */
+/**
+ * Returns the client's address on Bun, from the second argument of `fetch` in `Bun.serve`.
+ *
+ * @example
+ * ```ts
+ * import { bunAddress, rateLimit } from '@rollgate/web';
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m', address: bunAddress });
+ * const handler = limit((request) => new Response('hello'));
+ * ```
+ */
 export function bunAddress(request: Request, server: BunServer): string | undefined {
   return server?.requestIP?.(request)?.address;
 }
 
-/** Returns the client's address behind Cloudflare, which sets `CF-Connecting-IP`. Elsewhere, any client can forge it. */
+/**
+ * Returns the client's address behind Cloudflare, which sets `CF-Connecting-IP`. Elsewhere, any client can forge it.
+ *
+ * @example
+ * ```ts
+ * import { cloudflareAddress, rateLimit } from '@rollgate/web';
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m', address: cloudflareAddress });
+ * export default { fetch: limit((request) => new Response('hello')) };
+ * ```
+ */
 export function cloudflareAddress(request: Request): string | undefined {
   return request.headers.get('cf-connecting-ip') ?? undefined;
 }
 
-/** Returns the client's address on Vercel, which sets `X-Real-IP`. Elsewhere, any client can forge it. */
+/**
+ * Returns the client's address on Vercel, which sets `X-Real-IP`. Elsewhere, any client can forge it.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, vercelAddress } from '@rollgate/web';
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m', address: vercelAddress });
+ * const handler = limit((request) => new Response('hello'));
+ * ```
+ */
 export function vercelAddress(request: Request): string | undefined {
   return request.headers.get('x-real-ip') ?? undefined;
 }
@@ -43,6 +83,14 @@ export function vercelAddress(request: Request): string | undefined {
  * fails.
  *
  * @throws TypeError, RangeError if `trustedProxies` is not an integer from 1 to 100.
+ *
+ * @example
+ * ```ts
+ * import { forwardedAddress, rateLimit } from '@rollgate/web';
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m', address: forwardedAddress({ trustedProxies: 1 }) });
+ * const handler = limit((request) => new Response('hello'));
+ * ```
  */
 export function forwardedAddress(options: ForwardedAddressOptions): (request: Request) => string | undefined {
   const toAddress = createForwardedReader(options);

@@ -18,6 +18,15 @@ const MAPPED_PREFIX = '::ffff:';
  *
  * @param ipv6Prefix 1 to 128 bits.
  * @throws TypeError, RangeError for another prefix.
+ *
+ * @example
+ * ```ts
+ * import { createClientKey } from '@rollgate/express';
+ *
+ * const toKey = createClientKey(56);
+ * toKey('::ffff:192.0.2.1'); // => '192.0.2.1'
+ * toKey('2001:db8:1:2ff:3::4'); // => '2001:db8:1:200::/56'
+ * ```
  */
 export function createClientKey(ipv6Prefix: number): (address: string) => string {
   validateIntegerBetween('ipv6Prefix', ipv6Prefix, 1, 128);

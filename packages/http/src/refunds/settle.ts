@@ -92,6 +92,20 @@ export interface SettleRequestOptions<Given extends Limits = Limits> {
  * operation.
  * @throws TypeError, RangeError for an invalid option, or a name that no limit of the request has. `StoreError` if a store
  * fails and `onStoreError` is `'throw'`. The promise rejects with it.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, rollingWindow, settle } from '@rollgate/express';
+ * import express from 'express';
+ *
+ * const app = express();
+ * const tokens = rateLimit({ limits: { tokens: rollingWindow({ limit: 10_000, window: '1m' }) }, cost: 2_000 });
+ * app.post('/complete', tokens, async (request, response) => {
+ *   const reply = { text: 'hello', tokens: 1_250 };
+ *   await settle(request, { cost: { tokens: reply.tokens } });
+ *   response.send(reply.text);
+ * });
+ * ```
  */
 export async function settle<Given extends Limits = Limits>(
   request: object,

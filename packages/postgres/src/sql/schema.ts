@@ -12,6 +12,14 @@ const SCHEMA_LOCK = 1380927820;
  * - A row with a short key takes at most 400 bytes. PostgreSQL neither compresses the numbers nor moves them elsewhere.
  *
  * @throws TypeError if the name is invalid.
+ *
+ * @example
+ * ```ts
+ * import { postgresSchema } from '@rollgate/postgres';
+ *
+ * const sql = postgresSchema({ table: 'limits' });
+ * sql.includes('limits'); // => true
+ * ```
  */
 export function postgresSchema({ table = 'rollgate' }: { readonly table?: string | undefined } = {}): string {
   const name = quoteTable(table);
