@@ -235,6 +235,8 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 2, cost: 3, ...allowed(5, 9998) },
       { at: 2, release: 6 },
       { at: 2, peek: true, cost: 1, ...allowed(5, 9998), usage: [5, 0] },
+      { at: 2, settle: 6, cost: 4 },
+      { at: 2, peek: true, cost: 1, ...allowed(4, 9998), usage: [6, 0] },
       { at: 10_000, charge: 7, ...allowed(10) },
     ],
   },
@@ -269,6 +271,17 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 5000, charge: 1, ...window(0, 800), ...rejected(0, 800) },
       { at: 5900, charge: 1, ...allowed(10) },
       { at: 5700, peek: true, cost: 1, ...rejected(0, 100) },
+    ],
+  },
+  {
+    title: 'a settlement drops the calls whose leases have ended, so they are not open after a step back of the clock',
+    limit: many,
+    leasesEnd: true,
+    steps: [
+      { at: 0, cost: 1, ...allowed(4) },
+      { at: 10_000, cost: 1, ...allowed(3) },
+      { at: 30_000, settle: 1, cost: 1 },
+      { at: 29_000, peek: true, cost: 1, ...allowed(5) },
     ],
   },
   {
