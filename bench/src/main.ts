@@ -14,6 +14,7 @@ import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
 import { measureOpenWorkCosts } from './open-work.js';
 import { measureRedisLoad, measureRedisState } from './redis.js';
+import { measureRegions } from './regions.js';
 import { saveResults, updatePages } from './results.js';
 import { measureScaling } from './scaling.js';
 import { measureSql } from './sql.js';
@@ -43,6 +44,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   sqlite: () => measureSql('sqlite', effort.sql),
   'open-work': () => measureOpenWorkCosts(effort.openWork),
   leasing: () => measureLeasing(effort.leasing),
+  regions: () => measureRegions(),
   calendar: () => measureCalendar(effort.openWork),
   'fast-ways': () => measureFastWays(effort.fastWays),
   algorithms: () => measureAlgorithms(effort),

@@ -1,6 +1,6 @@
 // Defects in the leases of @rollgate/leasing, and in the settlements that they need of the stores.
 
-const TESTS = ['model', 'leasing-store', 'schedules'].map((name) => `packages/leasing/test/${name}.test.ts`);
+const TESTS = ['leasing-store', 'model', 'schedules'].map((name) => `packages/leasing/test/${name}.test.ts`);
 const SETTLEMENTS = ['packages/leasing/test/repeated-settlements.test.ts'];
 
 const of = (file, mutants, tests = TESTS) =>
@@ -18,6 +18,7 @@ export const leasing = [
       'leaseMs * (1 - options.clockDrift)',
       '2 * leaseMs * (1 - options.clockDrift)',
     ],
+    ['a lease takes all that is free', 'Math.floor(free * maxShare)', 'free'],
     ['limits with countRejected are leased', '&& !countRejected && minDifferenceMicros', '&& minDifferenceMicros'],
     ['limits with minDifference are leased', '&& minDifferenceMicros === 0', ''],
     ['a short window is leased', 'windowMs < MIN_LEASES_PER_WINDOW * leaseMs', 'windowMs < leaseMs'],
@@ -49,11 +50,19 @@ export const leasing = [
     ['leases outlive a reset', 'this.#current?.drop();', ''],
   ]),
   ...of('leasing/src/credit-account.ts', [
-    ['a lease begins with the reply', 'new Lease(granted, sentMs + usableMs', 'new Lease(granted, nowMs + usableMs'],
-    ['a lease from before a reset is used', 'resets !== this.#resets || nowMs', 'nowMs'],
+    [
+      'a lease begins with the reply',
+      'const untilMs = sentMs + this.terms.usableMs',
+      'const untilMs = this.port.now() + this.terms.usableMs',
+    ],
     ['units that a caller cannot use stay here', 'this.#leases.closeIfShort(units, nowMs);', ''],
-    ['a lease takes all that is free', 'Math.floor(this.#reported.free * maxShare)', 'this.#reported.free'],
     ['what is free is not requested', 'remaining >= units || retryAfterMs > this.terms.leaseMs', 'false'],
+    ['a lease that is over stays open', 'if (!isValid || this.#wasLate) lease.close();', ''],
+    [
+      'callers that came later use a lease that is over',
+      'for (const listener of this.#takeListeners()) listener.onEnd(undefined);',
+      'for (const listener of this.#takeListeners()) notify(listener);',
+    ],
   ]),
   ...of('leasing/src/leased-check.ts', [
     ['units stay spent when another limit rejects', 'if (!decision.allowed) giveBack();', ''],

@@ -1,7 +1,8 @@
 import type { Clock } from '@rollgate/core';
 import { hashKey, MAX_KEY_LENGTH } from '@rollgate/core/store';
-import { type AccountPort, CreditAccount } from './credit-account.js';
+import { CreditAccount } from './credit-account.js';
 import type { LeaseTerms } from './lease-terms.js';
+import type { AccountPort } from './unit-request.js';
 
 /** A sweep runs this often per lease, so that unspent units return soon after its end. */
 const SWEEPS_PER_LEASE = 2;
@@ -27,7 +28,7 @@ export class Accounts {
       ...port,
       now: () => clock.now(),
       onBusy: (account) => {
-        this.#busy.add(account);
+        this.#busy.add(account as CreditAccount);
       },
     };
   }

@@ -4,50 +4,10 @@ import { Demand } from './demand.js';
 import { createDenial, type Denial } from './denial.js';
 import { HeldLeases } from './held-leases.js';
 import { Lease } from './lease.js';
-import type { LeaseTerms } from './lease-terms.js';
+import { type LeaseTerms, sizeOfLease } from './lease-terms.js';
 import { mapResult } from './map-result.js';
 import { ReportedFigures } from './reported-figures.js';
-
-/** What an account needs of the store. */
-export interface AccountPort {
-  now(): number;
-  /** Takes units from the store, all or none. */
-  take(key: string, units: number): Awaitable<Decision>;
-  /** Lowers what the take with this receipt recorded. */
-  settle(receipt: unknown, units: number): Awaitable<void>;
-  /** Records units, whether or not they are free. */
-  charge(key: string, units: number): Awaitable<unknown>;
-  /** Called when the account asks for a lease. */
-  onBusy(account: CreditAccount): void;
-}
-
-/** Gets the end of a request for units. */
-export interface RequestListener {
-  /** The units that it needs. */
-  readonly units: number;
-  /**
-   * `granted` is the new lease if the listener was there when the request was sent. The store has decided in between, as it decides
-   * a check. So the listener may spend its units even if the lease is over.
-   */
-  onEnd(granted: Lease | undefined): void;
-  onFailed(error: unknown): void;
-}
-
-/** A request for units that is under way. */
-interface UnitRequest {
-  /** The units of the lease. */
-  readonly granted: number;
-  /** The fewest units that are of use. */
-  readonly units: number;
-  /** Whether the store has just rejected a larger request. */
-  readonly isRepeated: boolean;
-  /** The lease begins before the store records it. So it ends before the store stops counting it. */
-  readonly sentMs: number;
-  /** How many resets were before it. */
-  readonly resets: number;
-  /** Those that waited when it was sent. */
-  readonly listeners: readonly RequestListener[];
-}
+import type { AccountPort, RequestListener, UnitRequest } from './unit-request.js';
 
 /** A lease with fewer units ends with its last one. Another one in advance might never be used. */
 const LEAST_FOR_NEXT = 4;
@@ -172,13 +132,11 @@ export class CreditAccount {
     };
   }
 
-  /** As much as callers wait for, or as checks will need. Of the latter, only a part of what is free. */
+  /** As much as callers wait for, or as checks will need. */
   #sizeFor(units: number, listeners: readonly RequestListener[]): number {
-    const { limit, maxShare, leastGrant } = this.terms;
     const awaited = listeners.reduce((sum, listener) => sum + listener.units, 0);
-    const wanted = this.#wasLate ? 0 : Math.max(this.demand.units, leastGrant);
-    const spare = Math.min(wanted, Math.max(leastGrant, Math.floor(this.#reported.free * maxShare)));
-    return Math.min(limit, Math.max(units, awaited, spare));
+    const spare = this.#wasLate ? 0 : sizeOfLease(this.terms, this.demand.units, this.#reported.free);
+    return Math.min(this.terms.limit, Math.max(units, awaited, spare));
   }
 
   #send(size: Pick<UnitRequest, 'granted' | 'units' | 'isRepeated'>, listeners: readonly RequestListener[]): void {

@@ -59,6 +59,11 @@ export function widen(limit: Limit, { leaseMs }: LeaseTerms): Limit {
   return rollingWindow({ limit: limit.limit, window: `${limit.windowMicros / 1000 + leaseMs}ms` });
 }
 
+/** The units of a lease that checks will need, but only a part of what is free. */
+export function sizeOfLease({ maxShare, leastGrant }: LeaseTerms, needed: number, free: number): number {
+  return Math.min(Math.max(needed, leastGrant), Math.max(leastGrant, Math.floor(free * maxShare)));
+}
+
 /** Only for these is a unit that counts longer never too little. */
 function isPlainWindow(limit: Limit): boolean {
   const { algorithm, countRejected, minDifferenceMicros } = limit as Limit & { readonly minDifferenceMicros?: number };

@@ -1,12 +1,13 @@
 import type { Awaitable, Decision, LimitDecision, Store } from '@rollgate/core';
 import { type Costs, costAt, isThenable, type Keys, keyAt, PendingResult, takeReceipt } from '@rollgate/core/store';
-import type { CreditAccount, RequestListener } from './credit-account.js';
+import type { CreditAccount } from './credit-account.js';
 import { rejectionAt } from './denial.js';
 import type { Lease } from './lease.js';
 import { toLeasedDecision } from './leased-decision.js';
 import { type LeasedPlan, resultsOf } from './leased-plan.js';
 import { LeasedReceipt, type SpentUnits } from './leased-receipt.js';
 import { mapResult } from './map-result.js';
+import type { RequestListener } from './unit-request.js';
 
 /** After so many requests for units, which other callers have spent each time, the store decides. */
 const MAX_ATTEMPTS = 4;

@@ -231,6 +231,33 @@ test('slots next to a leased limit are released', async () => {
   await limiter.close();
 });
 
+test('a lease takes no more than its share of what is free', async () => {
+  const limiter = createLimiter(QUOTA);
+  const other = createLimiter(QUOTA);
+  decide(limiter, 30);
+  clock.advance(20);
+  decide(limiter, 1);
+  expect((await other.peek('hot')).remaining).toBeGreaterThanOrEqual(62);
+});
+
+test('a reset ends a lease with units', async () => {
+  const limiter = createLimiter(QUOTA);
+  const other = createLimiter(QUOTA);
+  await limiter.settle(limiter.decide('hot', { cost: 10 }) as Decision, { cost: 1 });
+  await limiter.reset('hot');
+  expect(decide(other, 200)).toBe(100);
+  expect(decide(limiter, 1)).toBe(0);
+});
+
+test('what is left of a quota is leased, although it is less than a process would like', () => {
+  const limiter = createLimiter(QUOTA, { ...LEASE, maxShare: 1 });
+  const other = createLimiter(QUOTA, LEASE);
+  decide(limiter, 60);
+  expect(decide(other, 60)).toBeLessThan(60);
+  clock.advance(25);
+  expect(decide(limiter, 100) + decide(other, 100)).toBeGreaterThan(0);
+});
+
 test('leases of another length have another quota', async () => {
   expect(decide(createLimiter(QUOTA), 200)).toBe(100);
   expect(decide(createLimiter(QUOTA, { ...LEASE, lease: '21ms' }), 200)).toBe(100);
