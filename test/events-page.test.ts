@@ -78,12 +78,13 @@ test('the events have the documented members', async () => {
   }
   expect(heard.get('rollgate:rejection')![0]).toBe(heard.get('rollgate:decision')![1]);
 
-  const api = createFetch({
-    maxWait: '1m',
-    fetch: async () => new Response(null, { headers: { 'retry-after': '120' }, status: 429 }),
-  });
+  const headers = { 'retry-after': '30' };
+  const api = createFetch({ retry: false, fetch: async () => new Response(null, { headers, status: 429 }) });
   await api(url);
-  await api(url).catch(() => {});
+  const waiting = api(url).catch(() => {});
+  while (heard.get('rollgate:fetch:wait')!.length === 0) await flushPromises();
+  api.close();
+  await waiting;
   for (const channel of ['rollgate:fetch:response', 'rollgate:fetch:wait']) {
     expect(heard.get(channel)).toHaveLength(1);
     expect(members(channel)).toEqual(membersOf(channel));

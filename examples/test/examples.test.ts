@@ -44,6 +44,17 @@ test('queue.ts delays requests until their start, and rejects those that find th
   expect(turns[2]!.at! - turns[0]!.at!).toBeGreaterThan(turns[2]!.delayMs! - 1);
 }, 20_000);
 
+test('github-client.ts and openai-client.ts get all responses, and hardly a call is rejected on a busy machine', async () => {
+  const tsx = join(FOLDER, 'node_modules/.bin/tsx');
+  const outputs = await Promise.all(
+    ['github-client.ts', 'openai-client.ts'].map((file) => run(tsx, [file], { cwd: FOLDER })),
+  );
+  expect(outputs.map(({ stdout }) => stdout)).toEqual([
+    expect.stringMatching(/^80 repositories read, \d+ calls waited, [0-3] rejected\n$/),
+    expect.stringMatching(/^40 replies, \d+ tokens, [0-3] rejected\n$/),
+  ]);
+}, 30_000);
+
 test('notifications.ts prints which notifications are allowed', async () => {
   const { stdout } = await run(join(FOLDER, 'node_modules/.bin/tsx'), ['notifications.ts'], { cwd: FOLDER });
   expect(stdout).toContain('  0 min  absences     ✓✓✓✓✓✓✓✓✓✓··   category full for 30 min');

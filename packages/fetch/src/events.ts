@@ -9,7 +9,7 @@ export interface WaitEvent {
   readonly bucket: string;
   /** The quota within the bucket, as the dialect names it. Empty without a name. */
   readonly route: string;
-  /** How many milliseconds the call has to wait, if nothing else happens. */
+  /** How many milliseconds the call has to wait, if nothing else happens. 0 if only earlier calls make it wait. */
   readonly waitMs: number;
   /** The names of the limits that make it wait: yours, and those that begin with `fetch.`. */
   readonly violated: readonly string[];

@@ -1,8 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { freePort } from '@rollgate/test-support/free-port';
 import {
+  type CallCost,
   createFetch,
+  discord,
   type FetchOptions,
   github,
   type ResponseEvent,
@@ -12,7 +15,7 @@ import {
   type WaitEvent,
   xRateLimit,
 } from '../src';
-import { TestApi } from './test-api';
+import { type Answer, TestApi } from './test-api';
 
 const api = new TestApi();
 beforeAll(() => api.start());
@@ -239,6 +242,137 @@ describe('closing', () => {
     controller.abort();
     await expect(limited(api.url)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
     await expect(createFetch({ signal: controller.signal })(api.url)).rejects.toThrow();
+  });
+});
+
+describe('a reported quota', () => {
+  const quota = (remaining: number, extra: Record<string, string> = {}) => ({
+    headers: {
+      'x-ratelimit-limit': '5',
+      'x-ratelimit-remaining': String(remaining),
+      'x-ratelimit-reset': '40',
+      ...extra,
+    },
+  });
+  /** Calls that are open. The API answers them when a test says so. */
+  let open: ((answer: Answer) => void)[];
+  beforeEach(() => {
+    open = [];
+    api.received.length = 0;
+    api.answer = () => new Promise((resolve) => void open.push(resolve));
+  });
+  const untilOpen = async (count: number) => {
+    while (open.length < count) await new Promise(setImmediate);
+  };
+
+  test('is found out by one call, and the others wait for its response', async () => {
+    const limited = createFetch({ store });
+    const calls = [1, 2, 3, 4].map(() => limited(api.url));
+    await untilOpen(1);
+    await new Promise(setImmediate);
+    expect(open).toHaveLength(1);
+    open[0]!(quota(2));
+    await untilOpen(3); // Two are left, so the fourth call waits for the reset.
+    for (const answer of open.slice(1)) answer(quota(0));
+    await Promise.all(calls.slice(0, 3));
+    clock.advance('40s');
+    await untilOpen(4);
+    open[3]!(quota(4));
+    expect((await calls[3]!).status).toBe(200);
+  });
+
+  test('is not awaited of an API that reports none', async () => {
+    const limited = createFetch({ store });
+    const first = limited(api.url);
+    await untilOpen(1);
+    open[0]!({});
+    await first;
+    const calls = [1, 2, 3].map(() => limited(api.url));
+    await untilOpen(4);
+    for (const answer of open) answer({});
+    await Promise.all(calls);
+  });
+
+  test('may be a bucket that routes share, which responses name', async () => {
+    const limited = createFetch({ store, dialects: [discord()], maxWait: '1s' });
+    const bucket = (remaining: number) =>
+      quota(remaining, { 'x-ratelimit-bucket': 'abcd', 'x-ratelimit-reset-after': '40' });
+    const urls = ['pins', 'invites'].map((name) => `${api.url}/api/v10/channels/81384788765712384/${name}`);
+    for (const [index, url] of urls.entries()) {
+      const call = limited(url);
+      await untilOpen(index + 1);
+      open[index]!(bucket(1 - index));
+      await call;
+    }
+    // The route has one call left, and the bucket has none.
+    await expect(limited(urls[0]!)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    const other = limited(`${api.url}/api/v10/channels/155101607195836416/pins`);
+    await untilOpen(3);
+    open[2]!({});
+    await other;
+  });
+
+  test('may be one of several policies, and each of them is obeyed', async () => {
+    const limited = createFetch({ store, onWait: (event) => void waits.push(event) });
+    const policies = (burst: number, daily: number) => ({
+      headers: { ratelimit: `"burst";r=${burst};t=1, "daily";r=${daily};t=40` },
+    });
+    for (const index of [0, 1]) {
+      const call = limited(api.url);
+      await untilOpen(index + 1);
+      open[index]!(policies(9 - index, 1 - index));
+      await call;
+    }
+    const third = limited(api.url).catch((error) => error.code);
+    while (waits.length === 0) await new Promise(setImmediate);
+    expect(waits).toMatchObject([{ waitMs: 40_000, violated: ['fetch.requests', 'fetch.requests.2'] }]);
+    limited.close();
+    expect(await third).toBe('ERR_ROLLGATE_LIMITER_CLOSED');
+  });
+
+  test('is used by a call whose connection breaks', async () => {
+    const limited = createFetch({ store, maxWait: '1s' });
+    const first = limited(api.url);
+    await untilOpen(1);
+    open[0]!(quota(1));
+    await first;
+    const aborted = new AbortController();
+    const second = limited(api.url, { signal: aborted.signal });
+    await untilOpen(2);
+    aborted.abort();
+    await expect(second).rejects.toThrow();
+    await expect(limited(api.url)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+  });
+});
+
+interface Usage {
+  usage: { total_tokens: number };
+}
+
+describe('`settle`', () => {
+  const limits = { budget: rollingWindow({ limit: 100, window: '1h' }) };
+  const budget = () => new OutgoingLimiter({ limits, store, prefix: 'rollgate-fetch' }).peek({ budget: 'me' });
+  const create = (settle: FetchOptions['settle']) =>
+    createFetch({ store, limits, bucket: () => 'me', cost: () => ({ budget: 40 }), settle });
+
+  test('replaces the estimate by the usage in the body, which the caller gets, too', async () => {
+    api.answerWith({ body: '{"usage":{"total_tokens":25}}' });
+    const limited = create(async (response) => ({ budget: ((await response.json()) as Usage).usage.total_tokens }));
+    expect(await (await limited(api.url)).json()).toEqual({ usage: { total_tokens: 25 } });
+    while ((await budget()).remaining !== 75) await new Promise(setImmediate);
+  });
+
+  test('leaves the estimate if it fails, with one warning', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const limited = create((response) => response.json() as Promise<CallCost>);
+    expect(await (await limited(api.url)).text()).toBe('ok');
+    while (warn.mock.calls.length === 0) await new Promise(setImmediate);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('settle'), {
+      type: 'RollgateWarning',
+      code: 'ROLLGATE_SETTLE_FAILED',
+    });
+    expect((await budget()).remaining).toBe(60);
+    warn.mockRestore();
   });
 });
 

@@ -1,13 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Decision } from '@rollgate/core';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
-import { responses, type WaitEvent, waits } from '../events.js';
+import { responses, waits } from '../events.js';
 import { ServerClock } from '../headers/server-clock.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import { type Report, readReport } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
-import { backoffMs, exhaustedMs } from './backoff.js';
+import { backoffMs } from './backoff.js';
 import { BoundedMap } from './bounded-map.js';
+import { type CallPlan, CallPlanner } from './call-planner.js';
 import { BUCKET_BLOCK, ROUTE_BLOCK } from './outgoing-limits.js';
 import { pause } from './pause.js';
 
@@ -24,11 +26,11 @@ export interface Attempt {
 
 /** A call that has started. */
 export interface StartedCall {
-  readonly request: CallRequest;
-  readonly bucket: string;
-  readonly route: string;
+  readonly plan: CallPlan;
   readonly attempt: number;
   readonly waitedMs: number;
+  /** When it started, by the clock of the calls. */
+  readonly sentMs: number;
   readonly decision: Decision;
 }
 
@@ -38,12 +40,14 @@ const MAX_CLOCKS = 1000;
 /** Holds calls back until the API allows them, and learns from its responses. */
 export class OutgoingCalls {
   readonly #options: ResolvedOptions;
+  readonly #planner: CallPlanner;
   readonly #closing = new AbortController();
   /** By origin. */
   readonly #clocks = new BoundedMap<string, ServerClock>(MAX_CLOCKS);
 
   constructor(options: ResolvedOptions, signal: AbortSignal | undefined) {
     this.#options = options;
+    this.#planner = new CallPlanner(options);
     if (signal?.aborted) this.close();
     else signal?.addEventListener('abort', () => this.close(), { once: true });
   }
@@ -61,19 +65,17 @@ export class OutgoingCalls {
    * if it is closed, or if the store fails.
    */
   async start(request: CallRequest, { attempt, waitMs, pauseMs, signal }: Attempt): Promise<StartedCall> {
-    const { limiter, dialects, clock = performance } = this.#options;
-    const bucket = this.#options.bucket(request);
-    const route = dialects.find(({ routeOf }) => routeOf !== undefined)?.routeOf?.(request) ?? '';
-    const key = this.#keysOf(request, bucket, route);
-    const cost = (await this.#options.cost?.(request)) ?? {};
-    const ownCost = this.#ownCosts(cost);
+    const { limiter, clock = performance } = this.#options;
     const startMs = clock.now();
     await pause(pauseMs, [signal, this.#closing.signal], this.#options.clock);
-    if (this.#options.onWait !== undefined || waits.hasSubscribers)
-      this.#publishWait({ request, bucket, route }, await limiter.peek(key, { cost: ownCost }));
+    const plan = await this.#planner.plan(request);
+    const { key, cost, limits } = plan;
     const timeout = Math.max(1, Math.floor(waitMs - pauseMs));
-    const decision = await limiter.wait(key, { cost: ownCost, timeout, signal });
-    return { request, bucket, route, attempt, waitedMs: clock.now() - startMs, decision };
+    const waiting = limiter.wait(key, { cost, limits, timeout, signal });
+    if (this.#options.onWait !== undefined || waits.hasSubscribers) void this.#publishWait(plan, waiting);
+    const decision = await waiting;
+    const sentMs = clock.now();
+    return { plan, attempt, waitedMs: sentMs - startMs, sentMs, decision };
   }
 
   /** Whether a dialect needs the body of this response. */
@@ -82,11 +84,12 @@ export class OutgoingCalls {
   }
 
   /** Creates what the dialects read. Call it when the response arrives. */
-  headOf({ request }: StartedCall, status: number, headers: HeaderReader): ResponseHead {
+  headOf({ plan: { request } }: StartedCall, status: number, headers: HeaderReader): ResponseHead {
     const { origin } = request.url;
+    const nowMs = this.#options.clock?.now() ?? Date.now();
     const clock = this.#clocks.get(origin) ?? new ServerClock();
     this.#clocks.set(origin, clock);
-    return createResponseHead(request, status, headers, clock.timeOf(headers.get('date') ?? undefined, Date.now()));
+    return createResponseHead(request, status, headers, clock.timeOf(headers.get('date') ?? undefined, nowMs));
   }
 
   /** Returns what a response reports. */
@@ -96,7 +99,8 @@ export class OutgoingCalls {
     const { isRejected, quotas } = read;
     const retryAfterMs = isRejected ? (read.retryAfterMs ?? Math.min(backoffMs(call.attempt), maxBlockMs)) : undefined;
     if (responses.hasSubscribers) {
-      const { request, bucket, route, attempt, waitedMs } = call;
+      const { attempt, waitedMs, plan } = call;
+      const { request, bucket, route } = plan;
       const { status } = head;
       responses.publish({ request, bucket, route, status, attempt, waitedMs, isRejected, retryAfterMs, quotas });
     }
@@ -104,44 +108,58 @@ export class OutgoingCalls {
   }
 
   /**
-   * Shares what a response reports. Never rejects, because the caller has a response, and the store publishes its failures.
+   * Shares what a response reports, and closes the call. Never rejects, because the caller has a response, and the store publishes
+   * its failures.
+   *
+   * @param cost The actual cost, if it is known.
    */
-  async finish(call: StartedCall, report: Report): Promise<void> {
-    await this.#learn(call, report).catch(() => {});
+  async finish(call: StartedCall, report: Report, cost: CallCost = {}): Promise<void> {
+    await Promise.all([this.#block(call, report), this.#tell(call, report, cost)]).catch(() => {});
   }
 
   /**
-   * Ends a call that got no response.
+   * Closes a call that got no response.
    *
-   * @param isUnsent Whether it surely has not reached the server, so that it used nothing.
+   * @param isUnsent Whether it surely has not reached the server. Otherwise, it counts as used.
    */
-  async fail({ decision }: StartedCall, isUnsent: boolean): Promise<void> {
-    if (isUnsent) await this.#options.limiter.refund(decision).catch(() => {}); // The caller gets the error of the connection.
-  }
-
-  #keysOf(request: CallRequest, bucket: string, route: string): Record<string, string> {
-    const given = this.#options.key?.(request) ?? {};
-    const own = this.#options.ownLimits.map((name) => [name, given[name] ?? bucket]);
-    return { ...Object.fromEntries(own), [BUCKET_BLOCK]: bucket, [ROUTE_BLOCK]: `${bucket} ${route}` };
-  }
-
-  async #learn({ bucket, route, decision }: StartedCall, report: Report): Promise<void> {
+  async fail({ decision, plan }: StartedCall, isUnsent: boolean): Promise<void> {
     const { limiter } = this.#options;
-    if (report.cost !== undefined) await limiter.settle(decision, { cost: this.#ownCosts(report.cost) });
-    const blockMs = report.retryAfterMs ?? exhaustedMs(report);
-    if (blockMs < 1 || report.scope === 'call') return;
-    const key = report.scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: `${bucket} ${route}` };
-    await limiter.block(key, blockMs);
+    const closed = isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost: plan.cost });
+    await closed.catch(() => {}); // The caller gets the error of the connection.
   }
 
-  /** The costs of the limits that the user has passed. */
-  #ownCosts(cost: CallCost): Record<string, number> {
-    return Object.fromEntries(Object.entries(cost).filter(([name]) => this.#options.ownLimits.includes(name)));
+  async #block({ plan: { bucket, route } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<void> {
+    if (retryAfterMs < 1 || scope === 'call') return;
+    const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: `${bucket} ${route}` };
+    await this.#options.limiter.block(key, retryAfterMs);
   }
 
-  #publishWait(call: Pick<WaitEvent, 'request' | 'bucket' | 'route'>, decision: Decision): void {
-    if (decision.allowed) return;
-    const event: WaitEvent = { ...call, waitMs: decision.retryAfterMs, violated: decision.violated };
+  /** Closes the call. Units that the response does not report count as used. */
+  async #tell({ plan, decision, sentMs }: StartedCall, report: Report, given: CallCost): Promise<void> {
+    const { limiter, clock = performance } = this.#options;
+    const { told, others } = this.#planner.learn(plan, report);
+    const cost = { ...plan.cost, ...this.#planner.ownCosts({ ...report.cost, ...given }) };
+    if (Object.keys(told).length === 0) await limiter.settle(decision, { cost });
+    else await limiter.tell(decision, { told, cost });
+    if (others === undefined) return;
+    const ageMs = clock.now() - sentMs;
+    await limiter.tell(others.key, { told: others.told, limits: others.limits, ageMs });
+  }
+
+  /** Publishes that a call has to wait, unless it starts within this turn of the event loop. */
+  async #publishWait(
+    { request, bucket, route, key, cost, limits }: CallPlan,
+    started: Promise<Decision>,
+  ): Promise<void> {
+    let isWaiting = true;
+    const end = () => {
+      isWaiting = false;
+    };
+    started.then(end, end);
+    const decision = await this.#options.limiter.peek(key, { cost, limits }).catch(() => undefined);
+    await nextTurn();
+    if (!isWaiting || decision === undefined) return;
+    const event = { request, bucket, route, waitMs: decision.retryAfterMs, violated: decision.violated };
     this.#options.onWait?.(event);
     waits.publish(event);
   }

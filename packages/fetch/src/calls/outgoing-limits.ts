@@ -1,13 +1,52 @@
 import { block, type Limit } from '@rollgate/core';
+import { toldQuota } from '@rollgate/core/outgoing';
 
-/** What the names of the limits begin with that are not the user's. */
-export const OWN_PREFIX = 'fetch.';
+/** What the names of the limits begin with that the user has not passed. */
+export const PREFIX = 'fetch.';
 /** Closed while no call of the bucket may start. */
-export const BUCKET_BLOCK = `${OWN_PREFIX}bucket`;
+export const BUCKET_BLOCK = `${PREFIX}bucket`;
 /** Closed while no call of the route may start. */
-export const ROUTE_BLOCK = `${OWN_PREFIX}route`;
+export const ROUTE_BLOCK = `${PREFIX}route`;
 
-/** Returns the limits that decide on each call in one step. */
-export function createOutgoingLimits(own: Readonly<Record<string, Limit>>): Readonly<Record<string, Limit>> {
-  return { ...own, [BUCKET_BLOCK]: block(), [ROUTE_BLOCK]: block() };
+/** How many named quotas of each unit are obeyed at most. */
+export const MAX_NAMES = 4;
+
+/** While only open calls are in the way, their responses come within milliseconds or seconds. */
+const POLL_MS = '100ms';
+
+export type LimitRecord = Readonly<Record<string, Limit>>;
+
+/** The name of the limit for the quota of a unit: the one of the route, or the named one with this number from 1. */
+export function limitName(unit: string, number = 0): string {
+  return number === 0 ? `${PREFIX}${unit}` : `${PREFIX}${unit}.${number}`;
+}
+
+/** Creates the limits that decide on a call in one step. */
+export class OutgoingLimits {
+  readonly #own: LimitRecord;
+  readonly #quota: Limit;
+  /** By the numbers of named quotas. The limiter prepares each record once. */
+  readonly #records = new Map<string, LimitRecord>();
+
+  constructor(
+    own: LimitRecord,
+    readonly units: readonly string[],
+    { lease, maxAge }: { lease: number; maxAge: number },
+  ) {
+    this.#own = own;
+    this.#quota = toldQuota({ lease, maxAge, retryAfter: POLL_MS });
+  }
+
+  /** Returns the limits for a call with so many named quotas of each unit. */
+  withNames(counts: readonly number[]): LimitRecord {
+    const signature = counts.join();
+    const known = this.#records.get(signature);
+    if (known !== undefined) return known;
+    const quotas = this.units.flatMap((unit, index) =>
+      Array.from({ length: 1 + (counts[index] ?? 0) }, (_, number) => [limitName(unit, number), this.#quota] as const),
+    );
+    const record = { ...this.#own, [BUCKET_BLOCK]: block(), [ROUTE_BLOCK]: block(), ...Object.fromEntries(quotas) };
+    this.#records.set(signature, record);
+    return record;
+  }
 }

@@ -6,6 +6,7 @@ import type { Report } from '../reports/read-report.js';
 import { callOf, type FetchCall } from './call-of.js';
 import { isUnsent } from './is-unsent.js';
 import { readBody } from './read-body.js';
+import { settleCost } from './settle-cost.js';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -36,19 +37,25 @@ export interface RateLimitedFetch {
  * ```
  */
 export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
-  validateOptionNames('createFetch', options, [...CALL_OPTIONS, 'fetch']);
-  validateOptionalFunction('fetch', options.fetch);
+  validateOptionNames('createFetch', options, [...CALL_OPTIONS, 'fetch', 'settle']);
+  for (const name of ['fetch', 'settle'] as const) validateOptionalFunction(name, options[name]);
   const resolved = resolveOptions(options);
   const calls = new OutgoingCalls(resolved, options.signal);
   const send: Fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args);
-  const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, resolved, send, args);
+  const limited = (...args: Parameters<Fetch>) =>
+    sendWithinLimits(calls, resolved, { send, settle: options.settle }, args);
   return Object.assign(limited, { close: () => calls.close() });
+}
+
+interface Functions {
+  readonly send: Fetch;
+  readonly settle: FetchOptions['settle'];
 }
 
 async function sendWithinLimits(
   calls: OutgoingCalls,
   { attempts, maxWaitMs, mayRepeat }: ResolvedOptions,
-  send: Fetch,
+  functions: Functions,
   args: Parameters<Fetch>,
 ): Promise<Response> {
   const call = callOf(...args);
@@ -60,7 +67,7 @@ async function sendWithinLimits(
     const started = await startOr(rejected, calls, call, { attempt, waitMs, pauseMs, signal: call.signal });
     if (started === undefined) return rejected!;
     await rejected?.body?.cancel();
-    const { response, report } = await sendOnce(calls, started, send, args);
+    const { response, report } = await sendOnce(calls, started, functions, args);
     const { isRejected, retryAfterMs = 0 } = report;
     waitMs -= started.waitedMs;
     if (!isRejected || attempt === attempts || !mayRetry || !report.mayRetry || retryAfterMs > waitMs) return response;
@@ -90,7 +97,7 @@ async function startOr(
 async function sendOnce(
   calls: OutgoingCalls,
   started: StartedCall,
-  send: Fetch,
+  { send, settle }: Functions,
   args: Parameters<Fetch>,
 ): Promise<{ response: Response; report: Report }> {
   const response = await send(...args).catch(async (error: unknown) => {
@@ -99,6 +106,9 @@ async function sendOnce(
   });
   const head = calls.headOf(started, response.status, response.headers);
   const report = calls.read(started, calls.readsBody(head) ? { ...head, body: await readBody(response) } : head);
-  await calls.finish(started, report);
+  // The copy is read while the caller reads the response. The call stays open until then.
+  if (settle === undefined || report.isRejected) await calls.finish(started, report);
+  else
+    void settleCost(settle, response.clone(), started.plan.request).then((cost) => calls.finish(started, report, cost));
   return { response, report };
 }

@@ -1,7 +1,7 @@
 import { parseDate } from './times.js';
 
-/** How many responses the estimate takes into account. So a wrong `Date` is forgotten after as many. */
-const SAMPLES = 16;
+/** How many seconds with responses the estimate takes into account. So a wrong `Date` is forgotten after as many. */
+const SECONDS = 16;
 
 /**
  * Estimates a server's clock by the `Date` headers of its responses, so that resets at absolute times don't need clocks that
@@ -9,19 +9,26 @@ const SAMPLES = 16;
  *
  * A response comes after its `Date`, and the header lacks the fraction of its second. So each response shows a lower bound of
  * the server's time, and the greatest of them is the best one. The estimate is late by less than a second, and waits are
- * never too short.
+ * never too short. Responses of one burst show the same, so each second counts once.
  */
 export class ServerClock {
-  /** The server's time minus this machine's, as the last responses show it. */
-  readonly #differences: number[] = [];
+  /** The server's time minus this machine's, as the responses of the last seconds show it. */
+  readonly #seconds: { readonly second: number; difference: number }[] = [];
 
   /** Returns the server's time of a response that has arrived now. */
   timeOf(date: string | undefined, nowMs: number): number {
     const dateMs = parseDate(date);
-    if (dateMs !== undefined) {
-      if (this.#differences.length === SAMPLES) this.#differences.shift();
-      this.#differences.push(dateMs - nowMs);
+    if (dateMs !== undefined) this.#note(Math.floor(nowMs / 1000), dateMs - nowMs);
+    return this.#seconds.length === 0 ? nowMs : nowMs + Math.max(...this.#seconds.map(({ difference }) => difference));
+  }
+
+  #note(second: number, difference: number): void {
+    const last = this.#seconds.at(-1);
+    if (last?.second === second) {
+      last.difference = Math.max(last.difference, difference);
+      return;
     }
-    return this.#differences.length === 0 ? nowMs : nowMs + Math.max(...this.#differences);
+    if (this.#seconds.length === SECONDS) this.#seconds.shift();
+    this.#seconds.push({ second, difference });
   }
 }

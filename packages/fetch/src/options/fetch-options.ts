@@ -64,6 +64,12 @@ export interface CallOptions {
    * @defaultValue 1 hour
    */
   maxBlock?: Duration | undefined;
+  /**
+   * How long a call counts as open after its process has died. Living processes renew it.
+   *
+   * @defaultValue 30 seconds
+   */
+  lease?: Duration | undefined;
   /** Called when a call has to wait, with the reason and the expected time. */
   onWait?: ((event: WaitEvent) => void) | undefined;
   /** Ends all waits when it is aborted, like `close`. */
@@ -82,6 +88,11 @@ export interface CallOptions {
 
 /** The options of `createFetch`. */
 export interface FetchOptions extends CallOptions {
+  /**
+   * Returns the actual cost of a call, such as the usage in the body of its response. It gets a copy of each response that is not
+   * rejected, while the caller has the response already. Until it has resolved, the call counts as open, with its estimate.
+   */
+  settle?: ((response: Response, request: CallRequest) => Awaitable<CallCost>) | undefined;
   /**
    * The function that sends requests.
    *

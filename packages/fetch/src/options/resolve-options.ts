@@ -1,4 +1,5 @@
-import { type Clock, type Limit, MemoryStore, RateLimiter } from '@rollgate/core';
+import { type Clock, MemoryStore } from '@rollgate/core';
+import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import {
   hasMethods,
   invalidOption,
@@ -8,7 +9,7 @@ import {
   validateOptionNames,
 } from '@rollgate/core/store';
 import { createMayRepeat, type MayRepeat } from '../calls/may-repeat.js';
-import { createOutgoingLimits, OWN_PREFIX } from '../calls/outgoing-limits.js';
+import { type LimitRecord, OutgoingLimits, PREFIX } from '../calls/outgoing-limits.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { draftHeaders } from '../dialects/draft-headers.js';
 import { xRateLimit } from '../dialects/x-rate-limit.js';
@@ -16,7 +17,8 @@ import type { CallOptions, RetryOptions } from './fetch-options.js';
 
 /** The options of calls, with defaults. */
 export interface ResolvedOptions extends Pick<CallOptions, 'cost' | 'key' | 'onWait'> {
-  readonly limiter: RateLimiter<Readonly<Record<string, Limit>>>;
+  readonly limiter: OutgoingLimiter<LimitRecord>;
+  readonly limits: OutgoingLimits;
   /** The clock of the store, if it has timers. */
   readonly clock: Clock | undefined;
   /** The names of the limits that the user has passed. */
@@ -30,7 +32,20 @@ export interface ResolvedOptions extends Pick<CallOptions, 'cost' | 'key' | 'onW
 }
 
 export const CALL_OPTIONS = [
-  ...['store', 'bucket', 'dialects', 'cost', 'limits', 'key', 'retry', 'maxWait', 'maxBlock', 'onWait', 'signal'],
+  ...[
+    'store',
+    'bucket',
+    'dialects',
+    'cost',
+    'limits',
+    'key',
+    'retry',
+    'maxWait',
+    'maxBlock',
+    'lease',
+    'onWait',
+    'signal',
+  ],
   ...['prefix', 'storeTimeout', 'onStoreError'],
 ];
 
@@ -43,28 +58,32 @@ export function resolveOptions(options: CallOptions): ResolvedOptions {
   if (options.signal !== undefined && !(options.signal instanceof AbortSignal))
     throw invalidOption('signal', 'an AbortSignal', options.signal);
   const store = options.store ?? new MemoryStore();
-  const limiter = new RateLimiter({
-    limits: createOutgoingLimits(limits),
+  const maxBlockMs = parseDuration('maxBlock', options.maxBlock ?? '1h');
+  const units = [...new Set(dialects.flatMap((dialect) => dialect.units))];
+  const lease = parseDuration('lease', options.lease ?? '30s');
+  const outgoing = new OutgoingLimits(limits, units, { lease, maxAge: maxBlockMs });
+  const limiter = new OutgoingLimiter<LimitRecord>({
+    limits: outgoing.withNames([]),
     store,
     prefix: options.prefix ?? 'rollgate-fetch',
     timeout: options.storeTimeout,
     onStoreError: options.onStoreError,
   });
   return {
-    ...{ limiter, dialects, cost: options.cost, key: options.key, onWait: options.onWait },
+    ...{ limiter, limits: outgoing, dialects, cost: options.cost, key: options.key, onWait: options.onWait },
     clock: store.clock?.schedule && store.clock,
     ownLimits: Object.keys(limits),
     bucket: options.bucket ?? (({ url }) => url.origin),
     ...resolveRetry(retry),
     maxWaitMs: parseDuration('maxWait', options.maxWait ?? '1m'),
-    maxBlockMs: parseDuration('maxBlock', options.maxBlock ?? '1h'),
+    maxBlockMs,
   };
 }
 
 function validateDialects(dialects: unknown): void {
   if (!Array.isArray(dialects)) throw invalidOption('dialects', 'an array of dialects such as `github()`', dialects);
   for (const [index, dialect] of dialects.entries()) {
-    if (!hasMethods(dialect, ['read']))
+    if (!hasMethods(dialect, ['read']) || !Array.isArray((dialect as Dialect).units))
       throw invalidOption(`dialects[${index}]`, 'a dialect such as `github()`', dialect);
   }
 }
@@ -72,8 +91,8 @@ function validateDialects(dialects: unknown): void {
 function validateLimits(limits: unknown): void {
   if (typeof limits !== 'object' || limits === null)
     throw invalidOption('limits', 'a record of limits such as `{ own: rollingWindow({ … }) }`', limits);
-  const reserved = Object.keys(limits).find((name) => name.startsWith(OWN_PREFIX));
-  if (reserved !== undefined) throw invalidOption('limits', `names that don't begin with \`${OWN_PREFIX}\``, reserved);
+  const reserved = Object.keys(limits).find((name) => name.startsWith(PREFIX));
+  if (reserved !== undefined) throw invalidOption('limits', `names that don't begin with \`${PREFIX}\``, reserved);
 }
 
 function resolveRetry(retry: RetryOptions | false): Pick<ResolvedOptions, 'attempts' | 'mayRepeat'> {

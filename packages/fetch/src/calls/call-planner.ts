@@ -1,0 +1,138 @@
+import type { Told } from '@rollgate/core/outgoing';
+import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
+import type { CallCost } from '../options/fetch-options.js';
+import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { Report } from '../reports/read-report.js';
+import { CostCorrection } from './cost-correction.js';
+import { LearnedQuotas } from './learned-quotas.js';
+import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
+import { strictest, toTold } from './told-numbers.js';
+
+/** Which limits decide on a call, with which keys and costs. */
+export interface CallPlan {
+  readonly request: CallRequest;
+  readonly bucket: string;
+  readonly route: string;
+  readonly limits: LimitRecord;
+  readonly key: Readonly<Record<string, string>>;
+  readonly cost: Readonly<Record<string, number>>;
+  /** The limits of reported quotas that decide, by their names. */
+  readonly quotas: ReadonlyMap<string, QuotaLimit>;
+}
+
+/** A limit of a reported quota. */
+interface QuotaLimit {
+  readonly unit: string;
+  /** The name of the quota. Without one, it is that of the route. */
+  readonly name: string | undefined;
+}
+
+/** What a response reports, for the limits that it concerns. */
+interface Learned {
+  /** The numbers for limits of the call, by their names. */
+  readonly told: Readonly<Record<string, Told>>;
+  /** Those for limits that the call did not have. */
+  readonly others:
+    | {
+        readonly key: Readonly<Record<string, string>>;
+        readonly told: Readonly<Record<string, Told>>;
+        readonly limits: LimitRecord;
+      }
+    | undefined;
+}
+
+/** Plans calls by what earlier responses have reported. */
+export class CallPlanner {
+  readonly #options: ResolvedOptions;
+  readonly #learned = new LearnedQuotas();
+  /** The largest cost of a call by unit. */
+  readonly #largestCosts = new Map<string, number>();
+  /** By unit. */
+  readonly #corrections: ReadonlyMap<string, CostCorrection>;
+
+  constructor(options: ResolvedOptions) {
+    this.#options = options;
+    this.#corrections = new Map(options.limits.units.map((unit) => [unit, new CostCorrection()]));
+  }
+
+  async plan(request: CallRequest): Promise<CallPlan> {
+    const { limits, dialects, clock = performance } = this.#options;
+    const bucket = this.#options.bucket(request);
+    const route = dialects.find(({ routeOf }) => routeOf !== undefined)?.routeOf?.(request) ?? '';
+    const given = (await this.#options.cost?.(request)) ?? {};
+    const place = `${bucket} ${route}`;
+    const names = limits.units.map((unit) => this.#learned.namesOf(place, unit));
+    const nowMs = clock.now();
+    const key: Record<string, string> = {
+      ...this.#ownKeys(request, bucket),
+      [BUCKET_BLOCK]: bucket,
+      [ROUTE_BLOCK]: place,
+    };
+    const cost: Record<string, number> = { ...this.ownCosts(given) };
+    const quotas = new Map<string, QuotaLimit>();
+    for (const [index, unit] of limits.units.entries()) {
+      const isSilent = this.#learned.isSilent(place, unit, nowMs);
+      const units = isSilent ? 0 : this.#corrections.get(unit)!.apply(given[unit] ?? 1);
+      this.#largestCosts.set(unit, Math.max(units, this.#largestCosts.get(unit) ?? 1));
+      for (const [number, name] of [undefined, ...names[index]!].entries()) {
+        const limit = limitName(unit, number);
+        key[limit] = name === undefined ? place : `${bucket} ${name}`;
+        cost[limit] = units;
+        if (units > 0) quotas.set(limit, { unit, name });
+      }
+    }
+    const record = limits.withNames(names.map(({ length }) => length));
+    return { request, bucket, route, limits: record, key, cost, quotas };
+  }
+
+  /** Learns which quotas there are, and returns their numbers. */
+  learn(plan: CallPlan, report: Report): Learned {
+    const { bucket, route, quotas: limits, cost } = plan;
+    const { clock = performance } = this.#options;
+    const { quotas, isRejected } = report;
+    if (!isRejected || quotas.length > 0) this.#learned.learn(`${bucket} ${route}`, route, quotas, clock.now());
+    const told: Record<string, Told> = {};
+    for (const [limit, { unit, name }] of limits) {
+      const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
+      if (quota === undefined || isOver(quota)) continue;
+      told[limit] = toTold(quota, this.#largestCosts.get(unit)!);
+      if (name === undefined) this.#corrections.get(unit)!.learn(quota, cost[limit]!, report);
+    }
+    return { told, others: this.#othersOf(plan, quotas) };
+  }
+
+  /** The named quotas that have just been learned, so the call was not checked by them. */
+  #othersOf({ bucket, route, quotas: known }: CallPlan, quotas: readonly QuotaReport[]): Learned['others'] {
+    const { limits } = this.#options;
+    const place = `${bucket} ${route}`;
+    const names = limits.units.map((unit) => this.#learned.namesOf(place, unit));
+    const others = limits.units.flatMap((unit, index) =>
+      names[index]!.flatMap((name, number) => {
+        const limit = limitName(unit, number + 1);
+        const quota = quotas.find((one) => one.unit === unit && one.name === name);
+        return quota === undefined || isOver(quota) || known.get(limit)?.name === name ? [] : [{ limit, name, quota }];
+      }),
+    );
+    if (others.length === 0) return undefined;
+    return {
+      key: Object.fromEntries(others.map(({ limit, name }) => [limit, `${bucket} ${name}`])),
+      told: Object.fromEntries(others.map(({ limit, quota }) => [limit, toTold(quota, 1)])),
+      limits: limits.withNames(names.map(({ length }) => length)),
+    };
+  }
+
+  /** The costs of the limits that the user has passed. */
+  ownCosts(cost: CallCost): Record<string, number> {
+    return Object.fromEntries(Object.entries(cost).filter(([name]) => this.#options.ownLimits.includes(name)));
+  }
+
+  #ownKeys(request: CallRequest, bucket: string): Record<string, string> {
+    const given = this.#options.key?.(request) ?? {};
+    return Object.fromEntries(this.#options.ownLimits.map((name) => [name, given[name] ?? bucket]));
+  }
+}
+
+/** Whether a late response reports a window that has ended, so nothing of the present one. */
+function isOver({ kind, resetMs }: QuotaReport): boolean {
+  return kind !== 'refill' && resetMs === 0;
+}

@@ -1,0 +1,25 @@
+import type { Told } from '@rollgate/core/outgoing';
+import type { QuotaReport } from '../dialects/dialect.js';
+
+/**
+ * Returns the quota of a route: of several quotas of one unit, the one that allows the fewest calls. The others have names, and
+ * limits for them.
+ */
+export function strictest(quotas: readonly QuotaReport[]): QuotaReport | undefined {
+  return quotas.reduce<QuotaReport | undefined>(
+    (one, other) =>
+      one === undefined ||
+      other.remaining < one.remaining ||
+      (other.remaining === one.remaining && other.resetMs > one.resetMs)
+        ? other
+        : one,
+    undefined,
+  );
+}
+
+/** Returns the numbers for a limit of `toldQuota`. `cost` is the largest one of a call. */
+export function toTold({ limit, remaining, resetMs, kind }: QuotaReport, cost: number): Told {
+  if (kind !== 'rolling') return { limit, remaining, resetMs, kind };
+  // At least one call may start after the reset, and its response reports how many more.
+  return { limit: Math.max(1, remaining, cost), remaining, resetMs, kind: 'window' };
+}

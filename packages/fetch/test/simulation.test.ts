@@ -1,0 +1,75 @@
+import { discord, draftHeaders, github, openai, xRateLimit } from '../src';
+import { runTrial, type Trial } from './simulation/run';
+import {
+  describeDiscord,
+  describeGithub,
+  FixedWindowQuota,
+  RollingQuota,
+  TokenQuota,
+} from './simulation/simulated-api';
+
+// Four instances share a store, in virtual time. Each has more calls to make than the API allows.
+
+const tokens = (random: () => number) => 200 + Math.floor(random() * 1800);
+const LATE = [20, 2000] as const;
+const GITHUB = { options: { dialects: [github()] } };
+const DISCORD = { options: { dialects: [discord()] } };
+const OPENAI = { options: { dialects: [openai()] }, cost: tokens };
+const DRAFT = { options: { dialects: [draftHeaders()] } };
+
+const githubQuota = () => new FixedWindowQuota(200, 4000, describeGithub);
+const discordQuota = () => new FixedWindowQuota(5, 1000, describeDiscord);
+const openaiQuota = () => new TokenQuota(30_000, 20_000);
+const draftQuota = () => new RollingQuota(50, 5000);
+
+/** A trial, the units that the API allows in its time, and the share of them that must be used. */
+type Case = readonly [title: string, trial: Trial, units: number, share: number];
+
+const exact: readonly Case[] = [
+  ['GitHub', { quota: githubQuota(), ...GITHUB, seconds: 8 }, 400, 1],
+  ['GitHub, 90 seconds ahead', { quota: githubQuota(), ...GITHUB, seconds: 8, aheadMs: 90_000 }, 400, 0.99],
+  ['GitHub, 90 seconds behind', { quota: githubQuota(), ...GITHUB, seconds: 8, aheadMs: -90_000 }, 400, 0.99],
+  [
+    'GitHub, answers after up to 2 s',
+    { quota: githubQuota(), ...GITHUB, seconds: 8, latencyMs: LATE, workers: 50 },
+    400,
+    0.95,
+  ],
+  ['`X-RateLimit-*`', { quota: githubQuota(), options: { dialects: [xRateLimit()] }, seconds: 8 }, 400, 1],
+  ['Discord', { quota: discordQuota(), ...DISCORD, seconds: 12 }, 60, 1],
+  ['OpenAI', { quota: openaiQuota(), ...OPENAI, seconds: 20 }, 60_000, 0.95],
+  ['OpenAI, estimates of twice the cost', { quota: openaiQuota(), ...OPENAI, seconds: 20, estimate: 2 }, 60_000, 0.95],
+  ['drafts', { quota: draftQuota(), ...DRAFT, seconds: 20 }, 200, 0.95],
+  ['drafts, answers after up to 2 s', { quota: draftQuota(), ...DRAFT, seconds: 20, latencyMs: LATE }, 200, 0.7],
+];
+
+test.each(exact)('%s rejects no call, and gets enough of them', async (_, trial, units, share) => {
+  const { allowedUnits, rejected } = await runTrial(trial);
+  expect(rejected).toBe(0);
+  expect(allowedUnits).toBeGreaterThanOrEqual(share * units);
+});
+
+// A client cannot know what others take between two responses. The first rejections show that they are there.
+const inexact: readonly Case[] = [
+  ['GitHub, a tenth used by others', { quota: githubQuota(), ...GITHUB, seconds: 8, foreignRate: 0.005 }, 400, 0.01],
+  // Others may come first in a window, when all of its calls have been sent.
+  ['Discord, a tenth used by others', { quota: discordQuota(), ...DISCORD, seconds: 12, foreignRate: 0.0005 }, 60, 0.1],
+  ['drafts, a tenth used by others', { quota: draftQuota(), ...DRAFT, seconds: 20, foreignRate: 0.001 }, 200, 0.01],
+  ['OpenAI, a tenth used by others', { quota: openaiQuota(), ...OPENAI, seconds: 120, foreignRate: 0.15 }, 240, 0.05],
+  ['OpenAI, estimates of half the cost', { quota: openaiQuota(), ...OPENAI, seconds: 120, estimate: 0.5 }, 240, 0.08],
+];
+
+test.each(inexact)('%s rejects few calls', async (_, trial, __, share) => {
+  const { allowed, rejected } = await runTrial(trial);
+  expect(rejected / (allowed + rejected)).toBeLessThanOrEqual(share);
+});
+
+test('a limit that the server lowers holds from the next response on', async () => {
+  const quota = githubQuota();
+  const onSecond = (second: number) => {
+    if (second === 6) quota.limit = 100;
+  };
+  const { allowed, rejected } = await runTrial({ quota, ...GITHUB, seconds: 16, onSecond });
+  expect(rejected).toBeLessThanOrEqual(2);
+  expect(allowed).toBeGreaterThanOrEqual(0.95 * (200 + 200 + 100 + 100));
+});

@@ -1,0 +1,78 @@
+import { setImmediate } from 'node:timers/promises';
+import { MemoryStore, manualClock } from '@rollgate/core';
+import { createFetch, type FetchOptions } from '../../src';
+import { type Quota, SimulatedApi, type Totals } from './simulated-api';
+
+/** A trial in virtual time. */
+export interface Trial {
+  readonly quota: Quota;
+  readonly options: FetchOptions;
+  readonly seconds: number;
+  /** The instances that share a store, as processes do. */
+  readonly instances?: number;
+  /** The calls that each instance has open or waiting at once. */
+  readonly workers?: number;
+  /** The real cost of a call. */
+  readonly cost?: (random: () => number) => number;
+  /** What a client estimates instead, as a factor. */
+  readonly estimate?: number;
+  /** The units per millisecond that other clients take. */
+  readonly foreignRate?: number;
+  readonly latencyMs?: readonly [number, number];
+  readonly aheadMs?: number;
+  /** Called at each second of virtual time. */
+  readonly onSecond?: (second: number) => void;
+}
+
+/** A linear congruential generator, so that a seed repeats a trial. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+const START_MS = Date.parse('2026-03-01T00:00:00Z');
+const STEP_MS = 5;
+
+/** Calls an API as fast as it allows, for some seconds of virtual time. Returns what the API has counted. */
+export async function runTrial(trial: Trial): Promise<Totals> {
+  const { instances = 4, workers = 4, cost = () => 1, estimate = 1, latencyMs = [20, 80], aheadMs = 0 } = trial;
+  const random = createRandom(1);
+  const clock = manualClock(START_MS);
+  const api = new SimulatedApi(clock, trial.quota, random, { latencyMs, aheadMs });
+  const store = new MemoryStore({ clock });
+  const estimateOf = ({ url }: { url: URL }) => Math.ceil(Number(url.searchParams.get('cost')) * estimate);
+  let isOver = false;
+  const clients = Array.from({ length: instances }, () =>
+    createFetch({
+      store,
+      fetch: api.fetch,
+      maxWait: '1h',
+      cost: (request) => ({ requests: 1, tokens: estimateOf(request) }),
+      ...trial.options,
+    }),
+  );
+  const work = async (client: (typeof clients)[number]) => {
+    while (!isOver) await client(`https://api.example/work?cost=${cost(random)}`).catch(() => {});
+  };
+  const running = clients.flatMap((client) => Array.from({ length: workers }, () => work(client)));
+  let foreign = 0;
+  for (let ms = 0; ms < trial.seconds * 1000; ms += STEP_MS) {
+    if (ms % 1000 === 0) trial.onSecond?.(ms / 1000);
+    foreign += (trial.foreignRate ?? 0) * STEP_MS;
+    for (; foreign >= 1; foreign--) api.serveForeign(1);
+    clock.advance(STEP_MS);
+    await setImmediate();
+  }
+  const totals = { ...api.totals };
+  isOver = true;
+  for (const client of clients) client.close();
+  for (let ms = 0; ms < 5000; ms += 50) {
+    clock.advance(50);
+    await setImmediate();
+  }
+  await Promise.all(running);
+  return totals;
+}
