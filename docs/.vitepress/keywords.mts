@@ -8,6 +8,8 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'budgets-and-quotas':
     'monthly quota daily quota month day calendar timezone time zone billing usage plan credits subscription',
   changelog: 'changelog release notes releases what changed',
+  'calling-apis':
+    'fetch undici outgoing requests third-party api github openai stripe shopify discord 429 from an api retry',
   cli: 'command line access log analyze logs replay',
   comparison: 'alternatives compared versus difference',
   concurrency:

@@ -82,6 +82,8 @@ export const QUERIES: readonly (readonly [query: string, page: string])[] = [
   ['queue', 'queues'],
   ['throttle outgoing calls', 'queues'],
   ['email notifications', 'jobs-and-notifications'],
+  ['undici', 'calling-apis'],
+  ['hot key', 'hot-key'],
   ['refund', 'decisions'],
   ['peek', 'decisions'],
   ['memory leak', 'guarantees'],
