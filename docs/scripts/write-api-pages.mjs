@@ -38,8 +38,8 @@ function arrange({ file, original, title, kinds }) {
       else {
         const isAlone = LONG.includes(kind);
         const heading = isAlone ? '' : `# ${title}: ${kind.toLowerCase()}\n\n`;
-        const text = isAlone ? promote(symbol.text) : symbol.text;
-        pages.set(target, `${pages.has(target) ? `${pages.get(target)}\n\n***\n\n` : heading}${text}`);
+        symbol.text = promote(symbol.text, isAlone ? 2 : 1);
+        pages.set(target, `${pages.has(target) ? `${pages.get(target)}\n\n***\n\n` : heading}${symbol.text}`);
         own.push(`- [${nameOf(symbol)}](#${symbolMark(symbol)})${dash(summaryOf(symbol))}`);
       }
     }
@@ -60,9 +60,9 @@ function fileOf(file, kind, symbol) {
   return LONG.includes(kind) ? `${folder}/${KINDS[kind]}/${nameOf(symbol)}.md` : `${folder}/${KINDS[kind]}.md`;
 }
 
-/** A symbol's part as a page of its own, whose headings are two levels higher. */
-function promote(text) {
-  return text.replace(/^##(#+ )/gm, '$1');
+/** The part of a symbol on another page, where its headings are some levels higher. */
+function promote(text, levels) {
+  return text.replace(new RegExp(`^#{${levels}}(#+ )`, 'gm'), '$1');
 }
 
 /** A link of the index of a split package, which has no anchor on the old page. */
@@ -97,7 +97,7 @@ function placeOf(file, anchor) {
   if (page === undefined) return undefined;
   if (anchor.startsWith('symbol:')) {
     const [symbol, target] = [...page.placed].find(([each]) => symbolMark(each) === anchor);
-    const isAlone = !pages.get(target).includes(symbol.text);
+    const isAlone = pages.get(target).startsWith(symbol.text);
     return { file: target, anchor: isAlone ? '' : anchorIn(target, symbol, 0) };
   }
   if (!newAnchors.has(file)) newAnchors.set(file, mapAnchors(page));
