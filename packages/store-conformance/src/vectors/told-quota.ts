@@ -280,7 +280,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     steps: [
       { at: 0, cost: 1, ...allowed(4) },
       { at: 10_000, cost: 1, ...allowed(3) },
-      { at: 30_000, settle: 1, cost: 1 },
+      { at: 30_000, settle: 1, cost: 0 },
       { at: 29_000, peek: true, cost: 1, ...allowed(5) },
     ],
   },
