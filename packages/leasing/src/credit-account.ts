@@ -1,7 +1,7 @@
 import type { Awaitable, Decision, LimitDecision } from '@rollgate/core';
 import { takeReceipt } from '@rollgate/core/store';
 import { Demand } from './demand.js';
-import { createDenial, type Denial } from './denial.js';
+import { createDenial, type Denial, denialUntilNextUnit } from './denial.js';
 import { HeldLeases } from './held-leases.js';
 import { Lease } from './lease.js';
 import { type LeaseTerms, sizeOfLease } from './lease-terms.js';
@@ -155,10 +155,11 @@ export class CreditAccount {
     }
   }
 
-  #addLease({ granted, sentMs, resets, listeners }: UnitRequest, decision: Decision): void {
+  #addLease({ granted, units, isRepeated, sentMs, resets, listeners }: UnitRequest, decision: Decision): void {
     const untilMs = sentMs + this.terms.usableMs;
     const lease = new Lease(granted, untilMs, takeReceipt(decision), this.port.settle);
-    this.#denial = undefined;
+    // It was all that was free, so those that get none of it need not ask again.
+    this.#denial = isRepeated && units === 1 ? denialUntilNextUnit(decision, this.port.now()) : undefined;
     this.#wasLate = this.port.now() >= untilMs;
     // A reset may have dropped these units already. Then no process has them.
     const isValid = resets === this.#resets;

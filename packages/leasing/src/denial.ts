@@ -25,6 +25,12 @@ export function createDenial(units: number, decision: Decision, nowMs: number): 
   };
 }
 
+/** Rejects until the next unit is free, after a check that has taken all of them. */
+export function denialUntilNextUnit(decision: Decision, nowMs: number): Denial | undefined {
+  const { remaining, nextUnitMs = 0 } = decision;
+  return remaining > 0 ? undefined : createDenial(1, { ...decision, retryAfterMs: nextUnitMs }, nowMs);
+}
+
 /** The figures of a check that it rejects, of a limit whose figures are otherwise these. */
 export function rejectionAt(
   { retryAtMs, resetAtMs, nextUnitAtMs }: Denial,
