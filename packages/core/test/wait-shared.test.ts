@@ -176,6 +176,18 @@ describe('maxWaiting', () => {
     ]);
   });
 
+  test('rejects no caller that waits already, and then waits for another limit', async () => {
+    const both = { all: rollingWindow({ limit: 1, window: '1s' }), client: rollingWindow({ limit: 1, window: 100 }) };
+    const limiter = new RateLimiter({ limits: both, store: new MemoryStore({ clock }), maxWaiting: 1 });
+    const ofClient = { cost: { all: 0, client: 1 } };
+    for (const client of ['ann', 'bob']) await limiter.check({ all: 'api', client }, ofClient);
+    const calls = ['ann', 'bob'].map((client) => limiter.wait({ all: 'api', client }));
+    await flushPromises();
+    expect((await limiter.check({ all: 'api', client: 'cid' })).allowed).toBe(true);
+    await advance(3000);
+    expect(await Promise.all(calls)).toHaveLength(2);
+  });
+
   test.each([[-1], [1.5], ['5'], [null]])('%p is an error that names the option', (maxWaiting) => {
     expect(() => new RateLimiter({ limits, maxWaiting: maxWaiting as number })).toThrow('`maxWaiting`');
   });

@@ -44,14 +44,23 @@ export function describeOutgoingCalls(name: string, create: () => Promise<Shared
     }
 
     test('jobs run out of order: calls of both processes start in the order of their arrival', async () => {
-      const limiters = createLimiters(rollingWindow({ limit: 1, window: '30ms' }));
-      const order: number[] = [];
-      const calls: Promise<unknown>[] = [];
+      const limiters = createLimiters(rollingWindow({ limit: 1, window: '1h' }));
+      await limiters[0].wait('api');
+      const pending = new Map<number, Promise<number>>();
       for (const [call, process] of [0, 1, 1, 0, 1, 0].entries()) {
-        calls.push(limiters[process]!.wait('api').then(() => order.push(call)));
+        pending.set(
+          call,
+          limiters[process]!.wait('api').then(() => call),
+        );
         await shared.arrive();
       }
-      await Promise.all(calls);
+      const order: number[] = [];
+      while (pending.size > 0) {
+        await limiters[pending.size % 2]!.reset('api');
+        const started = await Promise.race(pending.values());
+        pending.delete(started);
+        order.push(started);
+      }
       expect(order).toEqual([0, 1, 2, 3, 4, 5]);
     });
 
@@ -120,6 +129,18 @@ export function describeOutgoingCalls(name: string, create: () => Promise<Shared
       controller.abort('canceled');
       await expect(heavy).rejects.toBe('canceled');
       expect((await small).allowed).toBe(true);
+    });
+
+    test('urgent jobs wait behind all others: checks of a limiter that overtakes take what is free', async () => {
+      const [one, other] = createLimiters(hourly);
+      const [, urgent] = createLimiters(hourly, { checks: 'overtake' });
+      await one.wait('api');
+      const heavy = one.wait('api', { cost: LIMIT });
+      await shared.arrive();
+      expect((await other.check('api')).allowed).toBe(false);
+      expect((await urgent.check('api')).allowed).toBe(true);
+      await other.reset('api');
+      expect((await heavy).allowed).toBe(true);
     });
 
     test('running jobs time out: the timeout ends only waits, and at once when the turn would come too late', async () => {
