@@ -1,4 +1,5 @@
 import { effort } from '@rollgate/test-support/effort';
+import { DEFECTS } from './queue-model/defects.js';
 import { explore } from './queue-model/explore-queues.js';
 import { QueueModel } from './queue-model/queue-model.js';
 import { SCOPES } from './queue-model/scopes.js';
@@ -7,7 +8,7 @@ import { PrivateRedis } from './support/private-redis.js';
 const redis = PrivateRedis.forThisFile();
 
 /** How many states of each scope to visit, and how many of them to continue without faults. */
-const [STATES, TRIED] = effort([1000, 10], [200_000, 400]) as [number, number];
+const [STATES, TRIED] = effort([700, 7], [200_000, 400]) as [number, number];
 
 test.each(Object.entries(SCOPES))(
   '%s: starts stay within the limits, and no caller waits forever',
@@ -18,3 +19,22 @@ test.each(Object.entries(SCOPES))(
     if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${name}: ${JSON.stringify(figures)}\n`);
   },
 );
+
+/** The others take longer. */
+const QUICK_DEFECTS = [
+  'a new ticket overtakes',
+  'a start ahead ends the log before it',
+  'a check counts from the newest hit',
+];
+
+test.each(effort(QUICK_DEFECTS, Object.keys(DEFECTS)))('finds a planted defect: %s', async (name) => {
+  const { scope, from, to } = DEFECTS[name]!;
+  const plant = (script: string) => {
+    if (!script.includes(from)) throw new Error(`Expected the script to contain ${from}`);
+    return script.replaceAll(from, () => to);
+  };
+  const model = new QueueModel(redis.connect() as never, SCOPES[scope]!, plant);
+  const { problem, states } = await explore(model, 4000, 20);
+  if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${name}: ${problem} after ${states} states\n`);
+  expect(problem).toBeDefined();
+});

@@ -27,6 +27,8 @@ export interface Scope {
   readonly overtakingChecks?: number;
   /** Whether the server knows who receives messages. */
   readonly countsReceivers?: boolean;
+  /** Whether owners receive messages at all. */
+  readonly getsMessages?: boolean;
   readonly mayStartLate?: boolean;
 }
 
@@ -296,7 +298,8 @@ export class QueueModel {
   }
 
   #caller(index: number): Caller {
-    const contact = this.scope.countsReceivers ? 1 : 2;
+    const { countsReceivers = false, getsMessages = true } = this.scope;
+    const contact = !getsMessages ? 0 : countsReceivers ? 1 : 2;
     return { nowMicros: undefined, owner: `o${index}`, contact, leaseMs: this.scope.lease * 10 };
   }
 
@@ -337,37 +340,50 @@ export class QueueModel {
   #receive(state: ModelState, index: number, { reply, dumps, messages }: Outcome): void {
     state.dumps = [...dumps];
     if (reply.startsWith('error')) this.problem ??= reply;
-    for (const [owner, text] of messages) {
-      this.#noteTurns(state, Number(owner.slice(1)), text);
-      state.messages.push([Number(owner.slice(1)), text]);
-    }
+    const sent = messages.map(([owner, text]): [number, string] => [Number(owner.slice(1)), text]);
+    state.messages.push(...sent);
+    // Turns of one call, in no order.
+    const lines = index < 0 ? [] : reply.split('\n').slice(1);
+    const all = [...sent, ...lines.map((line): [number, string] => [index, line])];
+    const withTurn = new Set(all.filter(([, text]) => this.#findTurn(text)).map(([owner]) => owner));
+    for (const [owner, text] of all) this.#noteTurn(state, owner, text, withTurn);
     if (index < 0) return;
     for (const line of reply.split('\n').slice(1)) {
       if (line === '!') this.problem ??= 'an operation failed';
       if (!/^\d+(,|$)/.test(line)) continue;
-      this.#noteTurns(state, index, line);
       if (state.callers[index]!.status !== 'gone') this.#accept(state, index, line);
     }
   }
 
-  /** A turn must not be that of a caller behind another one that waits for the same queue. */
-  #noteTurns(state: ModelState, index: number, text: string): void {
+  #findTurn(text: string): { readonly at: number; readonly now: number } | undefined {
+    if (!/^\d{16},/.test(text)) return undefined;
     const { now, items } = parseTicketItems(text, () => this.#keys.length);
-    const turn = items.find(({ kind }) => kind === 'granted');
+    const turn = items.find((item) => item.kind === 'granted');
+    return turn && { at: turn.at, now };
+  }
+
+  /** A turn must not be that of a caller behind another one that waits for the same queue. */
+  #noteTurn(state: ModelState, index: number, text: string, withTurn: ReadonlySet<number>): void {
+    const turn = this.#findTurn(text);
     if (turn === undefined) return;
-    // Operations of one call have different times, by microseconds.
-    if ((turn as { at: number }).at > now + this.scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
+    if (turn.at > turn.now + this.scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
     if (this.scope.hasFaults || state.isReordered) return;
-    const { number } = state.callers[index]!;
+    // A turn that comes at the arrival is behind all that wait then.
+    const number = state.callers[index]!.number || Infinity;
+    const costs = this.scope.costs[index]!;
     const isBehind = state.callers.some((other, place) => {
-      const shares = this.scope.costs[place]!.some((cost, rule) => cost > 0 && this.scope.costs[index]![rule]! > 0);
-      return other.status === 'waits' && shares && other.number > 0 && number > other.number;
+      const shares = this.scope.costs[place]!.some((cost, rule) => cost > 0 && costs[rule]! > 0);
+      const isTold = state.messages.some(([owner, message]) => owner === place && this.#findTurn(message));
+      return (
+        other.status === 'waits' &&
+        shares &&
+        number > other.number &&
+        other.number > 0 &&
+        !isTold &&
+        !withTurn.has(place)
+      );
     });
-    // Its own message is not delivered yet, so an earlier caller with a message has its turn, too.
-    const isTold = (place: number) =>
-      state.messages.some(([owner, message]) => owner === place && / \d{16} /.test(message));
-    if (isBehind && !state.callers.some((_, place) => place !== index && isTold(place)))
-      this.problem ??= 'a caller was overtaken';
+    if (isBehind) this.problem ??= 'a caller was overtaken';
   }
 
   #accept(state: ModelState, index: number, text: string): void {

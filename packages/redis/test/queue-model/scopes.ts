@@ -8,7 +8,7 @@ const ONE_UNIT = { limit: 1, window: 2, horizon: 1 };
 export const SCOPES: Readonly<Record<string, Scope>> = {
   'order of three callers': { ...ORDER, ...ONE_UNIT, costs: [[1], [1], [1]] },
   'order without a horizon': { ...ORDER, limit: 1, window: 3, horizon: 0, costs: [[1], [1], [1]] },
-  'order of costs': { ...ORDER, limit: 2, window: 3, horizon: 2, costs: [[2], [1], [2]] },
+  'order of costs': { ...ORDER, limit: 2, window: 3, horizon: 2, costs: [[2], [1], [1]] },
   'order in two queues': {
     ...ORDER,
     ...ONE_UNIT,
@@ -20,6 +20,16 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
     ],
   },
   'order of checks': { ...ORDER, limit: 2, window: 3, horizon: 1, costs: [[2], [1]], checks: 2, overtakingChecks: 1 },
+  'order with overtaking checks': {
+    ...ORDER,
+    limit: 2,
+    window: 2,
+    horizon: 1,
+    costs: [[2], [1]],
+    overtakingChecks: 2,
+    aborts: 0,
+  },
+  'faults without messages': { ...FAULTS, ...ONE_UNIT, costs: [[1], [1]], getsMessages: false },
   'faults of two callers': { ...FAULTS, ...ONE_UNIT, costs: [[1], [1]] },
   'faults with receivers that are counted': { ...FAULTS, ...ONE_UNIT, costs: [[1], [1]], countsReceivers: true },
   'faults and a long horizon': { ...FAULTS, limit: 1, window: 3, horizon: 2, costs: [[1], [1]] },

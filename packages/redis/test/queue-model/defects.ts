@@ -1,0 +1,82 @@
+import type { SCOPES } from './scopes.js';
+
+/** A change of the scripts that breaks a guarantee, and the scope in which the explorer finds it. */
+export interface PlantedDefect {
+  readonly scope: keyof typeof SCOPES;
+  /** What the script contains, and what takes its place. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const ORDER = 'order of three callers';
+const COSTS = 'order of costs';
+const QUEUES = 'order in two queues';
+const CHECKS = 'order of checks';
+const OVERTAKING = 'order with overtaking checks';
+
+export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
+  'the last ticket is the first one': {
+    scope: ORDER,
+    from: "redis.call('ZRANGEBYSCORE', line[index], '0', '+inf', 'WITHSCORES', 'LIMIT', '0', '1')",
+    to: "redis.call('ZREVRANGEBYSCORE', line[index], '+inf', '0', 'WITHSCORES', 'LIMIT', '0', '1')",
+  },
+  'a new ticket overtakes': {
+    scope: COSTS,
+    from: 'if is_empty(line) and wait <= line.horizon',
+    to: 'if wait <= line.horizon',
+  },
+  'a new ticket starts whenever it can': {
+    scope: ORDER,
+    from: 'if is_empty(line) and wait <= line.horizon',
+    to: 'if is_empty(line)',
+  },
+  'a lease never ends': {
+    scope: 'faults without messages',
+    from: 'if (score - contact) / 4 * 1000 <= line.stamp then return false end',
+    to: '',
+  },
+  'a turn comes before its time': {
+    scope: ORDER,
+    from: "string.format('%d %d,', at,",
+    to: "string.format('%d %d,', line.now,",
+  },
+  'a turn is not recorded': {
+    scope: ORDER,
+    from: 'decide(line.rules, 0, nil, true, at,',
+    to: 'decide(line.rules, 0, nil, false, at,',
+  },
+  'turns have no horizon': { scope: ORDER, from: 'elseif wait <= line.horizon and', to: 'elseif' },
+  'a ticket enters only the first queue': {
+    scope: QUEUES,
+    from: 'for index = 1, #line.queues do add_to',
+    to: 'for index = 1, 1 do add_to',
+  },
+  'each ticket costs one unit': { scope: COSTS, from: 'list[#list + 1] = tonumber(cost)', to: 'list[#list + 1] = 1' },
+  'only the first rule counts': {
+    scope: QUEUES,
+    from: 'own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end',
+    to: 'own_cost == 0 or index > 1 then verdict.wait, verdict.delay = 0, 0 end',
+  },
+  'a check overtakes': {
+    scope: CHECKS,
+    from: 'if is_empty(line) then return decide(',
+    to: 'if true then return decide(',
+  },
+  'a check counts from the newest hit': {
+    scope: OVERTAKING,
+    from: 'hits.is_dated and math.max(now, newest - MAX_DATED) or newest',
+    to: 'newest',
+  },
+  'a log with starts ahead looks like others': {
+    scope: OVERTAKING,
+    from: 'hits.is_dated and FORM + IS_DATED or FORM',
+    to: 'FORM',
+  },
+  'a start ahead drops hits that still count': {
+    scope: COSTS,
+    from: 'at - keep - (hits.is_dated and MAX_DATED or 0)',
+    to: 'at - keep',
+  },
+  'a start ahead ends the log before it': { scope: ORDER, from: 'now - (rule.is_dated and MAX_DATED or 0)', to: 'now' },
+  'no ticket is ever granted': { scope: ORDER, from: 'turns < line.max_turns then', to: 'turns < 0 then' },
+};
