@@ -18,6 +18,11 @@ import { type Caller, TicketGroup } from './ticket-group.js';
 import { parseTicketItems } from './ticket-items.js';
 import { TicketLine } from './ticket-line.js';
 
+interface Entry {
+  readonly ticket: Ticket;
+  readonly line: TicketLine;
+}
+
 /** The callers of one store that wait, in queues that all processes share. See `lua/queues/tickets.lua`. */
 export class WaitingRoom implements StoreWaiting, Room {
   readonly leaseMs: number;
@@ -25,8 +30,9 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly #settings: RoomSettings;
   readonly #owner = randomId();
   readonly #lines = new Map<string, TicketLine>();
-  /** All tickets, also for a lease after they have left, because a message may still contain their turn. */
-  readonly #tickets = new Map<number, { readonly ticket: Ticket; line: TicketLine; endMs: number }>();
+  readonly #tickets = new Map<number, Entry>();
+  /** Those that have left during the last lease, in their order, because a message may still contain their turn. */
+  readonly #left = new Map<number, Entry & { readonly endMs: number }>();
   readonly #serverClock = new ServerClock();
   #nextId = 1;
 
@@ -73,8 +79,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       throw error;
     } finally {
       ticket.state = 'left';
-      this.#tickets.get(ticket.id)!.endMs = this.nowMs() + this.leaseMs;
-      this.#dropOldTickets();
+      this.#forget(ticket.id);
     }
   }
 
@@ -98,10 +103,7 @@ export class WaitingRoom implements StoreWaiting, Room {
 
   /** Reads a reply, or a message if `sentMs` is missing. */
   receive(text: string, sentMs: number | undefined): void {
-    const { now, items } = parseTicketItems(
-      text,
-      (id) => this.#tickets.get(id)?.line.group.encodedPlan.plan.rules.length,
-    );
+    const { now, items } = parseTicketItems(text, (id) => this.#find(id)?.line.group.encodedPlan.plan.rules.length);
     // An injected clock may have advanced since then, and the waits count from the time of the script.
     const receivedMs = this.hasClock ? now / 1000 : this.nowMs();
     if (!this.hasClock) {
@@ -109,7 +111,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       else this.#serverClock.noteReply(now / 1000, sentMs, receivedMs);
     }
     for (const item of items) {
-      const entry = this.#tickets.get(item.id);
+      const entry = this.#find(item.id);
       entry?.line.accept(entry.ticket, item, now, receivedMs);
     }
   }
@@ -171,7 +173,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       line = new TicketLine(group, this);
       this.#lines.set(group.id, line);
     }
-    this.#tickets.set(ticket.id, { ticket, line, endMs: Infinity });
+    this.#tickets.set(ticket.id, { ticket, line });
     line.enter(ticket);
   }
 
@@ -195,12 +197,18 @@ export class WaitingRoom implements StoreWaiting, Room {
     return this.hasClock ? madeMs : Math.min(this.nowMs(), this.#serverClock.toEarliestLocalMs(madeMs));
   }
 
-  /** The entries are in the order of their ends, apart from those that still wait. */
-  #dropOldTickets(): void {
+  #find(id: number): Entry | undefined {
+    return this.#tickets.get(id) ?? this.#left.get(id);
+  }
+
+  /** Forgets a ticket when no message with its turn can come any more. */
+  #forget(id: number): void {
     const nowMs = this.nowMs();
-    for (const [id, { endMs }] of this.#tickets) {
+    this.#left.set(id, { ...this.#tickets.get(id)!, endMs: nowMs + this.leaseMs });
+    this.#tickets.delete(id);
+    for (const [old, { endMs }] of this.#left) {
       if (endMs > nowMs) break;
-      this.#tickets.delete(id);
+      this.#left.delete(old);
     }
   }
 }

@@ -82,6 +82,7 @@ function rolling_window.test(rule, hits, now, cost)
   -- The key expires by the limit that recorded last and the longest minDifference. No wait is longer, because an expired key
   -- rejects nothing.
   local left = newest + hits.recorder.keep - now
+  if left < 0 then left = 0 end -- A start ahead of now finds a log that ends before it.
   if cost > limit then wait = NEVER
   else
     if cost > free then wait = log.time_of(hits, log.index_of_unit(hits, first, cost - free)) + window - now end
