@@ -1,0 +1,67 @@
+import { RedisStore } from '@rollgate/redis';
+import { startRedis } from '@rollgate/test-support';
+import { Redis } from 'ioredis';
+import { createFetch, discord, github, openai } from '../src';
+import { TestApi } from './test-api';
+
+const api = new TestApi();
+let redis: Awaited<ReturnType<typeof startRedis>>;
+const clients: Redis[] = [];
+
+beforeAll(async () => {
+  await api.start();
+  redis = await startRedis();
+});
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  api.stop();
+  await redis.stop();
+});
+
+/** Creates the store of one process. */
+function createStore(): RedisStore {
+  const client = new Redis(redis.url);
+  clients.push(client);
+  return new RedisStore({ client });
+}
+
+const TIMEOUT = { code: 'ERR_ROLLGATE_WAIT_TIMEOUT' };
+const quota =
+  (prefix: string, unit = '') =>
+  (remaining: number, reset: string) => ({
+    [`${prefix}-limit${unit}`]: '100',
+    [`${prefix}-remaining${unit}`]: String(remaining),
+    [`${prefix}-reset${unit}`]: reset,
+  });
+
+test.each([
+  ['github', github(), quota('x-ratelimit')(0, '600')],
+  ['openai', openai(), quota('x-ratelimit', '-tokens')(0, '10m0s')],
+  ['discord', discord(), { ...quota('x-ratelimit')(0, '1'), 'x-ratelimit-reset-after': '600.5' }],
+] as const)(
+  'what a response of %s reports holds for other processes on the same Redis',
+  async (name, dialect, headers) => {
+    api.answerWith({ headers });
+    const create = (bucket: string) =>
+      createFetch({
+        store: createStore(),
+        prefix: name,
+        bucket: () => bucket,
+        dialects: [dialect],
+        cost: () => ({ tokens: 50 }),
+        storeTimeout: '30s',
+      });
+    const [one, other, another] = [create('me'), create('me'), create('you')];
+    expect((await one(api.url)).status).toBe(200);
+    await expect(other(api.url)).rejects.toMatchObject(TIMEOUT);
+    expect((await another(api.url)).status).toBe(200);
+    expect(api.received).toHaveLength(2);
+  },
+);
+
+test('`Retry-After` holds for other processes, too', async () => {
+  api.answerWith({ status: 429, headers: { 'retry-after': '600' } });
+  const create = () => createFetch({ store: createStore(), prefix: 'retry', storeTimeout: '30s' });
+  expect((await create()(api.url)).status).toBe(429);
+  await expect(create()(api.url)).rejects.toMatchObject(TIMEOUT);
+});
