@@ -74,5 +74,16 @@ test('routes are the quotas that requests use', () => {
   expect(route(stripe(), 'GET', 'https://api.stripe.com/v1/customers/cus_NffrFeUfNV2Hib')).toBe(
     'GET /v1/customers/:id',
   );
+  const names = [
+    'payment_intents',
+    'setup_intents',
+    'tax_rates',
+    'billing_portal/sessions',
+    'test_helpers/test_clocks',
+  ];
+  for (const name of names) expect(route(stripe(), 'GET', `https://api.stripe.com/v1/${name}`)).toBe(`GET /v1/${name}`);
+  expect(route(stripe(), 'POST', 'https://api.stripe.com/v1/checkout/sessions/cs_test_a11YYufWQ/expire')).toBe(
+    'POST /v1/checkout/sessions/:id/expire',
+  );
   expect(route(slack(), 'POST', 'https://slack.com/api/chat.postMessage')).toBe('/api/chat.postMessage');
 });

@@ -1,8 +1,8 @@
 import type { Dialect, ResponseReport } from './dialect.js';
 import { readRetryAfter } from './retry-after.js';
 
-/** The ids in a path, such as `cus_NffrFeUfNV2Hib`. */
-const ID = /\/[a-z]{2,10}_[A-Za-z0-9_]+(?=\/|$)/g;
+/** The ids in a path, such as `cus_NffrFeUfNV2Hib`. The names of endpoints, such as `payment_intents`, have lower case alone. */
+const ID = /\/[a-z]{2,20}_(?=[a-z_]*[A-Z0-9])\w+(?=\/|$)/g;
 
 /** Which calls a rejection concerns, by the header `Stripe-Rate-Limited-Reason`. */
 const SCOPES: Readonly<Record<string, ResponseReport['scope']>> = {
