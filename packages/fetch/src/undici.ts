@@ -1,2 +1,2 @@
 // The entry point `@rollgate/fetch/undici`.
-export { createInterceptor, type RateLimitInterceptor } from './undici/create-interceptor.js';
+export { createInterceptor, type InterceptorOptions, type RateLimitInterceptor } from './undici/create-interceptor.js';

@@ -5,8 +5,9 @@ import { responses, waits } from '../events.js';
 import { ServerClock } from '../headers/server-clock.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
-import { type Report, readReport } from '../reports/read-report.js';
+import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
+import { warnOnce } from '../warn-once.js';
 import { backoffMs } from './backoff.js';
 import { BoundedMap } from './bounded-map.js';
 import { type CallPlan, CallPlanner } from './call-planner.js';
@@ -19,8 +20,8 @@ export interface Attempt {
   readonly attempt: number;
   /** How long the attempt may wait, in milliseconds. */
   readonly waitMs: number;
-  /** How long it has to wait, whatever other calls do. */
-  readonly pauseMs: number;
+  /** The rejection that it follows. */
+  readonly rejection: Report | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -64,23 +65,29 @@ export class OutgoingCalls {
    * @throws The reason of `signal` if it is aborted. A `TimeoutError` if the call would have to wait for more than `waitMs`. An error
    * if it is closed, or if the store fails.
    */
-  async start(request: CallRequest, { attempt, waitMs, pauseMs, signal }: Attempt): Promise<StartedCall> {
+  async start(request: CallRequest, { attempt, waitMs, rejection, signal }: Attempt): Promise<StartedCall> {
     const { limiter, clock = performance } = this.#options;
     const startMs = clock.now();
-    await pause(pauseMs, [signal, this.#closing.signal], this.#options.clock);
+    const retryMs = startMs + (rejection?.retryAfterMs ?? 0);
+    // No block is in the way of a call that waits alone.
+    if (rejection?.scope === 'call') await this.#pauseUntil(retryMs, signal);
     const plan = await this.#planner.plan(request);
     const { key, cost, limits } = plan;
-    const timeout = Math.max(1, Math.floor(waitMs - pauseMs));
+    const timeout = Math.max(1, Math.ceil(waitMs - (clock.now() - startMs)));
     const waiting = limiter.wait(key, { cost, limits, timeout, signal });
     if (this.#options.onWait !== undefined || waits.hasSubscribers) void this.#publishWait(plan, waiting);
     const decision = await waiting;
+    await this.#pauseUntil(retryMs, signal).catch(async (reason) => {
+      await limiter.refund(decision).catch(() => {});
+      throw reason;
+    });
     const sentMs = clock.now();
     return { plan, attempt, waitedMs: sentMs - startMs, sentMs, decision };
   }
 
   /** Whether a dialect needs the body of this response. */
   readsBody(head: ResponseHead): boolean {
-    return this.#options.dialects.some((dialect) => dialect.readsBody?.(head));
+    return readsBody(this.#options.dialects, head);
   }
 
   /** Creates what the dialects read. Call it when the response arrives. */
@@ -114,7 +121,9 @@ export class OutgoingCalls {
    * @param cost The actual cost, if it is known.
    */
   async finish(call: StartedCall, report: Report, cost: CallCost = {}): Promise<void> {
-    await Promise.all([this.#block(call, report), this.#tell(call, report, cost)]).catch(() => {});
+    // The block comes first, because the end of the call may let another one start.
+    await this.#block(call, report).catch(() => {});
+    await this.#tell(call, report, cost).catch(() => this.fail(call, false));
   }
 
   /**
@@ -126,6 +135,13 @@ export class OutgoingCalls {
     const { limiter } = this.#options;
     const closed = isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost: plan.cost });
     await closed.catch(() => {}); // The caller gets the error of the connection.
+  }
+
+  /** Waits until this time, even if the store could not keep the block of a rejection. */
+  async #pauseUntil(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    const restMs = timeMs - (clock ?? performance).now();
+    if (restMs > 0) await pause(restMs, [signal, this.#closing.signal], clock);
   }
 
   async #block({ plan: { bucket, route } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<void> {
@@ -160,7 +176,11 @@ export class OutgoingCalls {
     await nextTurn();
     if (!isWaiting || decision === undefined) return;
     const event = { request, bucket, route, waitMs: decision.retryAfterMs, violated: decision.violated };
-    this.#options.onWait?.(event);
     waits.publish(event);
+    try {
+      this.#options.onWait?.(event);
+    } catch (error) {
+      warnOnce('ROLLGATE_ON_WAIT_FAILED', 'The option `onWait` failed, and the call waits nevertheless', error);
+    }
   }
 }

@@ -48,5 +48,6 @@ function isExhausted(response: ResponseHead): boolean {
 }
 
 function messageOf({ body }: ResponseHead): string {
-  return String((body as { message?: unknown } | null | undefined)?.message ?? '');
+  const { message } = (body ?? {}) as { message?: unknown };
+  return typeof message === 'string' ? message : '';
 }

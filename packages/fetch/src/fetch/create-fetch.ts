@@ -61,18 +61,18 @@ async function sendWithinLimits(
   const call = callOf(...args);
   const mayRetry = call.isReplayable && mayRepeat(call.request.method, call.hasIdempotencyKey);
   let waitMs = maxWaitMs;
-  let pauseMs = 0;
   let rejected: Response | undefined;
+  let rejection: Report | undefined;
   for (let attempt = 1; ; attempt++) {
-    const started = await startOr(rejected, calls, call, { attempt, waitMs, pauseMs, signal: call.signal });
+    const started = await startOr(rejected, calls, call, { attempt, waitMs, rejection, signal: call.signal });
     if (started === undefined) return rejected!;
-    await rejected?.body?.cancel();
+    discard(rejected);
     const { response, report } = await sendOnce(calls, started, functions, args);
     const { isRejected, retryAfterMs = 0 } = report;
     waitMs -= started.waitedMs;
     if (!isRejected || attempt === attempts || !mayRetry || !report.mayRetry || retryAfterMs > waitMs) return response;
-    pauseMs = report.scope === 'call' ? retryAfterMs : 0;
     rejected = response;
+    rejection = report;
   }
 }
 
@@ -87,28 +87,38 @@ async function startOr(
     return await calls.start(request, attempt);
   } catch (error) {
     if (rejected === undefined || attempt.signal?.aborted) {
-      await rejected?.body?.cancel();
+      discard(rejected);
       throw error;
     }
     return undefined;
   }
 }
 
+/** Frees the connection of a response that is not read. The connection may have broken already. */
+function discard(response: Response | undefined): void {
+  response?.body?.cancel().catch(() => {});
+}
+
+/** Sends a request, and closes the call in any case. */
 async function sendOnce(
   calls: OutgoingCalls,
   started: StartedCall,
   { send, settle }: Functions,
   args: Parameters<Fetch>,
 ): Promise<{ response: Response; report: Report }> {
-  const response = await send(...args).catch(async (error: unknown) => {
+  try {
+    const response = await send(...args);
+    const head = calls.headOf(started, response.status, response.headers);
+    const report = calls.read(started, calls.readsBody(head) ? { ...head, body: await readBody(response) } : head);
+    // The copy is read while the caller reads the response. The call stays open until then.
+    if (settle === undefined || report.isRejected) await calls.finish(started, report);
+    else
+      void settleCost(settle, response.clone(), started.plan.request).then((cost) =>
+        calls.finish(started, report, cost),
+      );
+    return { response, report };
+  } catch (error) {
     await calls.fail(started, isUnsent(error));
     throw error;
-  });
-  const head = calls.headOf(started, response.status, response.headers);
-  const report = calls.read(started, calls.readsBody(head) ? { ...head, body: await readBody(response) } : head);
-  // The copy is read while the caller reads the response. The call stays open until then.
-  if (settle === undefined || report.isRejected) await calls.finish(started, report);
-  else
-    void settleCost(settle, response.clone(), started.plan.request).then((cost) => calls.finish(started, report, cost));
-  return { response, report };
+  }
 }

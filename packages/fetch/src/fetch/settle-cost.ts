@@ -1,8 +1,6 @@
-import { emitWarning } from '@rollgate/core/store';
 import type { CallRequest } from '../dialects/dialect.js';
 import type { CallCost, FetchOptions } from '../options/fetch-options.js';
-
-let hasWarned = false;
+import { warnOnce } from '../warn-once.js';
 
 /** Returns the actual cost of a call. If `settle` fails, the estimate stays, and the process emits one warning. */
 export async function settleCost(
@@ -13,11 +11,8 @@ export async function settleCost(
   try {
     return await settle(response, request);
   } catch (error) {
-    if (!hasWarned) {
-      const message = `The option \`settle\` of createFetch failed, so a call counts as estimated: ${String(error)}`;
-      emitWarning(message, { type: 'RollgateWarning', code: 'ROLLGATE_SETTLE_FAILED' });
-    }
-    hasWarned = true;
+    const message = 'The option `settle` of createFetch failed, so a call counts as estimated';
+    warnOnce('ROLLGATE_SETTLE_FAILED', message, error);
     return {};
   }
 }

@@ -4,8 +4,10 @@ import type { CallRequest } from '../dialects/dialect.js';
 /** What a dispatcher sends. */
 export type DispatchOptions = Parameters<Dispatcher.Dispatch>[0];
 
-export function requestOf({ method, origin, path }: DispatchOptions): CallRequest {
-  return { method: method.toUpperCase(), url: new URL(path, origin) };
+/** Returns the call that a dispatcher sends. A path may begin with two slashes, which would be another host in a relative address. */
+export function requestOf({ method, path }: DispatchOptions, origin: string | URL): CallRequest {
+  const url = new URL(path.startsWith('/') ? new URL(origin).origin + path : path);
+  return { method: method.toUpperCase(), url };
 }
 
 /** Whether the body can be sent again. `fetch` of undici passes streams, whatever its caller has passed. */

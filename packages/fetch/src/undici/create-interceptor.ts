@@ -1,9 +1,19 @@
-import { validateOptionNames } from '@rollgate/core/store';
+import { invalidOption, validateOptionNames } from '@rollgate/core/store';
 import type { Dispatcher } from 'undici';
 import { OutgoingCalls } from '../calls/outgoing-calls.js';
 import type { CallOptions } from '../options/fetch-options.js';
 import { CALL_OPTIONS, resolveOptions } from '../options/resolve-options.js';
+import { requestOf } from './call-of-dispatch.js';
 import { LimitedDispatch } from './limited-dispatch.js';
+
+/** The options of `createInterceptor`. */
+export interface InterceptorOptions extends CallOptions {
+  /**
+   * The origin of requests that have none, such as `'https://api.github.com'`. Set it for a `Client` or a `Pool`, because their
+   * requests have none.
+   */
+  origin?: string | URL | undefined;
+}
 
 /** An interceptor for `compose` of a dispatcher. */
 export interface RateLimitInterceptor {
@@ -16,7 +26,7 @@ export interface RateLimitInterceptor {
  * Creates an interceptor of undici, from version 7 on, that obeys the limits of an API like `createFetch`. Compose it with an `Agent`
  * and pass that to `setGlobalDispatcher`, so that all requests of undici obey.
  *
- * It repeats a rejected call only if its response has at most 64 kB, because it holds the response back until it knows.
+ * To compose a `Client` or a `Pool`, set the option `origin`. It repeats a rejected call only if its response has at most 64 kB, because it holds the response back until it knows.
  *
  * @throws TypeError, RangeError naming the invalid option.
  * @example
@@ -29,17 +39,27 @@ export interface RateLimitInterceptor {
  * await agent.close();
  * ```
  */
-export function createInterceptor(options: CallOptions = {}): RateLimitInterceptor {
-  validateOptionNames('createInterceptor', options, CALL_OPTIONS);
+export function createInterceptor(options: InterceptorOptions = {}): RateLimitInterceptor {
+  validateOptionNames('createInterceptor', options, [...CALL_OPTIONS, 'origin']);
+  const { origin } = options;
+  if (origin !== undefined && !URL.canParse(String(origin)))
+    throw invalidOption('origin', "an origin such as 'https://api.example.com'", origin);
   const resolved = resolveOptions(options);
   const calls = new OutgoingCalls(resolved, options.signal);
   const interceptor =
     (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch =>
     (request, handler) => {
-      // Without an origin, the dispatcher knows it, and only it. A tunnel is not a call.
-      if (request.origin === undefined || request.method === 'CONNECT') return dispatch(request, handler);
-      new LimitedDispatch(calls, resolved, dispatch, request, handler).begin();
+      // A tunnel is not a call.
+      if (request.method === 'CONNECT') return dispatch(request, handler);
+      const call = requestOf(request, request.origin ?? origin ?? missingOrigin());
+      new LimitedDispatch(calls, resolved, dispatch, request, call, handler).begin();
       return true;
     };
   return Object.assign(interceptor, { close: () => calls.close() });
+}
+
+function missingOrigin(): never {
+  throw new TypeError(
+    'Cannot determine the origin of a request. Is the dispatcher a Client or a Pool? Set the `origin` option of createInterceptor.',
+  );
 }

@@ -6,7 +6,7 @@ import { isUnsent } from '../fetch/is-unsent.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
 import { CallController } from './call-controller.js';
-import { type DispatchOptions, hasIdempotencyKey, hasReplayableBody, requestOf } from './call-of-dispatch.js';
+import { type DispatchOptions, hasIdempotencyKey, hasReplayableBody } from './call-of-dispatch.js';
 import { HeldResponse } from './held-response.js';
 
 type Handler = Dispatcher.DispatchHandler;
@@ -16,11 +16,10 @@ type Headers = Parameters<NonNullable<Handler['onResponseStart']>>[2];
 /** A call through a dispatcher, with all of its attempts. Handles the events of the present one. */
 export class LimitedDispatch implements Handler {
   readonly #controller = new CallController();
-  readonly #request: CallRequest;
   readonly #mayRetry: boolean;
   #attempt = 0;
   #waitMs: number;
-  #pauseMs = 0;
+  #rejection: Report | undefined;
   #call: StartedCall | undefined;
   /** The response that waits, and what its headers report. */
   #held: HeldResponse | undefined;
@@ -28,34 +27,33 @@ export class LimitedDispatch implements Handler {
   /** What the present response reports, and the end of sharing that. */
   #report: Report | undefined;
   #finished: Promise<void> | undefined;
+  #hasFailed = false;
 
   constructor(
     readonly calls: OutgoingCalls,
     readonly options: ResolvedOptions,
     readonly dispatch: Dispatcher.Dispatch,
     readonly dispatched: DispatchOptions,
+    readonly request: CallRequest,
     readonly handler: Handler,
   ) {
-    this.#request = requestOf(dispatched);
     this.#waitMs = options.maxWaitMs;
-    this.#mayRetry =
-      hasReplayableBody(dispatched) && options.mayRepeat(this.#request.method, hasIdempotencyKey(dispatched));
+    this.#mayRetry = hasReplayableBody(dispatched) && options.mayRepeat(request.method, hasIdempotencyKey(dispatched));
   }
 
   /** Starts the first attempt. The caller can abort the wait before it. */
   begin(): void {
     this.handler.onRequestStart?.(this.#controller, null);
-    void this.#start();
+    this.#start().catch((error) => this.#fail(error));
   }
 
   async #start(): Promise<void> {
-    const waiting = { attempt: ++this.#attempt, waitMs: this.#waitMs, pauseMs: this.#pauseMs };
+    const waiting = { attempt: ++this.#attempt, waitMs: this.#waitMs, rejection: this.#rejection };
     try {
-      this.#call = await this.calls.start(this.#request, { ...waiting, signal: this.#controller.signal });
+      this.#call = await this.calls.start(this.request, { ...waiting, signal: this.#controller.signal });
     } catch (error) {
-      if (this.#held === undefined || this.#controller.aborted)
-        this.handler.onResponseError?.(this.#controller, error as Error);
-      else this.#passOn();
+      if (this.#held === undefined || this.#controller.aborted) throw error;
+      this.#passOn();
       return;
     }
     this.#held = undefined;
@@ -84,9 +82,9 @@ export class LimitedDispatch implements Handler {
       return;
     }
     const report = this.calls.read(this.#call!, this.#head);
+    this.#finish(report);
     if (this.#canRetry(report)) this.#held = response;
     else response.passOn(this.handler, this.#controller);
-    this.#finish(report);
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
@@ -100,10 +98,17 @@ export class LimitedDispatch implements Handler {
 
   onResponseEnd(_controller: Controller, trailers: Headers): void {
     if (this.#held === undefined) this.handler.onResponseEnd?.(this.#controller, trailers);
-    else void this.#decide(this.#held);
+    else this.#decide(this.#held).catch((error) => this.#fail(error));
   }
 
   onResponseError(_controller: Controller, error: Error): void {
+    this.#fail(error);
+  }
+
+  /** Closes the call and passes the error on, once. It may be one that the handler has thrown, as dispatchers catch them. */
+  #fail(error: Error): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     if (this.#report === undefined && this.#call !== undefined) void this.calls.fail(this.#call, isUnsent(error));
     this.handler.onResponseError?.(this.#controller, error);
   }
@@ -128,8 +133,9 @@ export class LimitedDispatch implements Handler {
       this.#passOn();
       return;
     }
+    this.#rejection = report;
     this.#report = undefined;
-    this.#pauseMs = report.scope === 'call' ? report.retryAfterMs! : 0;
+    this.#call = undefined;
     await this.#start();
   }
 

@@ -1,0 +1,202 @@
+import { type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
+import { OutgoingLimiter } from '@rollgate/core/outgoing';
+import { guardStore } from '@rollgate/core/store';
+import { Agent, Client, type Dispatcher, MockAgent, Pool, request, stream } from 'undici';
+import { type CallOptions, type CallRequest, createFetch, type Dialect, github, type WaitEvent } from '../src';
+import { createInterceptor, type InterceptorOptions } from '../src/undici';
+import { TestApi } from './test-api';
+
+const api = new TestApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+let clock: ManualClock;
+let store: MemoryStore;
+let warn: jest.SpyInstance;
+const dispatchers: Dispatcher[] = [];
+beforeEach(() => {
+  clock = manualClock(1_000_000);
+  store = new MemoryStore({ clock });
+  warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  api.answerWith({});
+});
+afterEach(() => warn.mockRestore());
+afterAll(() => Promise.all(dispatchers.map((dispatcher) => dispatcher.close())));
+
+function compose(options: InterceptorOptions = {}, inner: Dispatcher = new Agent()): Dispatcher {
+  dispatchers.push(inner);
+  return inner.compose(createInterceptor({ store, maxWait: '1s', ...options }));
+}
+
+const createOwn = (options: CallOptions & { fetch?: typeof fetch } = {}) =>
+  createFetch({ store, maxWait: '1s', ...options });
+const json = { 'content-type': 'application/json' };
+const REJECTED = { status: 429, headers: { 'retry-after': '30' }, body: 'slow down' };
+
+/** Passes if no call is open, because an open one would keep the next call of a bucket without known quotas back. */
+const nextStatus = async (options: CallOptions = {}) => (await createOwn(options)(api.url)).status;
+
+describe('a call is closed, and the next one starts', () => {
+  test('after a function `fetch` that throws or returns nothing', async () => {
+    const failing = createOwn({
+      fetch: () => {
+        throw new Error('no network');
+      },
+    });
+    await expect(failing(api.url)).rejects.toThrow('no network');
+    await expect(createOwn({ fetch: (async () => undefined) as never })(api.url)).rejects.toThrow(TypeError);
+    expect(await nextStatus()).toBe(200);
+  });
+
+  test('after a response whose message is not text', async () => {
+    const hostile = { status: 403, headers: json, body: '{"message":{"toString":1,"valueOf":1}}' };
+    api.answerWith(hostile, hostile, {});
+    const dialects = [github()];
+    const bucket = () => 'me';
+    expect(await nextStatus({ dialects, bucket })).toBe(403);
+    const { statusCode, body } = await request(api.url, { dispatcher: compose({ dialects, bucket }) });
+    expect([statusCode, await body.text()]).toEqual([403, hostile.body]);
+    expect(await nextStatus({ dialects, bucket })).toBe(200);
+  });
+
+  test('after a dialect that throws, with one warning. The response is obeyed nevertheless', async () => {
+    const fail = () => {
+      throw new Error('unexpected header');
+    };
+    const dialects: Dialect[] = [{ name: 'acme', units: ['requests'], readsBody: fail, read: fail }];
+    api.answerWith(REJECTED);
+    expect(await nextStatus({ dialects })).toBe(429);
+    await expect(nextStatus({ dialects })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining('`acme`'), { type: 'RollgateWarning', code: 'ROLLGATE_DIALECT_FAILED' }],
+    ]);
+  });
+
+  test('after an inner interceptor that throws', async () => {
+    const mock = new MockAgent();
+    mock.disableNetConnect();
+    const dispatcher = compose({}, mock);
+    const failing = request(api.url, { dispatcher });
+    await expect(failing).rejects.toMatchObject({ code: 'UND_MOCK_ERR_MOCK_NOT_MATCHED' });
+    expect(await nextStatus()).toBe(200);
+  });
+
+  test('after a handler that throws when it gets the response', async () => {
+    api.answerWith({ status: 403, headers: json, body: '{"message":"Resource not accessible"}' }, {});
+    const dispatcher = compose({ dialects: [github()] });
+    const failing = stream(api.url, { dispatcher, method: 'GET' }, ({ statusCode }) => {
+      throw new Error(`unexpected ${statusCode}`);
+    });
+    await expect(failing).rejects.toThrow('unexpected 403');
+    expect(await nextStatus({ dialects: [github()] })).toBe(200);
+  });
+});
+
+test('an invalid cost in a report loses neither the block nor the call', async () => {
+  const limits = { points: rollingWindow({ limit: 1000, window: '1m' }) };
+  const remaining = () =>
+    new OutgoingLimiter({ limits, store, prefix: 'rollgate-fetch' })
+      .peek({ points: api.url })
+      .then((one) => one.remaining);
+  const expected = [
+    [Number.NaN, 999],
+    [1.5, 997],
+    [-1, 996],
+  ] as const;
+  for (const [points, left] of expected) {
+    const read = () => ({ isRejected: true, retryAfterMs: 5000, cost: { points } });
+    const dialects: Dialect[] = [{ name: 'acme', units: ['points'], read }];
+    const options = { dialects, limits, retry: false as const };
+    expect(await nextStatus(options)).toBe(200);
+    await expect(nextStatus(options)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    expect(await remaining()).toBe(left);
+    clock.advance('5s');
+  }
+});
+
+test('`onWait` that throws changes nothing, with one warning', async () => {
+  api.answerWith(REJECTED, {});
+  const limited = createOwn({
+    maxWait: '1m',
+    onWait: ({ waitMs }: WaitEvent) => {
+      clock.advance(waitMs);
+      throw new Error('no metrics');
+    },
+  });
+  expect((await limited(api.url)).status).toBe(200);
+  expect(warn.mock.calls).toEqual([
+    [expect.stringContaining('no metrics'), { type: 'RollgateWarning', code: 'ROLLGATE_ON_WAIT_FAILED' }],
+  ]);
+});
+
+test('a rejection whose body breaks during the wait is repeated', async () => {
+  const broken = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) });
+  const responses = [new Response(broken, REJECTED), new Response('done')];
+  const limited = createOwn({
+    maxWait: '1m',
+    onWait: ({ waitMs }) => clock.advance(waitMs),
+    fetch: async () => responses.shift()!,
+  });
+  expect(await (await limited('http://api.example')).text()).toBe('done');
+});
+
+test('a repeated call waits for `Retry-After` when the store fails', async () => {
+  const fail = async (): Promise<never> => {
+    throw new Error('store down');
+  };
+  const down = { clock, guard: guardStore, check: fail, peek: fail, refund: fail, reset: fail, settle: fail };
+  const sentMs: number[] = [];
+  const limited = createFetch({
+    store: down,
+    onStoreError: 'allow',
+    maxWait: '2h',
+    fetch: async () => {
+      sentMs.push(clock.now());
+      return new Response('slow down', REJECTED);
+    },
+  });
+  const done = limited('http://api.example');
+  let isDone = false;
+  void done.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    clock.advance('1s');
+    await new Promise(setImmediate);
+  }
+  const gaps = sentMs.slice(1).map((ms, index) => ms - sentMs[index]!);
+  expect(gaps).toHaveLength(2);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000);
+});
+
+describe('requests of a dispatcher', () => {
+  const limits = { own: rollingWindow({ limit: 2, window: '1h' }) };
+
+  test.each([
+    ['Client', () => new Client(api.url)],
+    ['Pool', () => new Pool(api.url)],
+  ])('of a %s have the origin of the option, and need it', async (_, create) => {
+    const dispatcher = compose({ limits, origin: new URL(api.url) }, create());
+    const options = { path: '/', method: 'GET' as const };
+    for (const _ of [1, 2]) await (await dispatcher.request(options)).body.dump();
+    await expect(dispatcher.request(options)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    await expect(compose({ limits }, create()).request(options)).rejects.toThrow('`origin` option');
+  });
+
+  test('may have paths that look like hosts', async () => {
+    const urls: string[] = [];
+    const bucket = ({ url }: CallRequest) => {
+      urls.push(url.href);
+      return url.origin;
+    };
+    const dispatcher = compose({ bucket });
+    for (const path of ['//other.example/x', '//'])
+      await (await dispatcher.request({ origin: api.url, path, method: 'GET' })).body.dump();
+    expect(urls).toEqual([`${api.url}//other.example/x`, `${api.url}//`]);
+    expect(api.received.map(({ path }) => path)).toEqual(['//other.example/x', '//']);
+  });
+
+  test('need an address as their origin', () => {
+    expect(() => createInterceptor({ origin: 'api.example.com' })).toThrow('origin');
+  });
+});
