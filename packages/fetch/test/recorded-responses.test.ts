@@ -71,6 +71,16 @@ test('routes are the quotas that requests use', () => {
   );
   expect(route(discord(), 'GET', 'https://discord.com/api/v10/users/80351110224678912')).toBe('GET /users/:id');
 
+  // Tokens are secrets, so they are not in the names of routes. Webhooks with different tokens have different quotas.
+  const [hook, other] = ['s3cret', 'other'].map((token) =>
+    route(discord(), 'POST', `https://discord.com/api/v10/webhooks/155101607195836416/${token}`),
+  );
+  expect(hook).toMatch(/^POST \/webhooks\/155101607195836416\/%#[\w-]{43}$/);
+  expect(other).not.toBe(hook);
+  expect(route(discord(), 'POST', 'https://discord.com/api/v10/interactions/155101607195836416/s3cret/callback')).toBe(
+    'POST /interactions/:id/:token/callback',
+  );
+
   expect(route(stripe(), 'GET', 'https://api.stripe.com/v1/customers/cus_NffrFeUfNV2Hib')).toBe(
     'GET /v1/customers/:id',
   );

@@ -1,3 +1,4 @@
+import { hashKey } from '@rollgate/core/store';
 import { parseSeconds, parseUnits } from '../headers/numbers.js';
 import type { CallRequest, Dialect, ResponseHead, ResponseReport } from './dialect.js';
 import { readRetryAfter } from './retry-after.js';
@@ -8,6 +9,10 @@ const MAJOR = /^\/(?:api\/(?:v\d+\/)?)?((?:channels|guilds|webhooks)\/\d+)/;
 const VERSION = /^\/api(?:\/v\d+)?/;
 /** The ids of all other resources. They have 17 digits or more. */
 const MINOR_ID = /(?<!^\/(?:channels|guilds|webhooks))\/\d{16,20}(?=\/|$)/g;
+
+/** The tokens in a path are secrets. That of a webhook belongs to the quota. */
+const WEBHOOK_TOKEN = /^(\/webhooks\/\d+\/)([^/]+)/;
+const INTERACTION_TOKEN = /^(\/interactions\/[^/]+)\/[^/]+/;
 
 /**
  * Reads the limits of the Discord API. Each route has a quota, and routes may share one, whose bucket the responses name. A
@@ -20,13 +25,21 @@ export function discord(): Dialect {
   return {
     name: 'discord',
     units: ['requests'],
-    routeOf: ({ method, url }) => `${method} ${url.pathname.replace(VERSION, '').replace(MINOR_ID, '/:id')}`,
+    routeOf: ({ method, url }) => `${method} ${toRoute(url)}`,
     read(response) {
       const quotas = readQuotas(response);
       if (response.status === 429) return readRejection(response, quotas);
       return quotas && { quotas };
     },
   };
+}
+
+function toRoute({ pathname }: URL): string {
+  return pathname
+    .replace(VERSION, '')
+    .replace(MINOR_ID, '/:id')
+    .replace(INTERACTION_TOKEN, '$1/:token')
+    .replace(WEBHOOK_TOKEN, (_, webhook: string, token: string) => webhook + hashKey(token));
 }
 
 function readQuotas(response: ResponseHead): ResponseReport['quotas'] {

@@ -14,14 +14,21 @@ export function openai(): Dialect {
   return {
     name: 'openai',
     units: UNITS,
+    readsBody: ({ status }) => status === 429,
     read(response) {
       const quotas = UNITS.flatMap((unit) => readUnit(response, unit) ?? []);
       if (quotas.length === 0 && response.status !== 429) return undefined;
       if (response.status !== 429) return { quotas };
+      if (isUnpaid(response)) return { quotas, isRejected: false };
       const mayRetry = response.header('x-should-retry') !== 'false';
       return { quotas, isRejected: true, retryAfterMs: readRetryAfter(response), mayRetry };
     },
   };
+}
+
+/** Whether the account has no credit left, which no wait changes. */
+function isUnpaid({ body }: ResponseHead): boolean {
+  return (body as { error?: { code?: unknown } | null } | null | undefined)?.error?.code === 'insufficient_quota';
 }
 
 function readUnit(response: ResponseHead, unit: string): QuotaReport | undefined {

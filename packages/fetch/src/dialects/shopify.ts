@@ -42,7 +42,8 @@ function readGraphql({ body }: ResponseHead): ResponseReport | undefined {
   const actual = toNumber(cost?.actualQueryCost);
   return {
     quotas: quota && [quota],
-    isRejected,
+    // The status may reject it nevertheless.
+    isRejected: isRejected || undefined,
     retryAfterMs: isRejected ? toWait(cost, quota) : undefined,
     cost: actual === undefined ? undefined : { points: Math.ceil(actual) },
   };

@@ -82,6 +82,18 @@ export const OPENAI: readonly RecordedResponse[] = [
     },
     report: { quotas: [], isRejected: true, retryAfterMs: undefined, mayRetry: true },
   },
+  {
+    title: 'an account without credit, which no wait changes',
+    source: 'https://platform.openai.com/docs/guides/error-codes/api-errors, as text',
+    isReal: false,
+    url: 'https://api.openai.com/v1/responses',
+    status: 429,
+    headers: {},
+    body: {
+      error: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'You exceeded your current quota.' },
+    },
+    report: { quotas: [], isRejected: false },
+  },
 ];
 
 const MESSAGES = 'https://api.anthropic.com/v1/messages';

@@ -24,7 +24,7 @@ export const SHOPIFY: readonly RecordedResponse[] = [
     },
     report: {
       quotas: [{ unit: 'points', limit: 1000, remaining: 985, resetMs: 300, kind: 'refill' }],
-      isRejected: false,
+      isRejected: undefined,
       retryAfterMs: undefined,
       cost: { points: 3 },
     },
@@ -110,5 +110,23 @@ export const SHOPIFY: readonly RecordedResponse[] = [
     status: 200,
     headers: { 'X-Shopify-Shop-Api-Call-Limit': '1/40' },
     report: { quotas: [{ unit: 'requests', limit: 40, remaining: 39, resetMs: 500, kind: 'refill' }] },
+  },
+  {
+    title: 'a rejection by the status, with a cost',
+    source: 'https://shopify.dev/docs/api/usage/response-codes, as text',
+    isReal: false,
+    method: 'POST',
+    url: GRAPHQL,
+    status: 429,
+    headers: { 'Retry-After': '2.0' },
+    body: {
+      extensions: { cost: { throttleStatus: { maximumAvailable: 1000, currentlyAvailable: 500, restoreRate: 50 } } },
+    },
+    report: {
+      quotas: [{ unit: 'points', limit: 1000, remaining: 500, resetMs: 10_000, kind: 'refill' }],
+      isRejected: undefined,
+      retryAfterMs: undefined,
+      cost: undefined,
+    },
   },
 ];
