@@ -25,6 +25,7 @@ export {
   MAX_KEY_LENGTH,
   mapAwaitable,
   neverAllowed,
+  onAbort,
   PendingResult,
   parseDuration,
   ROLLING_WINDOW_OPTIONS,

@@ -1,4 +1,5 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
+export { onAbort } from './base/abort-listeners.js';
 export { isThenable, mapAwaitable } from './base/awaitable.js';
 export { copyString } from './base/copy-string.js';
 export { PendingResult } from './base/pending-result.js';

@@ -1,8 +1,11 @@
+import { getEventListeners, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { guardStore } from '@rollgate/core/store';
 import { Agent, Client, type Dispatcher, MockAgent, Pool, request, stream } from 'undici';
-import { type CallOptions, type CallRequest, createFetch, type Dialect, github, type WaitEvent } from '../src';
+import { type CallOptions, type CallRequest, createFetch, type Dialect, github, stripe, type WaitEvent } from '../src';
 import { createInterceptor, type InterceptorOptions } from '../src/undici';
 import { TestApi } from './test-api';
 
@@ -199,4 +202,120 @@ describe('requests of a dispatcher', () => {
   test('need an address as their origin', () => {
     expect(() => createInterceptor({ origin: 'api.example.com' })).toThrow('origin');
   });
+});
+
+test('a response of another server after a redirection concerns that call alone', async () => {
+  const other = new TestApi();
+  await other.start();
+  other.answerWith({ ...REJECTED, headers: { ...REJECTED.headers, 'x-ratelimit-remaining': '0' } });
+  api.answer = ({ url }) => (url === '/file' ? { status: 302, headers: { location: other.url } } : {});
+  const limited = createOwn({ retry: false });
+  expect((await limited(`${api.url}/file`)).status).toBe(429);
+  expect((await limited(api.url)).status).toBe(200);
+  other.stop();
+});
+
+/** A body whose chunks a test sends. */
+function openBody(): { body: ReadableStream<Uint8Array>; send: (text: string) => void; isRead: () => boolean } {
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  const body = new ReadableStream<Uint8Array>({
+    start(given) {
+      controller = given;
+    },
+  });
+  const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
+  return { body, send, isRead: () => controller.desiredSize! > 0 };
+}
+
+test.each([
+  ['does not end', (advance: () => void) => advance()],
+  ['has more than 64 kB', (_advance: () => void, send: (text: string) => void) => send('x'.repeat(70_000))],
+])('a body that %s reports nothing, and the caller gets it', async (_, act) => {
+  const { body, send } = openBody();
+  send('[1,');
+  const dialects: Dialect[] = [{ name: 'acme', units: [], readsBody: () => true, read: () => undefined }];
+  const limited = createOwn({ dialects, fetch: async () => new Response(body, { headers: json }) });
+  const call = limited('http://api.example');
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  act(() => clock.advance('5s'), send);
+  const reader = (await call).body!.getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe('[1,');
+  await reader.cancel();
+});
+
+test('a rejection frees its connection during the wait, and stays readable', async () => {
+  const { body, send, isRead } = openBody();
+  let isWaiting = false;
+  const onWait = () => {
+    isWaiting = true;
+  };
+  const limited = createOwn({ maxWait: '1h', onWait, fetch: async () => new Response(body, REJECTED) });
+  const call = limited('http://api.example');
+  while (!isWaiting) await new Promise(setImmediate);
+  send('slow down');
+  while (!isRead()) await new Promise(setImmediate);
+  limited.close();
+  const reader = (await call).body!.getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe('slow down');
+  await reader.cancel();
+});
+
+describe('the signal of a call', () => {
+  test('cancels a stream that is not sent', async () => {
+    const reasons: unknown[] = [];
+    const createBody = () => new ReadableStream({ cancel: (reason) => void reasons.push(reason) });
+    const signal = AbortSignal.abort(new Error('no longer needed'));
+    const init = { method: 'PUT', duplex: 'half' } as const;
+    await expect(createOwn()(api.url, { ...init, body: createBody(), signal })).rejects.toBe(signal.reason);
+    const sent = new Request(api.url, { ...init, body: createBody() } as RequestInit);
+    await expect(createOwn()(sent, { signal })).rejects.toBe(signal.reason);
+    expect(reasons).toEqual([signal.reason, signal.reason]);
+  });
+
+  test('does not matter if `null` replaces it', async () => {
+    const aborting = new AbortController();
+    const request = new Request(api.url, { signal: aborting.signal });
+    aborting.abort();
+    expect((await createOwn()(request, { signal: null })).status).toBe(200);
+  });
+
+  test('may be shared by many calls that wait for an object alone', async () => {
+    const { signal } = new AbortController();
+    let sent = 0;
+    const fetch = async () => {
+      sent++;
+      return new Response('locked', { status: 429 });
+    };
+    const limited = createOwn({ dialects: [stripe()], maxWait: '1m', fetch });
+    const calls = Array.from({ length: 12 }, () => limited('http://api.example', { signal }));
+    while (sent < 12) await new Promise(setImmediate);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    // Node warns of a leak when a signal has more than ten.
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    limited.close();
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(429);
+  });
+});
+
+test('closing removes the listener of the option `signal`', () => {
+  const { signal } = new AbortController();
+  createOwn({ signal }).close();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('trailers of a response that has waited reach the caller', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(429, { ...REJECTED.headers, trailer: 'checksum' });
+    response.write('slow down');
+    response.addTrailers({ checksum: 'abc' });
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const dialects: Dialect[] = [{ name: 'acme', units: [], readsBody: () => true, read: () => undefined }];
+  const { trailers, body } = await request(url, { dispatcher: compose({ dialects, retry: false }) });
+  await body.text();
+  expect(trailers).toEqual({ checksum: 'abc' });
+  server.close();
 });

@@ -12,7 +12,7 @@ import { backoffMs } from './backoff.js';
 import { BoundedMap } from './bounded-map.js';
 import { type CallPlan, CallPlanner } from './call-planner.js';
 import { BUCKET_BLOCK, ROUTE_BLOCK } from './outgoing-limits.js';
-import { pause } from './pause.js';
+import { Pauses } from './pauses.js';
 
 /** When an attempt of a call may start. */
 export interface Attempt {
@@ -42,21 +42,26 @@ const MAX_CLOCKS = 1000;
 export class OutgoingCalls {
   readonly #options: ResolvedOptions;
   readonly #planner: CallPlanner;
-  readonly #closing = new AbortController();
+  readonly #pauses: Pauses;
+  readonly #ignoreSignal: () => void;
   /** By origin. */
   readonly #clocks = new BoundedMap<string, ServerClock>(MAX_CLOCKS);
 
   constructor(options: ResolvedOptions, signal: AbortSignal | undefined) {
     this.#options = options;
     this.#planner = new CallPlanner(options);
-    if (signal?.aborted) this.close();
-    else signal?.addEventListener('abort', () => this.close(), { once: true });
+    this.#pauses = new Pauses(options.clock);
+    const close = () => this.close();
+    signal?.addEventListener('abort', close);
+    this.#ignoreSignal = () => signal?.removeEventListener('abort', close);
+    if (signal?.aborted) close();
   }
 
   /** Ends all waits and rejects later calls. */
   close(): void {
     this.#options.limiter.close();
-    this.#closing.abort();
+    this.#pauses.close();
+    this.#ignoreSignal();
   }
 
   /**
@@ -70,14 +75,15 @@ export class OutgoingCalls {
     const startMs = clock.now();
     const retryMs = startMs + (rejection?.retryAfterMs ?? 0);
     // No block is in the way of a call that waits alone.
-    if (rejection?.scope === 'call') await this.#pauseUntil(retryMs, signal);
+    if (rejection?.scope === 'call') await this.#pauses.until(retryMs, signal);
     const plan = await this.#planner.plan(request);
     const { key, cost, limits } = plan;
     const timeout = Math.max(1, Math.ceil(waitMs - (clock.now() - startMs)));
     const waiting = limiter.wait(key, { cost, limits, timeout, signal });
     if (this.#options.onWait !== undefined || waits.hasSubscribers) void this.#publishWait(plan, waiting);
     const decision = await waiting;
-    await this.#pauseUntil(retryMs, signal).catch(async (reason) => {
+    // The store may not have kept the block of the rejection.
+    await this.#pauses.until(retryMs, signal).catch(async (reason) => {
       await limiter.refund(decision).catch(() => {});
       throw reason;
     });
@@ -90,19 +96,28 @@ export class OutgoingCalls {
     return readsBody(this.#options.dialects, head);
   }
 
-  /** Creates what the dialects read. Call it when the response arrives. */
-  headOf({ plan: { request } }: StartedCall, status: number, headers: HeaderReader): ResponseHead {
-    const { origin } = request.url;
+  /**
+   * Creates what the dialects read. Call it when the response arrives.
+   *
+   * @param origin The server that has sent it, perhaps after a redirection.
+   */
+  headOf(
+    { plan: { request } }: StartedCall,
+    status: number,
+    headers: HeaderReader,
+    origin = request.url.origin,
+  ): ResponseHead {
     const nowMs = this.#options.clock?.now() ?? Date.now();
     const clock = this.#clocks.get(origin) ?? new ServerClock();
     this.#clocks.set(origin, clock);
     return createResponseHead(request, status, headers, clock.timeOf(headers.get('date') ?? undefined, nowMs));
   }
 
-  /** Returns what a response reports. */
-  read(call: StartedCall, head: ResponseHead): Report {
+  /** Returns what a response reports. That of another server, after a redirection, concerns this call alone. */
+  read(call: StartedCall, head: ResponseHead, isForeign = false): Report {
     const { dialects, maxBlockMs } = this.#options;
-    const read = readReport(dialects, head, maxBlockMs);
+    const given = readReport(dialects, head, maxBlockMs);
+    const read: Report = isForeign ? { ...given, quotas: [], cost: undefined, scope: 'call' } : given;
     const { isRejected, quotas } = read;
     const retryAfterMs = isRejected ? (read.retryAfterMs ?? Math.min(backoffMs(call.attempt), maxBlockMs)) : undefined;
     if (responses.hasSubscribers) {
@@ -135,13 +150,6 @@ export class OutgoingCalls {
     const { limiter } = this.#options;
     const closed = isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost: plan.cost });
     await closed.catch(() => {}); // The caller gets the error of the connection.
-  }
-
-  /** Waits until this time, even if the store could not keep the block of a rejection. */
-  async #pauseUntil(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#options;
-    const restMs = timeMs - (clock ?? performance).now();
-    if (restMs > 0) await pause(restMs, [signal, this.#closing.signal], clock);
   }
 
   async #block({ plan: { bucket, route } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<void> {

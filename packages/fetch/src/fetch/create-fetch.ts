@@ -1,3 +1,4 @@
+import type { Clock } from '@rollgate/core';
 import { validateOptionalFunction, validateOptionNames } from '@rollgate/core/store';
 import { type Attempt, OutgoingCalls, type StartedCall } from '../calls/outgoing-calls.js';
 import type { FetchOptions } from '../options/fetch-options.js';
@@ -5,7 +6,8 @@ import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/r
 import type { Report } from '../reports/read-report.js';
 import { callOf, type FetchCall } from './call-of.js';
 import { isUnsent } from './is-unsent.js';
-import { readBody } from './read-body.js';
+import { readJson } from './read-body.js';
+import { Rejection } from './rejection.js';
 import { settleCost } from './settle-cost.js';
 
 type Fetch = typeof globalThis.fetch;
@@ -14,7 +16,10 @@ type Fetch = typeof globalThis.fetch;
 export interface RateLimitedFetch {
   /** Like `fetch`, but waits until the API allows the call. */
   (...args: Parameters<Fetch>): ReturnType<Fetch>;
-  /** Rejects all calls that wait, and all later ones. Calls that have been sent go on. */
+  /**
+   * Ends all waits, and rejects all later calls. A call that waits rejects, or resolves to its last rejection if it has one. Calls
+   * that have been sent go on.
+   */
   close(): void;
 }
 
@@ -42,14 +47,15 @@ export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
   const resolved = resolveOptions(options);
   const calls = new OutgoingCalls(resolved, options.signal);
   const send: Fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args);
-  const limited = (...args: Parameters<Fetch>) =>
-    sendWithinLimits(calls, resolved, { send, settle: options.settle }, args);
+  const functions = { send, settle: options.settle, clock: resolved.clock };
+  const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, resolved, functions, args);
   return Object.assign(limited, { close: () => calls.close() });
 }
 
 interface Functions {
   readonly send: Fetch;
   readonly settle: FetchOptions['settle'];
+  readonly clock: Clock | undefined;
 }
 
 async function sendWithinLimits(
@@ -61,55 +67,49 @@ async function sendWithinLimits(
   const call = callOf(...args);
   const mayRetry = call.isReplayable && mayRepeat(call.request.method, call.hasIdempotencyKey);
   let waitMs = maxWaitMs;
-  let rejected: Response | undefined;
-  let rejection: Report | undefined;
+  let rejection: Rejection | undefined;
   for (let attempt = 1; ; attempt++) {
-    const started = await startOr(rejected, calls, call, { attempt, waitMs, rejection, signal: call.signal });
-    if (started === undefined) return rejected!;
-    discard(rejected);
+    const started = await startOr(rejection, calls, call, { attempt, waitMs, signal: call.signal });
+    if (started === undefined) return rejection!.take();
+    rejection?.discard();
     const { response, report } = await sendOnce(calls, started, functions, args);
     const { isRejected, retryAfterMs = 0 } = report;
     waitMs -= started.waitedMs;
     if (!isRejected || attempt === attempts || !mayRetry || !report.mayRetry || retryAfterMs > waitMs) return response;
-    rejected = response;
-    rejection = report;
+    rejection = new Rejection(response, report);
   }
 }
 
 /** Starts an attempt. Resolves to `undefined` if there is a response already, and another attempt cannot start in time. */
 async function startOr(
-  rejected: Response | undefined,
+  rejection: Rejection | undefined,
   calls: OutgoingCalls,
-  { request }: FetchCall,
-  attempt: Attempt,
+  { request, cancelBody }: FetchCall,
+  attempt: Omit<Attempt, 'rejection'>,
 ): Promise<StartedCall | undefined> {
   try {
-    return await calls.start(request, attempt);
+    return await calls.start(request, { ...attempt, rejection: rejection?.report });
   } catch (error) {
-    if (rejected === undefined || attempt.signal?.aborted) {
-      discard(rejected);
-      throw error;
-    }
-    return undefined;
+    if (rejection !== undefined && !attempt.signal?.aborted) return undefined;
+    rejection?.discard();
+    cancelBody(error);
+    throw error;
   }
-}
-
-/** Frees the connection of a response that is not read. The connection may have broken already. */
-function discard(response: Response | undefined): void {
-  response?.body?.cancel().catch(() => {});
 }
 
 /** Sends a request, and closes the call in any case. */
 async function sendOnce(
   calls: OutgoingCalls,
   started: StartedCall,
-  { send, settle }: Functions,
+  { send, settle, clock }: Functions,
   args: Parameters<Fetch>,
 ): Promise<{ response: Response; report: Report }> {
   try {
     const response = await send(...args);
-    const head = calls.headOf(started, response.status, response.headers);
-    const report = calls.read(started, calls.readsBody(head) ? { ...head, body: await readBody(response) } : head);
+    const { origin } = response.url ? new URL(response.url) : started.plan.request.url;
+    const head = calls.headOf(started, response.status, response.headers, origin);
+    const body = calls.readsBody(head) ? await readJson(response, clock) : undefined;
+    const report = calls.read(started, { ...head, body }, origin !== started.plan.request.url.origin);
     // The copy is read while the caller reads the response. The call stays open until then.
     if (settle === undefined || report.isRejected) await calls.finish(started, report);
     else

@@ -59,7 +59,7 @@ export interface CallOptions {
    */
   maxWait?: Duration | undefined;
   /**
-   * How long a response stops calls at most, whatever its headers contain. After that, a call finds out.
+   * How long a response stops calls at most, whatever its headers contain. After that, calls start again.
    *
    * @defaultValue 1 hour
    */

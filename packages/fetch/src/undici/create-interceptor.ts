@@ -18,7 +18,10 @@ export interface InterceptorOptions extends CallOptions {
 /** An interceptor for `compose` of a dispatcher. */
 export interface RateLimitInterceptor {
   (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch;
-  /** Fails all calls that wait, and all later ones. Calls that have been sent go on. */
+  /**
+   * Ends all waits, and fails all later calls. A call that waits fails, or gets its last rejection if it has one. Calls that have
+   * been sent go on.
+   */
   close(): void;
 }
 

@@ -24,6 +24,7 @@ export class LimitedDispatch implements Handler {
   /** The response that waits, and what its headers report. */
   #held: HeldResponse | undefined;
   #head: ResponseHead | undefined;
+  #trailers: Headers = {};
   /** What the present response reports, and the end of sharing that. */
   #report: Report | undefined;
   #finished: Promise<void> | undefined;
@@ -98,7 +99,7 @@ export class LimitedDispatch implements Handler {
 
   onResponseEnd(_controller: Controller, trailers: Headers): void {
     if (this.#held === undefined) this.handler.onResponseEnd?.(this.#controller, trailers);
-    else this.#decide(this.#held).catch((error) => this.#fail(error));
+    else this.#decide(this.#held, trailers).catch((error) => this.#fail(error));
   }
 
   onResponseError(_controller: Controller, error: Error): void {
@@ -125,7 +126,8 @@ export class LimitedDispatch implements Handler {
   }
 
   /** Repeats the call of a whole response, or passes the response on. */
-  async #decide(held: HeldResponse): Promise<void> {
+  async #decide(held: HeldResponse, trailers: Headers): Promise<void> {
+    this.#trailers = trailers;
     if (this.#report === undefined) this.#finish(this.calls.read(this.#call!, { ...this.#head!, body: held.json() }));
     const report = this.#report!;
     await this.#finished;
@@ -141,7 +143,7 @@ export class LimitedDispatch implements Handler {
 
   #passOn(): void {
     this.#held!.passOn(this.handler, this.#controller);
-    this.handler.onResponseEnd?.(this.#controller, {});
+    this.handler.onResponseEnd?.(this.#controller, this.#trailers);
   }
 }
 

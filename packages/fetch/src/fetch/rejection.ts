@@ -1,0 +1,33 @@
+import type { Report } from '../reports/read-report.js';
+import { copyBody } from './read-body.js';
+
+/** A response that is the caller's if its call cannot be repeated. */
+export class Rejection {
+  readonly #response: Response;
+  readonly #cancelCopy: (() => void) | undefined;
+
+  constructor(
+    response: Response,
+    readonly report: Report,
+  ) {
+    this.#response = response;
+    if (response.body === null || response.bodyUsed || response.body.locked) return;
+    // Once its body is in memory, other calls can use its connection during the wait. A longer one keeps it.
+    const copy = copyBody(response);
+    copy.bytes.catch(() => {});
+    this.#cancelCopy = copy.cancel;
+  }
+
+  /** Returns the response for the caller, who reads what is not in memory yet. */
+  take(): Response {
+    this.#cancelCopy?.();
+    return this.#response;
+  }
+
+  /** Frees the connection of a response that is not read. The connection may have broken already. */
+  discard(): void {
+    this.take()
+      .body?.cancel()
+      .catch(() => {});
+  }
+}
