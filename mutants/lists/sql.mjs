@@ -40,17 +40,18 @@ export const sql = [
     'postgres/src/store/batch-runner',
     [postgres('locks')],
     [
-      [
-        'the limit on waits for locks holds for each row',
-        'SET LOCAL statement_timeout = ${lockMs',
-        'SET LOCAL lock_timeout = ${lockMs',
-      ],
+      ['the limit on waits for locks holds for each row', 'statement_timeout: lockMs', 'lock_timeout: lockMs'],
       [
         'a process that freezes holds its locks',
         '[LEAST_IDLE_MS, MOST_IDLE_MS] = [1000, 5000]',
         '[LEAST_IDLE_MS, MOST_IDLE_MS] = [5000, 5000]',
       ],
     ],
+  ),
+  ...of(
+    'postgres/src/store/batch-runner',
+    [postgres('postgres-store')],
+    [['a batch reads the whole table after a change of its keys', "enable_seqscan: 'off', ", '']],
   ),
   ...of(
     'postgres/src/states/pages',

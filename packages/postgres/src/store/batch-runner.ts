@@ -12,7 +12,7 @@ const RETRIED = new Set(['40P01', '40001']);
  * Finds rows by the primary key only, whatever the planner expects. Statistics are missing in a new table and wrong in one whose
  * number of keys has changed. It would then read the whole table, collect addresses first, or compile.
  */
-const BY_PRIMARY_KEY = ['SET LOCAL jit = off', 'SET LOCAL enable_seqscan = off', 'SET LOCAL enable_bitmapscan = off'];
+const BY_PRIMARY_KEY = { jit: 'off', enable_seqscan: 'off', enable_bitmapscan: 'off' };
 
 /** The share of the time that callers still wait which a transaction may wait for locks. */
 const LOCK_SHARE = 0.8;
@@ -60,13 +60,13 @@ export class BatchRunner {
 
   /** One text is one transaction. */
   async #read(connection: TextRunner, batch: TransactionBatch): Promise<void> {
-    const results = await connection.run(this.#withTime([...BY_PRIMARY_KEY, this.#readText(batch)]));
+    const results = await connection.run(this.#withTime([settingsText(BY_PRIMARY_KEY), this.#readText(batch)]));
     batch.update(...this.#parse(results));
   }
 
   async #write(connection: TextRunner, batch: TransactionBatch): Promise<void> {
     const { table } = this.#settings;
-    const begin = [...this.#beginTexts(batch), ...this.#lockTexts(batch), this.#readText(batch)];
+    const begin = [...this.#lockTexts(batch), this.#readText(batch)];
     const [states, nowMicros] = this.#parse(await connection.run(this.#withTime(begin)));
     const before = new Map(states) as ReadonlyMap<string, Float64Array | undefined>;
     const changes = batch.update(states, nowMicros);
@@ -87,24 +87,24 @@ export class BatchRunner {
     }
   }
 
-  #beginTexts(batch: TransactionBatch): string[] {
-    const idleMs = Math.min(Math.max(LEAST_IDLE_MS, lockMs(batch)), MOST_IDLE_MS);
-    const settings = [
-      ...BY_PRIMARY_KEY,
-      `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
-      ...(this.#settings.synchronousCommit ? [] : ['SET LOCAL synchronous_commit = off']),
-    ];
-    // The level is part of `BEGIN`, because the server's default may be another one.
-    return ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings];
-  }
-
   /**
-   * The limit holds for the locks of all rows together, which `lock_timeout` does not offer. It must not hold for the commit, whose
-   * wait for a standby it would end.
+   * The limit of `statement_timeout` holds for the locks of all rows together, which `lock_timeout` does not offer. It must not hold for
+   * the commit, whose wait for a standby it would end.
    */
   #lockTexts(batch: TransactionBatch): string[] {
-    const limit = `SET LOCAL statement_timeout = ${lockMs(batch)}`;
-    return [limit, lockText(this.#settings.table, batch.keys), 'SET LOCAL statement_timeout = DEFAULT'];
+    const idleMs = Math.min(Math.max(LEAST_IDLE_MS, lockMs(batch)), MOST_IDLE_MS);
+    const settings = {
+      ...BY_PRIMARY_KEY,
+      idle_in_transaction_session_timeout: idleMs,
+      ...(this.#settings.synchronousCommit ? {} : { synchronous_commit: 'off' }),
+      statement_timeout: lockMs(batch),
+    };
+    return [
+      'BEGIN ISOLATION LEVEL READ COMMITTED', // The server's default may be another level.
+      settingsText(settings),
+      lockText(this.#settings.table, batch.keys),
+      'SET LOCAL statement_timeout = DEFAULT',
+    ];
   }
 
   #readText({ keys }: TransactionBatch): string {
@@ -149,4 +149,10 @@ function lockMs({ remainingMs }: TransactionBatch): number {
 /** A state of one row has no version, because reading it again is cheap. */
 function newVersion(numbers: Float64Array): string | undefined {
   return pageCount(numbers.length) === 1 ? undefined : String(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER));
+}
+
+/** Changes settings until the transaction ends. One statement takes less time than one for each of them. */
+function settingsText(settings: Readonly<Record<string, string | number>>): string {
+  const values = Object.entries(settings).map(([name, value]) => `set_config('${name}','${value}',true)`);
+  return `SELECT ${values.join(',')}`;
 }
