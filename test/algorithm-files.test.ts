@@ -13,9 +13,9 @@ const NAMES = [
   'concurrency',
 ];
 
-/** All but `host-tests`, whose scenarios use some algorithms, and `fetch`, which obeys APIs by one of them. */
+/** All but `host-tests`, whose scenarios use some algorithms, and `fetch` with its tests, which obeys APIs by one of them. */
 const packages = readdirSync(join(ROOT, 'packages'))
-  .filter((name) => name !== 'host-tests' && name !== 'fetch')
+  .filter((name) => !['host-tests', 'test-support', 'fetch'].includes(name))
   .map((name) => join(ROOT, 'packages', name, 'src'));
 
 /** All sources, as paths from the root. */

@@ -91,9 +91,9 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: { requests: api, tokens: api }, store: open() });
     const decision = await limiter.check('token', { cost: { tokens: 0 } });
-    await limiter.tell(decision, { told: { requests: window, tokens: { ...window, remaining: 1 } } });
+    await limiter.tell(decision, { told: { requests: window, tokens: { ...window, remaining: 2 } } });
     const { requests, tokens } = (await limiter.peek('token')).limits;
-    expect([requests.remaining, tokens.remaining]).toEqual([3, 1]);
+    expect([requests.remaining, tokens.remaining]).toEqual([3, 2]);
   });
 
   test('a call that a tell has closed is not renewed, and a slot of the same check is', async () => {

@@ -36,10 +36,10 @@ test('one script closes the call, tells all limits and settles those of your own
   const check = () => limiter.check('token', { cost: { tokens: 0 } });
   await limiter.tell(await check(), { cost: 0 }); // Now the server has the script.
   const decision = await check();
-  const told = { requests: window, tokens: { ...window, remaining: 1 } };
+  const told = { requests: window, tokens: { ...window, remaining: 2 } };
   expect(await redis.countScriptCallsOf(() => limiter.tell(decision, { told, cost: { own: 7 } }))).toBe(1);
   const { own, requests, tokens, slots } = (await limiter.peek('token')).limits;
-  expect([own.remaining, requests.remaining, tokens.remaining, slots.remaining]).toEqual([93, 3, 1, 0]);
+  expect([own.remaining, requests.remaining, tokens.remaining, slots.remaining]).toEqual([93, 3, 2, 0]);
   await limiter.release(decision);
   expect((await limiter.peek('token')).limits.slots.remaining).toBe(1);
   await limiter.close();
