@@ -25,6 +25,8 @@ export class AskSchedule {
   #backupMs = BACKUP_MS;
   /** Whether a `sync` is on its way. */
   #isAsking = false;
+  /** When a `sync` was sent. */
+  #askedMs = -Infinity;
   #lastReplyMs = -Infinity;
 
   constructor(room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages'>) {
@@ -33,7 +35,6 @@ export class AskSchedule {
 
   noteArrival(): void {
     const nowMs = this.#room.nowMs();
-    if (this.#beatMs === Infinity) this.#lastReplyMs = nowMs;
     this.#beatMs = Math.min(this.#beatMs, nowMs + this.#room.leaseMs / 2);
   }
 
@@ -57,6 +58,7 @@ export class AskSchedule {
   /** A `sync` is sent. */
   start(): void {
     this.#isAsking = true;
+    this.#askedMs = this.#room.nowMs();
     this.#isHurried = false;
     this.#firstMs = Infinity;
     this.#beatMs = this.#room.nowMs() + this.#room.leaseMs / 2;
@@ -68,13 +70,15 @@ export class AskSchedule {
     this.#isAsking = false;
   }
 
-  /** Whether no reply has come for a whole lease. An injected clock may pass any time before a reply comes. */
+  /** Whether no reply to a `sync` has come for a whole lease. */
   hasFailed(): boolean {
     return this.#room.nowMs() > this.#failedMs;
   }
 
+  /** An injected clock may pass any time before a reply comes. A process that was stopped may not have asked. */
   get #failedMs(): number {
-    return this.#room.hasClock ? Infinity : this.#lastReplyMs + this.#room.leaseMs;
+    if (this.#room.hasClock || !this.#isAsking) return Infinity;
+    return Math.max(this.#askedMs, this.#lastReplyMs) + this.#room.leaseMs;
   }
 
   /** When a ticket that is in no queue has not got its turn either. Without messages, there is nothing to wait for. */

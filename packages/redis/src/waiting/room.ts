@@ -5,6 +5,7 @@ import type { EncodedPlan } from '../operations/plan-encoder.js';
 import type { Subscriber } from './subscriber.js';
 import type { Ticket, Turn } from './ticket.js';
 import type { Caller, HorizonSettings } from './ticket-group.js';
+import type { Leavable } from './unconfirmed-leaves.js';
 
 /** What a line needs of the queues of its store. */
 export interface Room {
@@ -24,6 +25,8 @@ export interface Room {
   reject(ticket: Ticket, reason: 'full' | 'neverAllowed'): void;
   /** Refunds a turn that no action uses. */
   refund(turn: Turn): void;
+  /** The `leave` of a ticket has failed. */
+  noteUnconfirmed(ticket: Ticket, line: Leavable): void;
   /** Forgets the line of a group, which is empty. */
   drop(line: object, groupId: string): void;
 }

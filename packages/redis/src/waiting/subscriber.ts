@@ -25,14 +25,22 @@ interface Receiver extends SubscriberClient {
 /** A server counts who receives the messages on its connections, but not on those of other nodes. */
 const [IS_COUNTED, MAY_BE_ELSEWHERE] = [1, 2];
 
-/** Receives the messages of one owner of tickets. */
+/** How one store receives its messages. */
+interface Listening {
+  readonly onMessage: (text: string) => void;
+  readonly onReady: () => void;
+  /** A failed attempt is repeated. */
+  state: 'new' | 'subscribing' | 'subscribed';
+}
+
+/** Receives the messages of the owners of tickets: one owner for each store that uses the client. */
 export class Subscriber {
   readonly #client: Receiver;
   readonly #isIoredis: boolean;
-  /** How the owner gets messages, as `lua/queues/tickets.lua` describes it. */
+  /** How an owner gets messages, as `lua/queues/tickets.lua` describes it. */
   readonly contact: number;
-  #isListening = false;
-  #isSubscribed = false;
+  /** By their channels. */
+  readonly #listening = new Map<string, Listening>();
 
   /** @throws TypeError if the client is of another kind. */
   constructor(client: unknown) {
@@ -45,38 +53,57 @@ export class Subscriber {
     this.contact = isCluster(client) ? MAY_BE_ELSEWHERE : IS_COUNTED;
   }
 
-  /** Whether messages arrive now. */
-  get isReady(): boolean {
+  /** Whether the messages of an owner arrive now. */
+  isReady(owner: string): boolean {
+    if (this.#listening.get(channelOf(owner))?.state !== 'subscribed') return false;
     const { status, isReady } = this.#client;
-    return this.#isSubscribed && (this.#isIoredis ? status === 'ready' : isReady !== false);
+    return this.#isIoredis ? status === 'ready' : isReady !== false;
   }
 
   /** Subscribes once. `onReady` is called when messages arrive, and again when some may be lost. */
   listen(owner: string, onMessage: (text: string) => void, onReady: () => void): void {
-    if (this.#isListening) return;
-    this.#isListening = true;
-    const channel = `rollgate:${owner}`;
-    const listener = (text: string) => onMessage(text);
+    const channel = channelOf(owner);
+    if (this.#listening.size === 0) this.#addListeners();
+    let listening = this.#listening.get(channel);
+    if (listening === undefined) {
+      listening = { onMessage, onReady, state: 'new' };
+      this.#listening.set(channel, listening);
+    }
+    if (listening.state === 'new') this.#subscribe(channel, listening);
+  }
+
+  #addListeners(): void {
     if (this.#isIoredis) {
-      this.#client.on('message', ((from: string, text: string) => {
-        if (from === channel) onMessage(text);
+      this.#client.on('message', ((channel: string, text: string) => {
+        this.#listening.get(channel)?.onMessage(text);
       }) as (...values: never[]) => void);
     }
     // After a new connection, the client subscribes again before it sends anything else.
     this.#client.on('ready', () => {
-      if (this.#isSubscribed) onReady();
+      for (const { state, onReady } of this.#listening.values()) if (state === 'subscribed') onReady();
     });
-    const subscribed = this.#isIoredis ? this.#client.subscribe(channel) : this.#client.subscribe(channel, listener);
+  }
+
+  #subscribe(channel: string, listening: Listening): void {
+    listening.state = 'subscribing';
+    // node-redis has a listener only once, however often it is passed.
+    const subscribed = this.#isIoredis
+      ? this.#client.subscribe(channel)
+      : this.#client.subscribe(channel, listening.onMessage);
     subscribed.then(
       () => {
-        this.#isSubscribed = true;
-        onReady();
+        listening.state = 'subscribed';
+        listening.onReady();
       },
       () => {
-        this.#isListening = false; // The next call of `wait` tries again.
+        listening.state = 'new'; // The next call of `wait` tries again.
       },
     );
   }
+}
+
+function channelOf(owner: string): string {
+  return `rollgate:${owner}`;
 }
 
 function isCluster(client: unknown): boolean {

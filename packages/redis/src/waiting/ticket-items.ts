@@ -1,6 +1,3 @@
-import type { CheckResult, DecisionOperation } from '../operations/operations.js';
-import { ScriptReply } from '../script/script-reply.js';
-
 /** What a script reports to the owner of a ticket. `lua/queues/tickets.lua` describes the items. All times are microseconds. */
 export type TicketItem =
   | {
@@ -44,12 +41,4 @@ export function parseTicketItems(text: string, countRules: (id: number) => numbe
     else if (kind) items.push({ kind, id });
   }
   return { now: Number(now), items };
-}
-
-/** Reads the result of a turn as that of a check at `stamp`. */
-export function readTurn(result: string, stamp: number, operation: DecisionOperation): CheckResult {
-  const micros = stamp % 1e6;
-  const reply = new ScriptReply(`${(stamp - micros) / 1e6} ${micros}\n${result}`, 1);
-  reply.nextError();
-  return reply.readResult(operation);
 }

@@ -1,10 +1,10 @@
-import { toDecision } from '@rollgate/core/store';
 import type { TicketOperation } from '../operations/operations.js';
 import { AskSchedule, MAX_ASKED } from './ask-schedule.js';
+import { readTurn } from './read-turn.js';
 import type { Room } from './room.js';
-import type { Ticket, Turn } from './ticket.js';
+import type { Ticket } from './ticket.js';
 import type { TicketGroup } from './ticket-group.js';
-import { readTurn, type TicketItem } from './ticket-items.js';
+import type { TicketItem } from './ticket-items.js';
 
 /** The tickets of this process in one group, in the order of their numbers, and the one timer that all of them share. */
 export class TicketLine {
@@ -31,21 +31,37 @@ export class TicketLine {
     const { maxWaiting } = ticket.call;
     this.#tickets.add(ticket);
     const most = maxWaiting === Infinity ? -1 : maxWaiting;
-    this.#send('enter', [id, number, most, this.group.costsText(costs)], () => {
+    this.#send('enter', [id, number, most, this.group.costsText(costs)], () => this.#onEnterFailed(ticket));
+    this.#asks.noteArrival();
+    this.#schedule();
+  }
+
+  /** Arrives once more, because a broken connection fails only what is on its way. The operation takes one place if both have run. */
+  #onEnterFailed(ticket: Ticket): void {
+    if (ticket.state !== 'waits') {
+      this.#room.noteUnconfirmed(ticket, this);
+    } else if (ticket.hasFailed) {
       // The operation may have run, so its turn may come.
       this.leave(ticket);
       ticket.giveUp();
-    });
-    this.#asks.noteArrival();
-    this.#schedule();
+    } else {
+      ticket.hasFailed = true;
+      this.enter(ticket);
+    }
   }
 
   /** Frees the place of a ticket. A turn that is on its way is refunded when it comes. */
   leave(ticket: Ticket): void {
     ticket.state = 'left';
     this.#tickets.delete(ticket);
-    this.#send('leave', [ticket.id, this.group.costsText(ticket.costs)], () => {});
+    this.sendLeave(ticket);
     this.#schedule();
+  }
+
+  /** Takes a ticket out of the queues. If that fails, the room calls it again when Redis replies. */
+  sendLeave(ticket: Ticket): void {
+    const rest = [ticket.id, this.group.costsText(ticket.costs)];
+    this.#send('leave', rest, () => this.#room.noteUnconfirmed(ticket, this));
   }
 
   /** The ticket has its turn. */
@@ -62,7 +78,11 @@ export class TicketLine {
   }
 
   #notePlace(ticket: Ticket, item: Exclude<TicketItem, { kind: 'granted' }>, receivedMs: number): void {
-    if (ticket.state !== 'waits') return;
+    if (ticket.state !== 'waits') {
+      // Its `leave` was lost, or its `enter` has run a second time. It would hold up all others.
+      if ('wait' in item) this.sendLeave(ticket);
+      return;
+    }
     switch (item.kind) {
       case 'first':
         this.#asks.noteFirst(receivedMs + (item.wait - 0.6 * this.group.horizonMicros) / 1000);
@@ -70,6 +90,7 @@ export class TicketLine {
         break;
       case 'queued':
         ticket.number = item.number;
+        ticket.hasFailed = false;
         ticket.dueMs = receivedMs + item.wait / 1000;
         break;
       case 'missing':
@@ -97,25 +118,15 @@ export class TicketLine {
     }
   }
 
-  #grant(ticket: Ticket, { at, stamp, result }: TicketItem & { kind: 'granted' }, nowMicros: number): void {
-    const { encodedPlan, ruleKeys: keys } = this.group;
-    const { costs } = ticket;
-    // Only with an injected clock, the time differs from the stamp.
-    const clockMicros = this.#room.hasClock ? at : undefined;
-    const { limitDecisions, receipt } = readTurn(result, stamp, {
-      kind: 'check',
-      ...{ encodedPlan, keys, costs, clockMicros },
-      resolve() {},
-      reject() {},
-    });
-    const decision = toDecision(encodedPlan.plan.rules, limitDecisions, receipt, costs);
-    const turn: Turn = { decision, receipt, madeMs: nowMicros / 1000, startMs: at / 1000 + decision.delayMs };
+  #grant(ticket: Ticket, item: TicketItem & { kind: 'granted' }, nowMicros: number): void {
+    if (!ticket.isNewTurn(item)) return;
+    const turn = readTurn(item, this.group, ticket.costs, nowMicros, this.#room.hasClock);
     // A message that comes late may contain a second turn.
     if (ticket.state !== 'waits') {
       this.#room.refund(turn);
       return;
     }
-    if (ticket.number === 0) ticket.number = stamp;
+    if (ticket.number === 0) ticket.number = item.stamp;
     this.#asks.noteTurn();
     ticket.grant(turn);
     this.remove(ticket);
@@ -124,10 +135,6 @@ export class TicketLine {
   /** Extends the lease, asks for the turns that are due, and finds lost messages. */
   #sync(): void {
     this.#timerMs = Infinity;
-    if (this.#asks.hasFailed()) {
-      this.#giveUp();
-      return;
-    }
     this.#asks.start();
     const asked: (string | number)[] = [];
     for (const ticket of this.#tickets) {
@@ -173,7 +180,12 @@ export class TicketLine {
   }
 
   /** No reply has come for a whole lease. */
-  #giveUp(): void {
+  #giveUpIfFailed(): void {
+    this.#timerMs = Infinity;
+    if (!this.#asks.hasFailed()) {
+      this.#schedule();
+      return;
+    }
     for (const ticket of [...this.#tickets]) {
       this.leave(ticket);
       ticket.giveUp();
@@ -193,6 +205,9 @@ export class TicketLine {
 
   #onTimer(): void {
     this.#reenterMissing();
-    if (!this.isEmpty) this.#sync();
+    if (this.isEmpty) return;
+    if (!this.#asks.hasFailed()) this.#sync();
+    // The process may have been stopped. Then the reply is read before this.
+    else setImmediate(() => this.#giveUpIfFailed());
   }
 }

@@ -20,9 +20,13 @@ export class Ticket {
   missingSinceMs: number | undefined;
   /** How often it was too late for its turn. */
   lateCount = 0;
+  /** Whether its arrival has failed before. */
+  hasFailed = false;
   /** Whether the units of a turn that it has missed are about to be free. Until then, the time of its next turn is too late. */
   isRefunding = false;
   state: 'waits' | 'hasTurn' | 'left' = 'waits';
+  /** The turns that were read, by their times and stamps. */
+  readonly #seen = new Set<string>();
   #turn!: Promise<Turn | undefined>;
   #resolve!: (turn: Turn | undefined) => void;
   #reject!: (error: unknown) => void;
@@ -49,6 +53,14 @@ export class Ticket {
       this.#reject = reject;
     });
     this.#turn.catch(() => {}); // Nobody listens after a cancellation.
+  }
+
+  /** Whether a turn is read for the first time. A message may arrive twice, and must not refund the hits of an action that starts. */
+  isNewTurn({ at, stamp }: { readonly at: number; readonly stamp: number }): boolean {
+    const turn = `${at} ${stamp}`;
+    if (this.#seen.has(turn)) return false;
+    this.#seen.add(turn);
+    return true;
   }
 
   grant(turn: Turn): void {

@@ -17,6 +17,7 @@ import { Ticket, type Turn } from './ticket.js';
 import { type Caller, TicketGroup } from './ticket-group.js';
 import { parseTicketItems } from './ticket-items.js';
 import { TicketLine } from './ticket-line.js';
+import { type Leavable, UnconfirmedLeaves } from './unconfirmed-leaves.js';
 
 interface Entry {
   readonly ticket: Ticket;
@@ -33,6 +34,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly #tickets = new Map<number, Entry>();
   /** Those that have left during the last lease, in their order, because a message may still contain their turn. */
   readonly #left = new Map<number, Entry & { readonly endMs: number }>();
+  readonly #unconfirmed = new UnconfirmedLeaves();
   readonly #serverClock = new ServerClock();
   #nextId = 1;
 
@@ -114,6 +116,11 @@ export class WaitingRoom implements StoreWaiting, Room {
       const entry = this.#find(item.id);
       entry?.line.accept(entry.ticket, item, now, receivedMs);
     }
+    if (sentMs !== undefined) this.#unconfirmed.sendAgain();
+  }
+
+  noteUnconfirmed(ticket: Ticket, line: Leavable): void {
+    this.#unconfirmed.add(ticket, line);
   }
 
   /** Ends the wait of a ticket that is in no queue. */
@@ -140,7 +147,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   get getsMessages(): boolean {
-    return this.#settings.subscriber?.isReady === true;
+    return this.#settings.subscriber?.isReady(this.#owner) === true;
   }
 
   caller(): Caller {
@@ -149,7 +156,7 @@ export class WaitingRoom implements StoreWaiting, Room {
     return {
       nowMicros: clock === undefined ? undefined : readMicros(clock),
       owner: this.#owner,
-      contact: subscriber?.isReady === true ? subscriber.contact : 0,
+      contact: subscriber?.isReady(this.#owner) ? subscriber.contact : 0,
       leaseMs: this.leaseMs,
     };
   }
@@ -174,6 +181,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       this.#lines.set(group.id, line);
     }
     this.#tickets.set(ticket.id, { ticket, line });
+    this.#unconfirmed.delete(ticket);
     line.enter(ticket);
   }
 

@@ -40,6 +40,15 @@ local function is_queued(line, ticket)
   return redis.call('ZSCORE', line[1], ticket.member)
 end
 
+-- The number of a ticket that is in a queue.
+local function number_of(line, ticket)
+  for index = 1, #line.queues do
+    local score = redis.call('ZSCORE', line[index], ticket.member)
+    if score then return tonumber(score) end
+  end
+  return 0
+end
+
 -- A new ticket starts at once, or goes into the queues unless they are full or it can never start.
 local function arrive(line, ticket, most)
   local wait = wait_of(line, ticket.costs)
@@ -62,6 +71,8 @@ function kinds.enter(plan, input, stamp, first_key)
   local id, number, most, costs = unpack(input, 8, 11)
   local ticket = own_ticket(line, id, costs)
   note_first(line)
+  -- A client that has lost the reply sends the operation again.
+  if number == 0 then number = number_of(line, ticket) end
   if number == 0 then
     grant_turns(line)
     arrive(line, ticket, most)
@@ -127,10 +138,24 @@ function kinds.wake(plan, input, stamp, first_key)
   return close_line(line)
 end
 
+-- How long a check waits in each queue behind the tickets there, by the numbers of the rules. No queue rejects it if all of their
+-- units and its own are free. So a ticket that waits for another limit does not hold up checks that need none of its units. Only a
+-- least difference of starts cannot be kept free for it.
+local function waits_behind(line, costs)
+  local ticket, waits, is_held = own_ticket(line, 0, costs), {}, false
+  ticket.number = next_number(line)
+  wait_of(line, costs) -- Reads the states.
+  for index, own in ipairs(line.queues) do
+    local wait = first_in(line, index) and math.min(wait_in(line, index, ticket), MAX_AHEAD) or 0
+    local has_difference = (line.rules[own.number].min_difference or 0) > 0
+    if wait > 0 or has_difference and first_in(line, index) then waits[own.number], is_held = math.max(wait, 1000), true end
+  end
+  return is_held and waits
+end
+
 -- Makes the results of a peek those of a check that is rejected because of the tickets before it.
-local function reject_behind(line, results, wait)
-  local waits, number = {}, 0
-  for index, own in ipairs(line.queues) do waits[own.number] = first_in(line, index) and math.max(wait, 1000) end
+local function reject_behind(results, waits)
+  local number = 0
   local rejected = string.gsub(results .. ',', '(%-?%d+) (%-?%d+)([^,]*),', function(delay, own_wait, rest)
     number = number + 1
     if not waits[number] or own_wait == '-1' then return nil end
@@ -152,9 +177,7 @@ function kinds.tail(plan, input, stamp, first_key)
     tell_first(line)
     close_line(line)
   end
-  if is_empty(line) then return decide(line.rules, 0, line.injected_now, true, stamp, first_key, list) end
-  local ticket = own_ticket(line, 0, costs)
-  ticket.number = next_number(line)
-  local wait = estimate(line, ticket)
-  return reject_behind(line, decide(line.rules, 0, line.injected_now, false, stamp, first_key, list), wait)
+  local waits = not is_empty(line) and waits_behind(line, costs)
+  local results = decide(line.rules, 0, line.injected_now, not waits, stamp, first_key, list)
+  return waits and reject_behind(results, waits) or results
 end

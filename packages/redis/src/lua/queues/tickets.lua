@@ -3,8 +3,9 @@
 -- A queue is a sorted set. A ticket is a member with its number as score, so a lower number comes first. Its member is
 -- "owner:id:group:costs". The owner is the store of a process, and `id` is unique in it. Tickets of one group have the same
 -- limits, keys and queues, and a script that knows them can grant their turns. Other members have negative scores:
---   "!owner"   when the owner's lease ends, in milliseconds, times 4, plus how it gets messages: see POLLS. Its tickets are dropped
---              after that
+--   "!owner"   when the owner's lease ends, in milliseconds, times 64, plus 4 times its span, plus how the owner gets messages: see
+--              POLLS. Its tickets are dropped after that. The lease is at most 2 ^ span seconds, so an end that is further ahead
+--              is from before the clock was set back
 --   "+"        the units of all tickets
 --
 -- A ticket stands in the queue of each state that it needs, and has its turn when it is the first one in all of them. Arrival is one
@@ -113,11 +114,22 @@ local function add_to(line, index, ticket)
   redis.call('ZINCRBY', line[index], -units_of(line, index, ticket), '+')
 end
 
+-- Forgets the owners in a queue whose lease has ended.
+local function drop_ended_owners(line, index)
+  local least = format_integer(-64 * math.floor(line.stamp / 1000))
+  local ended = redis.call('ZRANGEBYSCORE', line[index], least, '(0', 'LIMIT', '0', '20')
+  for _, member in ipairs(ended) do
+    if member ~= '+' then redis.call('ZREM', line[index], member) end
+  end
+end
+
 -- Extends the lease of this owner in all queues.
 local function touch(line)
   local ends = math.ceil(line.stamp / 1000) + line.lease
+  local span = math.max(0, math.ceil(math.log(line.lease / 1000) / math.log(2)))
   for index = 1, #line.queues do
-    redis.call('ZADD', line[index], format_integer(-4 * ends - line.contact), '!' .. line.owner)
+    drop_ended_owners(line, index)
+    redis.call('ZADD', line[index], format_integer(-64 * ends - 4 * span - line.contact), '!' .. line.owner)
     redis.call('PEXPIRE', line[index], format_integer(2 * line.lease + 1000))
   end
 end
@@ -136,7 +148,9 @@ local function contact_with(line, index, owner)
   if owner == line.owner then return true, true end
   local score = -(tonumber(redis.call('ZSCORE', line[index], '!' .. owner)) or 0)
   local contact = score % 4
-  if (score - contact) / 4 * 1000 <= line.stamp then return false end
+  local span, now = (score - contact) / 4 % 16, line.stamp / 1000
+  local ends = (score - score % 64) / 64
+  if ends <= now or ends > now + 1 + 2 ^ span * 1000 then return false end
   if contact == POLLS then return true, false end
   local is_subscribed = contact ~= IS_COUNTED or receivers_of(line, owner) > 0
   return is_subscribed, is_subscribed

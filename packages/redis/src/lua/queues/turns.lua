@@ -78,43 +78,52 @@ local function tell_first(line, has_freed)
     if other and not told[other.member] and (has_freed or line.former[index] ~= other.member) then
       told[other.member] = true
       -- Only a script with its limits and keys knows its wait.
-      if other.gets_messages and other.owner ~= line.owner then
+      if other.gets_messages then
         add_item(line, other.owner, string.format('%d %s 0', FIRST, other.id))
       end
     end
   end
 end
 
--- The units of the tickets before this one, for the rule of a queue.
-local function units_before(line, index, ticket)
-  local key, number = line[index], format_integer(ticket.number)
-  local count = redis.call('ZCOUNT', key, '0', '(' .. number)
-  if count > MAX_ADDED then
-    local is_last = redis.call('ZCOUNT', key, '(' .. number, '+inf') == 0
-    if not is_last then return count * units_of(line, index, ticket) end
-    local all = -(tonumber(redis.call('ZSCORE', key, '+')) or 0)
-    return redis.call('ZSCORE', key, ticket.member) and all - units_of(line, index, ticket) or all
-  end
+-- The units of the tickets with numbers in a range.
+local function units_between(line, index, from, to)
   local units = 0
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, '0', '(' .. number)) do
-    units = units + units_of(line, index, ticket_of(member))
-  end
-  count_steps(count)
+  local members = redis.call('ZRANGEBYSCORE', line[index], from, to)
+  for _, member in ipairs(members) do units = units + units_of(line, index, ticket_of(member)) end
+  count_steps(#members)
   return units
 end
 
--- How long a ticket waits if all before it start as early as possible and nothing is freed. Exact for costs of 1.
+-- The units of the tickets before this one, for the rule of a queue. In the middle of a long queue, at least that many.
+local function units_before(line, index, ticket)
+  local key, number = line[index], format_integer(ticket.number)
+  local count = redis.call('ZCOUNT', key, '0', '(' .. number)
+  if count <= MAX_ADDED then return units_between(line, index, '0', '(' .. number) end
+  -- A caller whose wait seems longer than its timeout rejects, so it must not seem too long.
+  if redis.call('ZCOUNT', key, '(' .. number, '+inf') > MAX_ADDED then return count end
+  local all = -(tonumber(redis.call('ZSCORE', key, '+')) or 0)
+  if redis.call('ZSCORE', key, ticket.member) then all = all - units_of(line, index, ticket) end
+  return all - units_between(line, index, '(' .. number, '+inf')
+end
+
+-- How long a ticket waits in one queue if all before it start as early as possible and nothing is freed. Exact for costs of 1.
+local function wait_in(line, index, ticket)
+  local number, period = line.queues[index].number, line.queues[index].period
+  local rule, cost = line.rules[number], units_of(line, index, ticket)
+  local longest = verdicts[number].wait
+  if not rule.limit or cost > rule.limit then return longest end
+  local units = units_before(line, index, ticket) + cost
+  local rounds = period > 0 and math.max(0, math.floor((units - 1) / rule.limit)) or 0
+  if period == 0 and units > rule.limit then return math.max(longest, 1000) end
+  local verdict = rule.algorithm.test(rule, states[number], line.now, math.max(1, units - rounds * rule.limit))
+  return math.max(longest, verdict.wait + rounds * period)
+end
+
+-- How long a ticket waits in all queues.
 local function estimate(line, ticket)
   local longest = wait_of(line, ticket.costs)
   for index = 1, #line.queues do
-    local number, period = line.queues[index].number, line.queues[index].period
-    local rule, cost = line.rules[number], units_of(line, index, ticket)
-    if period > 0 and cost <= rule.limit then
-      local units = units_before(line, index, ticket) + cost
-      local rounds = math.max(0, math.floor((units - 1) / rule.limit))
-      local verdict = rule.algorithm.test(rule, states[number], line.now, math.max(1, units - rounds * rule.limit))
-      longest = math.max(longest, verdict.wait + rounds * period)
-    end
+    if line.queues[index].period > 0 then longest = math.max(longest, wait_in(line, index, ticket)) end
   end
   return math.min(longest, MAX_AHEAD)
 end

@@ -1,0 +1,238 @@
+import { type Limits, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import { type FairWaiting, type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
+import { until } from '@rollgate/test-support';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { PrivateRedis } from './support/private-redis.js';
+import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
+import { freshPrefix } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+let prefix: string;
+beforeEach(() => {
+  prefix = freshPrefix();
+});
+
+interface Options extends FairWaitingOptions {
+  readonly client?: RedisStoreOptions['client'];
+  readonly waiting?: FairWaiting;
+  readonly maxWaiting?: number;
+}
+
+/** A limiter with its own store. Only an event ends the wait of a caller within a test, because the lease is long. */
+function join<Given extends Limits>(limits: Given, options: Options = {}): RateLimiter<Given> {
+  const { client = redis.connect(), waiting, maxWaiting = Infinity, ...rest } = options;
+  const fair = waiting ?? fairWaiting({ subscriber: redis.connect(), lease: '1h', ...rest });
+  const store = new RedisStore({ client, waiting: fair });
+  return new RateLimiter({ limits, store, prefix, timeout: '30s', maxWaiting } as RateLimiterOptions<Given>);
+}
+
+const countQueued = async (key = 'api', name = 'default') =>
+  Number(await redis.server.run('ZCOUNT', `${prefix}:{${key}}:${name}/q`, '0', '+inf'));
+const untilQueued = (count: number, key?: string, name?: string) =>
+  until(`${count} wait`, async () => (await countQueued(key, name)) === count);
+
+async function noteStart<Result>(starts: string[], name: string, wait: Promise<Result>): Promise<Result> {
+  const decision = await wait;
+  starts.push(name);
+  return decision;
+}
+
+const one = rollingWindow({ limit: 1, window: '1h' });
+const shared = { all: one, user: rollingWindow({ limit: 5, window: '1h' }) };
+const keysOf = (user: string) => ({ all: 'all', user });
+
+test('a message is read once, even if the first attempt to subscribe has failed', async () => {
+  const subscriber = new Redis(redis.server.url, { enableOfflineQueue: false });
+  redis.beforeStop(() => subscriber.disconnect());
+  const [waiting, other] = [join(one, { subscriber }), join(one)];
+  await waiting.wait('warm'); // The client cannot subscribe before it is connected.
+  await until('it is connected', async () => subscriber.status === 'ready');
+  const held = await other.wait('api');
+  await waiting.wait('again');
+  await until('it is subscribed', async () => {
+    const channels = (await redis.server.run('PUBSUB', 'CHANNELS', 'rollgate:*')) as string[];
+    return channels.length >= 2;
+  });
+  const next = waiting.wait('api');
+  await untilQueued(1);
+  await other.refund(held);
+  expect((await next).allowed).toBe(true);
+  // A second copy would free the unit of the action that starts.
+  await waiting.peek('api');
+  expect(await other.peek('api')).toMatchObject({ remaining: 0 });
+});
+
+/** Runs `work`, whose commands wait in the server, and then breaks the connection of the client. */
+async function breakDuring(id: string, work: () => unknown): Promise<void> {
+  await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
+  await work();
+  await until('the command waits in the server', async () =>
+    /flags=b/.test(String(await redis.server.run('CLIENT', 'LIST', 'ID', id))),
+  );
+  await redis.server.run('CLIENT', 'KILL', 'ID', id);
+  await redis.server.run('CLIENT', 'UNPAUSE');
+}
+
+/** A client that rejects what is on its way when its connection breaks. */
+async function connectNodeRedis() {
+  const client = createClient({ url: redis.server.url });
+  client.on('error', () => {}); // The connection is killed later.
+  await client.connect();
+  redis.beforeStop(() => client.destroy());
+  return { client, id: String(await client.sendCommand(['CLIENT', 'ID'])) };
+}
+
+test('a caller whose leave was lost holds up no others', async () => {
+  const { client, id } = await connectNodeRedis();
+  const [leaving, other] = [join(shared, { client }), join(shared)];
+  const held = await leaving.wait(keysOf('c'));
+  const controller = new AbortController();
+  const aborted = leaving.wait(keysOf('a'), { signal: controller.signal });
+  aborted.catch(() => {});
+  await untilQueued(1, 'all', 'all');
+  await breakDuring(id, () => {
+    controller.abort(new Error('enough'));
+    return expect(aborted).rejects.toThrow('enough');
+  });
+  const next = leaving.wait(keysOf('b')); // Extends the lease of all tickets of its process.
+  await until('it is in the queue', async () => (await countQueued('b', 'user')) === 1);
+  await other.refund(held);
+  expect((await next).allowed).toBe(true);
+});
+
+test('two stores with the same fairWaiting get their own messages', async () => {
+  const waiting = fairWaiting({ subscriber: redis.connect(), lease: '1h' });
+  const [first, second, other] = [join(one, { waiting }), join(one, { waiting }), join(one)];
+  await first.wait('warm');
+  const held = await other.wait('api');
+  const starts: string[] = [];
+  const waits = [noteStart(starts, 'second', second.wait('api'))];
+  await untilQueued(1);
+  waits.push(noteStart(starts, 'other', other.wait('api')));
+  await untilQueued(2);
+  await other.refund(held);
+  await second.refund(await Promise.race(waits));
+  await Promise.all(waits);
+  expect(starts).toEqual(['second', 'other']);
+});
+
+test('freed units start a caller of the same process with other keys', async () => {
+  const limiter = join(shared);
+  const held = await limiter.wait(keysOf('a'));
+  const next = limiter.wait(keysOf('b'));
+  await untilQueued(1, 'all', 'all');
+  await limiter.refund(held);
+  expect((await next).allowed).toBe(true);
+});
+
+test('a timeout is compared with the units of the callers ahead, not with their number times the own cost', async () => {
+  const limits = rollingWindow({ limit: 100, window: '1h' });
+  const [others, large] = [join(limits), join(limits, { lease: '1s' })];
+  await others.wait('api', { cost: 100 });
+  const ignored = (wait: Promise<unknown>) => void wait.catch(() => {});
+  for (let count = 0; count < 150; count++) ignored(others.wait('api'));
+  await untilQueued(150);
+  let outcome: unknown = 'waits';
+  large.wait('api', { cost: 50, timeout: '5h' }).then(
+    () => {},
+    (error) => {
+      outcome = error;
+    },
+  );
+  await untilQueued(151);
+  ignored(others.wait('api'));
+  await untilQueued(152);
+  await others.peek('api');
+  const before = await redis.countScriptCalls();
+  await until('it has asked again', async () => (await redis.countScriptCalls()) > before);
+  await large.peek('api');
+  expect(outcome).toBe('waits');
+  await Promise.all([others.close(), large.close()]);
+});
+
+test('a client that sends the arrival again gets one place', async () => {
+  const proxy = await ReplyDroppingProxy.start(Number(new URL(redis.server.url).port));
+  const client = new Redis(proxy.port, '127.0.0.1', { retryStrategy: () => 1 });
+  redis.beforeStop(() => {
+    client.disconnect();
+    proxy.stop();
+  });
+  const limiter = join(one, { client, maxWaiting: 1 });
+  const held = await limiter.wait('api');
+  proxy.dropReplies();
+  const next = limiter.wait('api');
+  next.catch(() => {});
+  await untilQueued(1);
+  proxy.closeConnections();
+  await limiter.refund(held);
+  expect((await next).allowed).toBe(true);
+  expect(await countQueued()).toBe(0);
+});
+
+test('a caller whose arrival was lost arrives again', async () => {
+  const { client, id } = await connectNodeRedis();
+  const [arriving, other] = [join(one, { client }), join(one)];
+  const held = await arriving.wait('api');
+  let next: Promise<unknown> | undefined;
+  await breakDuring(id, () => {
+    next = arriving.wait('api');
+  });
+  await untilQueued(1);
+  other.wait('api').catch(() => {});
+  await untilQueued(2);
+  await arriving.refund(held);
+  expect(await next).toMatchObject({ allowed: true });
+  await other.close();
+});
+
+test('callers keep their places if their process stands still for longer than a lease', async () => {
+  const [waiting, other] = [join(one, { lease: '1s' }), join(one)];
+  await waiting.wait('warm');
+  const held = await other.wait('api');
+  const starts: string[] = [];
+  const waits = [noteStart(starts, 'first', waiting.wait('api'))];
+  await untilQueued(1);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200);
+  await until('it has its place again', async () => (await countQueued()) === 1);
+  await waiting.peek('api');
+  waits.push(noteStart(starts, 'second', other.wait('api')));
+  await untilQueued(2);
+  await other.refund(held);
+  await other.refund(await Promise.race(waits));
+  await Promise.all(waits);
+  expect(starts).toEqual(['first', 'second']);
+});
+
+test('a caller that waits for another limit holds up no checks whose units are free', async () => {
+  const limits = { all: rollingWindow({ limit: 3, window: '1h' }), user: one };
+  const limiter = join(limits);
+  await limiter.check(keysOf('a'));
+  const waiting = limiter.wait(keysOf('a'));
+  waiting.catch(() => {});
+  await untilQueued(1, 'all', 'all');
+  expect(await limiter.check(keysOf('b'))).toMatchObject({ allowed: true });
+  // The last unit is for the caller that waits.
+  expect(await limiter.check(keysOf('c'))).toMatchObject({ allowed: false, violated: ['all'] });
+  await limiter.close();
+});
+
+test('forgets owners whose lease has ended, and leases from before the clock was set back', async () => {
+  const [limiter, other] = [join(one), join(one)];
+  const held = await other.wait('api');
+  const nowMs = Date.now();
+  // A lease of 1 second of an owner that may be at another node: one has ended, and one ends in an hour.
+  const scoreOf = (endMs: number) => String(-64 * endMs - 2);
+  const key = `${prefix}:{api}:default/q`;
+  await redis.server.run('ZADD', key, scoreOf(nowMs - 60_000), '!ended', scoreOf(nowMs + 3_600_000), '!ahead');
+  await redis.server.run('ZADD', key, '1', 'ahead:1:group:1', '-1', '+');
+  const next = limiter.wait('api');
+  await until('it is the first one', async () =>
+    /:1/.test(String(await redis.server.run('ZRANGEBYSCORE', key, '2', '+inf'))),
+  );
+  await other.refund(held);
+  expect(await next).toMatchObject({ allowed: true });
+  expect(await redis.server.run('ZSCORE', key, '!ended')).toBeNull();
+});
