@@ -1,5 +1,5 @@
 import type { Clock } from '@rollgate/core';
-import { onAbort, scheduleAfter } from '@rollgate/core/store';
+import { onAbort, scheduleAfter, withCode } from '@rollgate/core/store';
 
 /** Waits of calls, which end together when they are closed. */
 export class Pauses {
@@ -19,7 +19,7 @@ export class Pauses {
     let stop = () => {};
     try {
       await new Promise<void>((resolve, reject) => {
-        const end = () => reject(signal?.aborted ? signal.reason : new Error('The calls are closed.'));
+        const end = () => reject(signal?.aborted ? signal.reason : closedError());
         if (this.#isClosed) end();
         this.#ends.add(end);
         const cancelTimer = scheduleAfter(restMs, resolve, this.#clock);
@@ -40,4 +40,9 @@ export class Pauses {
     this.#isClosed = true;
     for (const end of this.#ends) end();
   }
+}
+
+function closedError(): Error {
+  const message = 'Expected the calls to stay open until the wait ends, but `close` was called';
+  return withCode('ERR_ROLLGATE_LIMITER_CLOSED', new Error(message));
 }

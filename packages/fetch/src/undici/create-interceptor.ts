@@ -62,7 +62,5 @@ export function createInterceptor(options: InterceptorOptions = {}): RateLimitIn
 }
 
 function missingOrigin(): never {
-  throw new TypeError(
-    'Cannot determine the origin of a request. Is the dispatcher a Client or a Pool? Set the `origin` option of createInterceptor.',
-  );
+  throw invalidOption('origin', 'the origin of the Client or Pool, because its requests have none', undefined);
 }
