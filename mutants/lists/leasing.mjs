@@ -57,7 +57,7 @@ export const leasing = [
     ],
     ['units that a caller cannot use stay here', 'this.#leases.closeIfShort(units, nowMs);', ''],
     ['what is free is not requested', 'remaining >= units || retryAfterMs > this.terms.leaseMs', 'false'],
-    ['a lease that is over stays open', 'if (!isValid || this.#wasLate) lease.close();', ''],
+    ['a lease that is over stays open', 'if (!isKept) lease.close();', ''],
     [
       'callers that came later use a lease that is over',
       'for (const listener of this.#takeListeners()) listener.onEnd(undefined);',

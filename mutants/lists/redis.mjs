@@ -101,7 +101,7 @@ export const redis = [
     [...BATCHES, test('conformance')],
     [
       ['a limit with a minDifference is a plain window', ' && minDifferenceMicros === 0', ''],
-      ['a limit with countRejected is a plain window', ' && !countRejected', ''],
+      ['a limit with countRejected is a plain window', '!countRejected && minDifferenceMicros', 'minDifferenceMicros'],
     ],
   ),
   ...of('script/check-result', RECEIPTS, [

@@ -8,6 +8,8 @@ import type { AccountPort } from './unit-request.js';
 const SWEEPS_PER_LEASE = 2;
 /** An account without a lease is forgotten after one or two times so many sweeps without a check. */
 const SWEEPS_PER_GENERATION = 4;
+/** The longest delay of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The accounts of one limit, by key. Those of idle keys are forgotten. */
 export class Accounts {
@@ -22,7 +24,7 @@ export class Accounts {
   constructor(
     readonly terms: LeaseTerms,
     readonly clock: Pick<Clock, 'now' | 'schedule'>,
-    port: Pick<AccountPort, 'take' | 'settle' | 'charge'>,
+    port: Pick<AccountPort, 'openCalls' | 'take' | 'settle' | 'charge'>,
   ) {
     this.#port = {
       ...port,
@@ -65,7 +67,7 @@ export class Accounts {
   }
 
   #schedule(): () => void {
-    const delayMs = this.terms.leaseMs / SWEEPS_PER_LEASE;
+    const delayMs = Math.min(this.terms.leaseMs / SWEEPS_PER_LEASE, MAX_TIMER_MS);
     const sweep = () => this.#sweep();
     if (this.clock.schedule !== undefined) return this.clock.schedule(this.clock.now() + delayMs, sweep);
     const timer = setTimeout(sweep, delayMs).unref();

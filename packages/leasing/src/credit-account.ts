@@ -11,6 +11,10 @@ import type { AccountPort, RequestListener, UnitRequest } from './unit-request.j
 
 /** A lease with fewer units ends with its last one. Another one in advance might never be used. */
 const LEAST_FOR_NEXT = 4;
+
+/** How long after its lease would have ended a request is given up, because some clients never reply after a lost connection. */
+const LOST_AFTER_MS = 1000;
+
 /** The units of one limit and key that this process may spend alone. All times are milliseconds of this process's clock. */
 export class CreditAccount {
   readonly demand: Demand;
@@ -76,6 +80,7 @@ export class CreditAccount {
 
   /** Asks the store for a lease of at least so many units, unless a request is under way. */
   ask(units: number, nowMs: number): void {
+    this.#giveUpLost(nowMs);
     if (this.isAsking) return;
     // The units that are left are too few for this caller. They return to the store in the same call.
     this.#leases.closeIfShort(units, nowMs);
@@ -99,6 +104,7 @@ export class CreditAccount {
   /** Returns what leases have left whose time is over. */
   sweep(nowMs: number): void {
     this.#leases.sweep(nowMs);
+    this.#giveUpLost(nowMs);
   }
 
   /** Forgets all leases, because the store drops the key. */
@@ -143,16 +149,31 @@ export class CreditAccount {
     const request = { ...size, sentMs: this.port.now(), resets: this.#resets, listeners };
     this.#request = request;
     const onReply = (decision: Decision) => {
+      if (this.#request !== request) return this.#returnGrant(request, decision);
       this.#reported.note(decision, this.port.now());
       if (decision.allowed) this.#addLease(request, decision);
       else if (!this.#sendForLess(request, decision)) this.#end((listener) => listener.onEnd(undefined), listeners);
     };
-    const onError = (error: unknown) => this.#end((listener) => listener.onFailed(error), listeners);
+    const onError = (error: unknown) => {
+      if (this.#request === request) this.#end((listener) => listener.onFailed(error), listeners);
+    };
     try {
       mapResult(this.port.take(this.key, request.granted), onReply, onError);
     } catch (misuse) {
       onError(misuse);
     }
+  }
+
+  /** Ends a request without a reply. Its callers ask again, or the store decides. */
+  #giveUpLost(nowMs: number): void {
+    const request = this.#request;
+    if (request === undefined || nowMs < request.sentMs + this.terms.usableMs + LOST_AFTER_MS) return;
+    this.#end((listener) => listener.onEnd(undefined), request.listeners);
+  }
+
+  /** Returns units that a request was granted after it was given up. */
+  #returnGrant({ granted, sentMs }: UnitRequest, decision: Decision): void {
+    if (decision.allowed) new Lease(granted, sentMs, takeReceipt(decision), this.port.settle).close();
   }
 
   #addLease({ granted, units, isRepeated, sentMs, resets, listeners }: UnitRequest, decision: Decision): void {
@@ -163,9 +184,10 @@ export class CreditAccount {
     this.#wasLate = this.port.now() >= untilMs;
     // A reset may have dropped these units already. Then no process has them.
     const isValid = resets === this.#resets;
-    if (isValid && !this.#wasLate) this.#leases.add(lease);
+    const isKept = isValid && !this.#wasLate && !this.port.openCalls.isClosed;
+    if (isKept) this.#leases.add(lease);
     this.#end((listener) => listener.onEnd(isValid ? lease : undefined), listeners);
-    if (!isValid || this.#wasLate) lease.close();
+    if (!isKept) lease.close();
   }
 
   /** Requests what is free if that is enough, or what the caller needs to learn its wait. Returns whether it did. */

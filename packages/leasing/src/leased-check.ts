@@ -40,7 +40,7 @@ export class LeasedCheck implements RequestListener {
     this.#plan = plan;
     this.#keys = keys;
     this.#costs = costs;
-    this.#mayLease = !plan.isWhole;
+    this.#mayLease = !plan.isWhole && !plan.openCalls.isClosed;
     const { accounts } = plan;
     for (let index = 0; index < accounts.length; index++) {
       const units = costAt(costs, index);
@@ -129,7 +129,12 @@ export class LeasedCheck implements RequestListener {
     };
     return mapResult(
       this.#store.check(others, keys, costs),
-      (decision) => {
+      (decision): Awaitable<Decision> => {
+        if (decision.allowed && spent.some(({ lease }) => this.#nowMs() >= lease.untilMs)) {
+          // The store may have stopped counting units that start now.
+          giveBack();
+          return mapResult(this.#store.refund(takeReceipt(decision)), () => this.#checkInStore([], this.#nowMs()));
+        }
         if (!decision.allowed) giveBack();
         const results = this.#figures(this.#nowMs(), decision);
         return decision.allowed

@@ -3,6 +3,7 @@ import { hasLeases, type Plan, type Rule, type SettledCosts } from '@rollgate/co
 import { Accounts } from './accounts.js';
 import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
 import type { ResolvedOptions } from './leasing-store-options.js';
+import { OpenCalls } from './open-calls.js';
 
 /** A plan with limits that can be leased. */
 export interface LeasedPlan {
@@ -18,6 +19,7 @@ export interface LeasedPlan {
   readonly otherIndices: readonly number[];
   /** Whether the store decides all rules together, because a check takes slots or reservations. */
   readonly isWhole: boolean;
+  readonly openCalls: OpenCalls;
 }
 
 /** Finds what to lease in the plans of a store's limiters. */
@@ -26,6 +28,7 @@ export class LeasedPlans {
   readonly #plans = new WeakMap<Plan, LeasedPlan | null>();
   /** Limits of the same settings and namespace share their accounts, because they share their keys. */
   readonly #accounts = new Map<string, Accounts>();
+  readonly #openCalls = new OpenCalls();
 
   constructor(options: ResolvedOptions) {
     this.#options = options;
@@ -41,9 +44,11 @@ export class LeasedPlans {
     return leased;
   }
 
-  /** Returns all unspent units to the store. */
-  close(): void {
+  /** Returns all unspent units to the store, also those of requests under way. The store decides later checks. */
+  async close(): Promise<void> {
+    this.#openCalls.isClosed = true;
     for (const accounts of this.#accounts.values()) accounts.close();
+    await this.#openCalls.close();
   }
 
   toJSON(): object {
@@ -63,6 +68,7 @@ export class LeasedPlans {
       others: otherIndices.length === 0 ? undefined : { prefix, rules: otherIndices.map((index) => rules[index]!) },
       otherIndices,
       isWhole: rules.some(({ limit }) => hasLeases(limit)),
+      openCalls: this.#openCalls,
     };
   }
 
@@ -72,9 +78,11 @@ export class LeasedPlans {
     if (accounts === undefined) {
       const { store, clock } = this.#options;
       const plan: Plan = { prefix, rules: [rule] };
+      const openCalls = this.#openCalls;
       accounts = new Accounts(terms, clock, {
-        take: (key, units) => store.check(plan, key, units),
-        settle: (receipt, units) => store.settle(receipt, units),
+        openCalls,
+        take: (key, units) => openCalls.track(store.check(plan, key, units)),
+        settle: (receipt, units) => openCalls.track(store.settle(receipt, units)),
         charge: (key, units) => store.charge(plan, key, units),
       });
       this.#accounts.set(id, accounts);

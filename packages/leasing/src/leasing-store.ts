@@ -140,7 +140,7 @@ export class LeasingStore implements Store {
 
   /** Returns all units that no action has spent to the store, then closes it. Call it before the process exits. */
   async close(): Promise<void> {
-    this.#plans.close();
+    await this.#plans.close();
     await this.#store.close?.();
   }
 

@@ -1,8 +1,10 @@
 import type { Awaitable, Decision } from '@rollgate/core';
 import type { Lease } from './lease.js';
+import type { OpenCalls } from './open-calls.js';
 
 /** What an account needs of the store. */
 export interface AccountPort {
+  readonly openCalls: OpenCalls;
   now(): number;
   /** Takes units from the store, all or none. */
   take(key: string, units: number): Awaitable<Decision>;

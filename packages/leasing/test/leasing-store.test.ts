@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 
 function createLimiter<Given extends Limits>(limits: Given, options: Partial<LeasingStoreOptions> = LEASE) {
-  return new RateLimiter({ limits, store: new LeasingStore({ store: shared, ...options }) });
+  return new RateLimiter({ limits, store: new LeasingStore({ store: shared, ...options }), timeout: '1h' });
 }
 
 /** Decides so often, and returns how many checks were allowed. */
@@ -271,6 +271,71 @@ test('`close` returns all units', async () => {
   await store.close();
   expect(calls).toContain('close');
   expect(JSON.stringify(store)).not.toContain('"granted"');
+});
+
+/** Holds back these checks of the store until the returned function is called. */
+function holdChecks(isHeld: (...given: Parameters<Store['check']>) => boolean): () => void {
+  const held: (() => void)[] = [];
+  const check = memory.check.bind(memory);
+  memory.check = (...given) => {
+    if (!isHeld(...given)) return check(...given);
+    return new Promise<Decision>((resolve) => held.push(() => resolve(check(...given)))) as never;
+  };
+  return () => {
+    for (const reply of held.splice(0)) reply();
+  };
+}
+
+test('a check whose other limits are decided after its lease does not spend the lease', async () => {
+  const limits = { hot: QUOTA, other: tokenBucket({ capacity: 1000, refill: 1000, every: '1h' }) };
+  const cost = { hot: 1, other: 1 };
+  const limiter = createLimiter(limits, { ...LEASE, maxShare: 1 });
+  for (let index = 0; index < 50; index++) await limiter.check('hot', { cost });
+  let isSlow = true;
+  const reply = holdChecks(({ rules }) => isSlow && rules.every(({ name }) => name === 'other'));
+  const checks = Array.from({ length: 20 }, () => limiter.check('hot', { cost }));
+  clock.advance(990);
+  isSlow = false;
+  reply();
+  const late = await Promise.all(checks);
+  clock.advance(100); // The store no longer counts the lease, but the window has all of `late`.
+  const next = await Promise.all(Array.from({ length: 100 }, () => limiter.check('hot', { cost })));
+  expect([...late, ...next].filter(({ allowed }) => allowed).length).toBeLessThanOrEqual(100);
+});
+
+/** Whether a check is the first one that takes units for a lease. */
+function isFirstRequest(): () => boolean {
+  let requests = 0;
+  return () => requests++ === 0;
+}
+
+test('a request for units without a reply does not stop a key', async () => {
+  const limiter = createLimiter(QUOTA);
+  decide(limiter, 5);
+  clock.advance(30);
+  const reply = holdChecks(isFirstRequest());
+  const lost = [limiter.check('hot'), limiter.check('hot', { cost: 2 })];
+  clock.advance(1100);
+  expect((await Promise.all(lost)).map(({ allowed }) => allowed)).toEqual([true, true]);
+  expect(decide(limiter, 1)).toBe(1);
+  reply(); // Its units return to the store.
+  clock.advance(2000);
+  expect((await limiter.peek('hot')).remaining).toBe(100);
+});
+
+test('`close` also returns the units of a request under way', async () => {
+  const store = new LeasingStore({ store: shared, ...LEASE, maxShare: 1 });
+  const limiter = new RateLimiter({ limits: QUOTA, store, timeout: '1h' });
+  decide(limiter, 5);
+  clock.advance(30);
+  const reply = holdChecks(isFirstRequest());
+  const check = limiter.check('hot', { cost: 2 });
+  memory.close = () => {}; // It would drop all keys.
+  const closed = store.close();
+  reply();
+  await Promise.all([check, closed]);
+  const next = createLimiter(QUOTA);
+  expect((await next.peek('hot')).remaining).toBe(93);
 });
 
 test('`wait` gets units that expire, and units of a refund', async () => {
