@@ -404,7 +404,7 @@ describe('rollgate, as npm installs it', () => {
     const line = '192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1\n';
     writeFileSync(join(temporary, 'access.log'), line.repeat(2));
     const report = await rollgate('simulate', 'access.log', '--limit', '1/1m', '--html', 'report.html');
-    expect(report).toMatch(/^1\/1m would have rejected 1 of 2 requests \(50 %\), all from one caller\n/);
+    expect(report).toMatch(/^1\/1m would have rejected 1 of 2 requests \(50%\), all from one caller\n/);
     expect(readFileSync(join(temporary, 'report.html'), 'utf8')).toContain('uPlot');
   });
 });

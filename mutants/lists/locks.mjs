@@ -96,11 +96,7 @@ export const locks = [
       'filter(({ name }) => Object.hasOwn(key, name))',
       'filter(({ name }) => !Object.hasOwn(key, name))',
     ],
-    [
-      'a record without keys selects nothing',
-      "if (rules.length === 0) throw invalidKey('key', 'a string, or a record with a string for at least one limit', key);",
-      '',
-    ],
+    ['a record without keys selects nothing', "if (rules.length === 0) throw invalidKey('key', SOME_KEYS, key);", ''],
     [
       'the fallback decides by all limits',
       '{ ...selected, fallback: toPlan(prefix, select(fallback)) }',

@@ -243,8 +243,8 @@ export const lua = [
     [
       [
         'a hit counts at the end of its window',
-        'if hits.oldest <= at - window then',
-        'if hits.oldest < at - window then',
+        'if hits.oldest <= time - window then',
+        'if hits.oldest < time - window then',
       ],
       [
         'the reported wait is a microsecond too short',
@@ -338,7 +338,11 @@ export const lua = [
       'if hits.plain_count then hits.dropped = dropped else hits.total = hits.size end',
       'if not hits.plain_count then hits.total = hits.size end',
     ],
-    ['text is read as a log', 'if form < FORM or form > FORM + HAS_TOTALS + HAS_MIN_DIFFERENCE then', 'if false then'],
+    [
+      'text is read as a log',
+      'if form < FORM or form > FORM + HAS_TOTALS + HAS_MIN_DIFFERENCE + IS_DATED then',
+      'if false then',
+    ],
     [
       'bytes of another program are read as a log',
       'if hits.from < 0 or (hits.from > 0 and size < TAIL) or count == 0 then',
