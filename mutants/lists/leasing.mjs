@@ -1,6 +1,6 @@
 // Defects in the leases of @rollgate/leasing, and in the settlements that they need of the stores.
 
-const TESTS = ['leasing-store', 'model', 'schedules'].map((name) => `packages/leasing/test/${name}.test.ts`);
+const TESTS = ['lease', 'leasing-store', 'model', 'schedules'].map((name) => `packages/leasing/test/${name}.test.ts`);
 const SETTLEMENTS = ['packages/leasing/test/repeated-settlements.test.ts'];
 
 const of = (file, mutants, tests = TESTS) =>
