@@ -1,12 +1,6 @@
 import { type Costs, costAt, holdsSlots } from '@rollgate/core/store';
 import { COUNTER_PART, partOfScript, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
-import type {
-  CheckOperation,
-  Operation,
-  OperationEncoding,
-  SettleOperation,
-  TicketOperation,
-} from '../operations/operations.js';
+import type { CheckOperation, Operation, SettleOperation, TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 
 /** The input of a script, as `lua/program/main.lua` describes it. */
@@ -33,7 +27,7 @@ export function toScriptArguments(operations: readonly Operation[], hasPlainWind
     for (const key of operations[index]!.keys) keys.push(key);
     const next = operations[index + 1];
     if (next !== undefined && canShareRun(first, next)) continue;
-    const encoding = encodingOf(first);
+    const encoding = 'encoding' in first ? first.encoding : undefined; // An optional part of the store may bring it.
     parts |= encoding === undefined ? partsOf(first) : encoding.parts;
     if (encoding !== undefined) values.push(encoding.kind, '1', encoding.plan, encoding.input);
     else if (hasPlainWindowCheck && isPlainWindowCheck(first)) pushPlainWindowChecks(values, first, index + 1 - start);
@@ -41,11 +35,6 @@ export function toScriptArguments(operations: readonly Operation[], hasPlainWind
     start = index + 1;
   }
   return { keys, values, parts };
-}
-
-/** How an optional part of the store encodes the operation. */
-function encodingOf(operation: Operation): OperationEncoding | undefined {
-  return operation.kind === 'check' || operation.kind === 'ticket' ? operation.encoding : undefined;
 }
 
 function partsOf(operation: Operation): ScriptParts {
