@@ -12,6 +12,7 @@ import {
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
+import { expectOrder } from './support/lateness.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
 
@@ -95,13 +96,13 @@ describe.each([
 ] as const)('%s', (_, limits, suffix, options) => {
   test('starts the callers of all processes in the order of their calls', async () => {
     const limiters = await join3<Limits>(limits, options as Options);
-    expect(await startAll(limiters, ones(9), suffix)).toEqual(inOrder(9));
+    await expectOrder(redis.connect(), () => startAll(limiters, ones(9), suffix), inOrder(9));
   });
 });
 
 test('large costs are not overtaken by small ones', async () => {
   const limiters = await join3<Limits>(rollingWindow({ limit: 3, window: '80ms' }));
-  expect(await startAll(limiters, [2, 3, 1, 3, 1, 3])).toEqual(inOrder(6));
+  await expectOrder(redis.connect(), () => startAll(limiters, [2, 3, 1, 3, 1, 3]), inOrder(6));
 });
 
 test('freed units start the first caller at once, wherever they are freed', async () => {
@@ -140,21 +141,24 @@ test('a caller needs its turn in the queue of each limit', async () => {
     all: rollingWindow({ limit: 2, window: '150ms' }),
   };
   const limiters = await join3(limits);
-  const started: number[] = [];
-  const waits: Promise<unknown>[] = [];
-  for (let index = 0; index < 6; index++) {
-    const before = await countQueued('api', 'all');
-    let isDone = false;
-    waits.push(
-      limiters[index % 3]!.wait('api', { cost: index === 3 ? { burst: 0, all: 2 } : 1, timeout: '60s' }).then(() => {
-        isDone = true;
-        started.push(index);
-      }),
-    );
-    await until('the caller has a place', async () => isDone || (await countQueued('api', 'all')) > before);
-  }
-  await Promise.all(waits);
-  expect(started).toEqual(inOrder(6));
+  const startSix = async () => {
+    const started: number[] = [];
+    const waits: Promise<unknown>[] = [];
+    for (let index = 0; index < 6; index++) {
+      const before = await countQueued('api', 'all');
+      let isDone = false;
+      waits.push(
+        limiters[index % 3]!.wait('api', { cost: index === 3 ? { burst: 0, all: 2 } : 1, timeout: '60s' }).then(() => {
+          isDone = true;
+          started.push(index);
+        }),
+      );
+      await until('the caller has a place', async () => isDone || (await countQueued('api', 'all')) > before);
+    }
+    await Promise.all(waits);
+    return started;
+  };
+  await expectOrder(redis.connect(), startSix, inOrder(6));
 });
 
 test('a caller that stops waiting makes room for those behind it', async () => {
