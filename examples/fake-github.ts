@@ -1,7 +1,6 @@
 // A server with the limits and headers that GitHub documents, but with short windows.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serveLocally } from './serve-locally.js';
 
 const LIMIT = 30;
 const WINDOW_SECONDS = 2;
@@ -29,12 +28,10 @@ export async function startFakeGithub(): Promise<{ url: string; stop: () => numb
     const name = request.url!.slice('/repos/'.length);
     response.end(JSON.stringify(isAllowed ? { name, stars: name.length } : { message: 'API rate limit exceeded' }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await serveLocally(server);
   const stop = () => {
-    server.close();
-    server.closeAllConnections();
+    close();
     return rejected;
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+  return { url, stop };
 }

@@ -1,8 +1,7 @@
 // A server with the limits and headers that OpenAI documents: tokens that refill continuously.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { serveLocally } from './serve-locally.js';
 
 const LIMIT = 10_000;
 /** The real API refills within a minute. */
@@ -35,12 +34,10 @@ export async function startFakeOpenai(): Promise<{ url: string; stop: () => numb
       JSON.stringify(isAllowed ? { output: input, usage: { total_tokens: tokens } } : { error: 'rate_limit' }),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await serveLocally(server);
   const stop = () => {
-    server.close();
-    server.closeAllConnections();
+    close();
     return rejected;
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+  return { url, stop };
 }

@@ -94,14 +94,16 @@ export const core = [
     ['the remaining units include the action', 'rule, limit - left - 1,', 'rule, limit - left,'],
     ['hits beyond a smaller limit are ignored', 'if (numbers[offset + HITS]! > limit) return undefined;', ''],
   ]),
-  ...of('memory/plain-window-rule', STORE, [
-    ['a window with countRejected is plain', ' && !countRejected', ''],
+  ...of('limits/rolling-window', STORE, [
+    ['a window with countRejected is plain', ' && !countRejected && minDifferenceMicros', ' && minDifferenceMicros'],
     ['a window with a minDifference is plain', ' && minDifferenceMicros === 0', ''],
+  ]),
+  ...of('memory/plain-window-rule', STORE, [
     ['a full log stays full', '    grow(log, this.limit);\n', ''],
     ['a log that has moved is read at its old address', 'return log.address;', 'return address;'],
   ]),
   ...of('memory/plain-window-rules', STORE, [
-    ['any single limit is a plain window', ' && isPlainWindow(rule!.limit)', ''],
+    ['any single limit is a plain window', ' && hasPlainWindowRule(rule!.limit)', ''],
     ['a plan of several rules is a plain window', 'rules.length === 1 && ', ''],
     ['the rule of another plan decides', 'plan === this.#plan ?', 'this.#plan !== undefined ?'],
   ]),

@@ -19,8 +19,6 @@ export const leasing = [
       '2 * leaseMs * (1 - options.clockDrift)',
     ],
     ['a lease takes all that is free', 'Math.floor(free * maxShare)', 'free'],
-    ['limits with countRejected are leased', '&& !countRejected && minDifferenceMicros', '&& minDifferenceMicros'],
-    ['limits with minDifference are leased', '&& minDifferenceMicros === 0', ''],
     ['a short window is leased', 'windowMs < MIN_LEASES_PER_WINDOW * leaseMs', 'windowMs < leaseMs'],
   ]),
   ...of('leasing/src/leased-plan.ts', [
@@ -65,7 +63,11 @@ export const leasing = [
     ],
   ]),
   ...of('leasing/src/leased-check.ts', [
-    ['units stay spent when another limit rejects', 'if (!decision.allowed) giveBack();', ''],
+    [
+      'units stay spent when another limit rejects',
+      'if (isOver || !decision.allowed) giveBack();',
+      'if (isOver) giveBack();',
+    ],
     ['units that this process holds reject its checks', 'account.returnUnits()', 'false'],
     ['slots are decided apart', 'this.#mayLease = !plan.isWhole', 'this.#mayLease = true'],
   ]),

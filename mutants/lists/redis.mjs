@@ -96,14 +96,6 @@ export const redis = [
       ['a refund always has the time of the server', '[number, clockMicros ?? false, stamp', '[number, false, stamp'],
     ],
   ),
-  ...of(
-    'operations/algorithm-registry',
-    [...BATCHES, test('conformance')],
-    [
-      ['a limit with a minDifference is a plain window', ' && minDifferenceMicros === 0', ''],
-      ['a limit with countRejected is a plain window', '!countRejected && minDifferenceMicros', 'minDifferenceMicros'],
-    ],
-  ),
   ...of('script/check-result', RECEIPTS, [
     ['a receipt omits how far ahead its hit is', 'hasRecorded ? nowMicros + ahead : 0', 'hasRecorded ? nowMicros : 0'],
     ['a receipt omits its cost', ' : 0, cost });', ' : 0, cost: 1 });'],

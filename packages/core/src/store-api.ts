@@ -34,7 +34,7 @@ export {
   type Verdict,
 } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
-export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
+export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory/memory-store.js';
 export {
   type Costs,
@@ -57,7 +57,7 @@ export { foreignDecision } from './store/foreign-decision.js';
 export type { LimitedReceipt } from './store/limited-receipt.js';
 export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js';
 export type { StoreGrant, StoreWait, StoreWaiting } from './store/store-waiting.js';
-export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
+export { hashKey, MAX_KEY_LENGTH, toStoredKey } from './store/stored-key.js';
 export type { Cancellation } from './time/cancellation.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';

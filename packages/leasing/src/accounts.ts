@@ -1,5 +1,5 @@
 import type { Clock } from '@rollgate/core';
-import { hashKey, MAX_KEY_LENGTH } from '@rollgate/core/store';
+import { toStoredKey } from '@rollgate/core/store';
 import { CreditAccount } from './credit-account.js';
 import type { LeaseTerms } from './lease-terms.js';
 import type { AccountPort } from './unit-request.js';
@@ -37,7 +37,7 @@ export class Accounts {
 
   /** Returns the account of a key, and creates it if there is none. */
   of(key: string): CreditAccount {
-    const name = nameOf(key);
+    const name = toStoredKey(key);
     return (
       this.#recent.get(name) ?? this.#add(name, this.#older.get(name) ?? new CreditAccount(key, this.terms, this.#port))
     );
@@ -45,7 +45,7 @@ export class Accounts {
 
   /** Returns the account of a key, if there is one. */
   find(key: string): CreditAccount | undefined {
-    const name = nameOf(key);
+    const name = toStoredKey(key);
     return this.#recent.get(name) ?? this.#older.get(name);
   }
 
@@ -89,11 +89,6 @@ export class Accounts {
   #forgetOlder(): void {
     this.#older = this.#recent;
     this.#recent = new Map();
-    for (const account of this.#busy) this.#recent.set(nameOf(account.key), account);
+    for (const account of this.#busy) this.#recent.set(toStoredKey(account.key), account);
   }
-}
-
-/** A client cannot use up memory with long keys. */
-function nameOf(key: string): string {
-  return key.length > MAX_KEY_LENGTH ? hashKey(key) : key;
 }

@@ -1,4 +1,5 @@
 import { type Limit, rollingWindow } from '@rollgate/core';
+import { isPlainWindow } from '@rollgate/core/store';
 import { MIN_LEASE_MS, type ResolvedOptions } from './leasing-store-options.js';
 
 /** What a limit's leases are like. */
@@ -36,6 +37,7 @@ const LEAST_GRANTS_PER_LIMIT = 64;
 
 /** Returns the terms of a limit's leases, or `undefined` if the limit cannot be leased. */
 export function termsOf(limit: Limit, options: ResolvedOptions): LeaseTerms | undefined {
+  // Only for these is a unit that counts longer never too little.
   if (!isPlainWindow(limit)) return undefined;
   const windowMs = limit.windowMicros / 1000;
   const leaseMs = options.leaseMs ?? Math.min(Math.floor(windowMs / LEASES_PER_WINDOW), MAX_DEFAULT_LEASE_MS);
@@ -62,10 +64,4 @@ export function widen(limit: Limit, { leaseMs }: LeaseTerms): Limit {
 /** The units of a lease that checks will need, but only a part of what is free. */
 export function sizeOfLease({ maxShare, leastGrant }: LeaseTerms, needed: number, free: number): number {
   return Math.min(Math.max(needed, leastGrant), Math.max(leastGrant, Math.floor(free * maxShare)));
-}
-
-/** Only for these is a unit that counts longer never too little. */
-function isPlainWindow(limit: Limit): boolean {
-  const { algorithm, countRejected, minDifferenceMicros } = limit as Limit & { readonly minDifferenceMicros?: number };
-  return algorithm === 'rolling-window' && !countRejected && minDifferenceMicros === 0;
 }

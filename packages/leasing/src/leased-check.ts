@@ -130,16 +130,14 @@ export class LeasedCheck implements RequestListener {
     return mapResult(
       this.#store.check(others, keys, costs),
       (decision): Awaitable<Decision> => {
-        if (decision.allowed && spent.some(({ lease }) => this.#nowMs() >= lease.untilMs)) {
-          // The store may have stopped counting units that start now.
-          giveBack();
-          return mapResult(this.#store.refund(takeReceipt(decision)), () => this.#checkInStore([], this.#nowMs()));
-        }
-        if (!decision.allowed) giveBack();
-        const results = this.#figures(this.#nowMs(), decision);
-        return decision.allowed
-          ? this.#decide(results, spent, takeReceipt(decision))
-          : this.#decide(results, [], undefined);
+        const repliedMs = this.#nowMs();
+        const isOver = spent.some(({ lease }) => repliedMs >= lease.untilMs);
+        if (isOver || !decision.allowed) giveBack();
+        if (!decision.allowed) return this.#decide(this.#figures(repliedMs, decision), [], undefined);
+        const receipt = takeReceipt(decision);
+        if (!isOver) return this.#decide(this.#figures(repliedMs, decision), spent, receipt);
+        // The store may have stopped counting units that start now.
+        return mapResult(this.#store.refund(receipt), () => this.#checkInStore([], this.#nowMs()));
       },
       (error) => {
         giveBack();

@@ -22,14 +22,16 @@ export class OpenCalls {
 
   /** Resolves when no call is under way, or after a second. */
   async close(): Promise<void> {
-    const closing = Date.now();
-    while (this.#calls.size > 0 && Date.now() - closing < CLOSING_MS) {
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise((resolve) => {
-        timer = setTimeout(resolve, CLOSING_MS);
-      });
-      await Promise.race([timeout, Promise.allSettled(this.#calls)]);
-      clearTimeout(timer);
-    }
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, CLOSING_MS);
+    });
+    await Promise.race([timeout, this.#end()]);
+    clearTimeout(timer);
+  }
+
+  /** The end of a call may start another one. */
+  async #end(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
   }
 }

@@ -15,3 +15,10 @@ export function takeReceipt(decision: unknown, left?: unknown): unknown {
   const take = (decision as { [TAKE_RECEIPT]?: unknown } | null | undefined)?.[TAKE_RECEIPT];
   return typeof take === 'function' ? take.call(decision, left) : NO_DECISION;
 }
+
+/** Returns the decision's receipt, and leaves it there. */
+export function readReceipt(decision: unknown): unknown {
+  const receipt = takeReceipt(decision);
+  if (receipt !== NO_DECISION) takeReceipt(decision, receipt);
+  return receipt;
+}

@@ -164,3 +164,9 @@ function retentionOf(log: State): number {
 function longestDifference({ numbers, start }: State): number {
   return numbers[start + DIFFERENCE]!;
 }
+
+/** Whether the limit is a rolling window without special options, of any installed version of this package. */
+export function isPlainWindow(limit: Limit): boolean {
+  const { algorithm, countRejected, minDifferenceMicros } = limit as RollingWindow;
+  return algorithm === 'rolling-window' && !countRejected && minDifferenceMicros === 0;
+}

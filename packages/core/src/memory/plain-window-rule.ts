@@ -1,7 +1,7 @@
 import { unboxNumber } from '../base/unbox-number.js';
 import { grow } from '../limits/hit-ring.js';
 import type { Limit } from '../limits/limit.js';
-import type { RollingWindow } from '../limits/rolling-window.js';
+import { isPlainWindow } from '../limits/rolling-window.js';
 import type { Rule } from '../plan/plan.js';
 import type { KeyTable } from './key-table.js';
 import type { Slab } from './slab.js';
@@ -9,10 +9,9 @@ import type { Slab } from './slab.js';
 /** The largest limit of a plain window, a 32-bit integer. The hits of a larger one would take 16 GiB per key. */
 const MOST_UNITS = 2 ** 31 - 1;
 
-/** Whether the limit is a plain window: a rolling window without special options, of any installed version of this package. */
-export function isPlainWindow(limit: Limit): boolean {
-  const { algorithm, countRejected, minDifferenceMicros } = limit as RollingWindow;
-  return algorithm === 'rolling-window' && !countRejected && minDifferenceMicros === 0 && limit.limit <= MOST_UNITS;
+/** Whether a {@link PlainWindowRule} can decide the limit. */
+export function hasPlainWindowRule(limit: Limit): boolean {
+  return isPlainWindow(limit) && limit.limit <= MOST_UNITS;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan.js';
 import type { KeyTable } from './key-table.js';
-import { isPlainWindow, PlainWindowRule } from './plain-window-rule.js';
+import { hasPlainWindowRule, PlainWindowRule } from './plain-window-rule.js';
 
 /** The plain windows of a store, by the plans that consist of one. */
 export class PlainWindowRules {
@@ -37,6 +37,6 @@ export class PlainWindowRules {
 
   #create({ rules }: Plan): PlainWindowRule | 'none' {
     const [rule] = rules;
-    return rules.length === 1 && isPlainWindow(rule!.limit) ? new PlainWindowRule(rule!, this.#table) : 'none';
+    return rules.length === 1 && hasPlainWindowRule(rule!.limit) ? new PlainWindowRule(rule!, this.#table) : 'none';
   }
 }

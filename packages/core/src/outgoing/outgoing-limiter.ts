@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
+import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
 import type { SomeKeysOn } from '../limiter/call-types.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import type { CheckOptions, RateLimiterOptions } from '../limiter/rate-limiter-options.js';
@@ -92,7 +92,7 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
   async tell(subject: unknown, options: TellOptions & Pick<CheckOptions, 'limits'>): Promise<void> {
     validateOptionNames('tell', options, ['told', 'cost', 'ageMs', 'limits']);
     const { told = {}, cost, ageMs, limits } = options;
-    if (takeReceiptOf(subject) === NO_DECISION) {
+    if (readReceipt(subject) === NO_DECISION) {
       if (cost !== undefined) throw invalidOption('cost', 'absent, because a key closes no call', cost);
       await this.#tellKey(subject, told, ageMs ?? 0, limits);
       return;
@@ -121,10 +121,3 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
 }
 
 type Keys = Readonly<Record<string, string>>;
-
-/** Returns the receipt of a decision, and leaves it there. */
-function takeReceiptOf(subject: unknown): unknown {
-  const receipt = takeReceipt(subject);
-  if (receipt !== NO_DECISION) takeReceipt(subject, receipt);
-  return receipt;
-}

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
-import { takeReceipt } from '../decision/take-receipt.js';
+import { readReceipt } from '../decision/take-receipt.js';
 import { settleDecision } from '../limiter/settlement.js';
 import type { Limit } from '../limits/limit.js';
 import { unknownLimitMessage } from '../plan/limit-names.js';
@@ -51,8 +51,7 @@ function isRecord(told: unknown): told is Record<string, unknown> {
 
 /** Closes the call of a check, and sets the numbers of its response. Does nothing if the check was settled before. */
 export function tellDecision(decision: Decision, told: unknown, cost: unknown): Awaitable<void> {
-  const held = takeReceipt(decision);
-  takeReceipt(decision, held);
+  const held = readReceipt(decision);
   if (held === undefined) return undefined; // A rejected check has opened no call, and neither has a policy.
   if (!(held instanceof HeldSlots)) {
     throw withCode(

@@ -111,14 +111,11 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
   /** Returns the same limit, whose charges and settlements set these numbers. Later ends than `maxAge` allows are cut off. */
   telling(told: ToldNumbers): ToldQuota {
     const within = (micros: number) => Math.min(micros, this.maxAgeMicros);
-    const [resetMicros, windowMicros, blockMicros] = [told.resetMicros, told.windowMicros, told.blockMicros].map(
-      within,
-    );
     return new ToldQuota(this, {
       ...told,
-      resetMicros: resetMicros!,
-      windowMicros: windowMicros!,
-      blockMicros: blockMicros!,
+      resetMicros: within(told.resetMicros),
+      windowMicros: within(told.windowMicros),
+      blockMicros: within(told.blockMicros),
     });
   }
 

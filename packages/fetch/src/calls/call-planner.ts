@@ -13,6 +13,8 @@ export interface CallPlan {
   readonly request: CallRequest;
   readonly bucket: string;
   readonly route: string;
+  /** The route of the bucket, which keys and what is learned begin with. */
+  readonly place: string;
   readonly limits: LimitRecord;
   readonly key: Readonly<Record<string, string>>;
   readonly cost: Readonly<Record<string, number>>;
@@ -82,15 +84,15 @@ export class CallPlanner {
       }
     }
     const record = limits.withNames(names.map(({ length }) => length));
-    return { request, bucket, route, limits: record, key, cost, quotas };
+    return { request, bucket, route, place, limits: record, key, cost, quotas };
   }
 
   /** Learns which quotas there are, and returns their numbers. */
   learn(plan: CallPlan, report: Report): Learned {
-    const { bucket, route, quotas: limits, cost } = plan;
+    const { route, place, quotas: limits, cost } = plan;
     const { clock = performance } = this.#options;
     const { quotas, isRejected } = report;
-    if (!isRejected || quotas.length > 0) this.#learned.learn(`${bucket} ${route}`, route, quotas, clock.now());
+    if (!isRejected || quotas.length > 0) this.#learned.learn(place, route, quotas, clock.now());
     const told: Record<string, Told> = {};
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
@@ -102,9 +104,8 @@ export class CallPlanner {
   }
 
   /** The named quotas that have just been learned, so the call was not checked by them. */
-  #othersOf({ bucket, route, quotas: known }: CallPlan, quotas: readonly QuotaReport[]): Learned['others'] {
+  #othersOf({ bucket, place, quotas: known }: CallPlan, quotas: readonly QuotaReport[]): Learned['others'] {
     const { limits } = this.#options;
-    const place = `${bucket} ${route}`;
     const names = limits.units.map((unit) => this.#learned.namesOf(place, unit));
     const others = limits.units.flatMap((unit, index) =>
       names[index]!.flatMap((name, number) => {

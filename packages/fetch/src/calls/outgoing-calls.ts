@@ -152,9 +152,9 @@ export class OutgoingCalls {
     await closed.catch(() => {}); // The caller gets the error of the connection.
   }
 
-  async #block({ plan: { bucket, route } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<void> {
+  async #block({ plan: { bucket, place } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<void> {
     if (retryAfterMs < 1 || scope === 'call') return;
-    const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: `${bucket} ${route}` };
+    const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: place };
     await this.#options.limiter.block(key, retryAfterMs);
   }
 

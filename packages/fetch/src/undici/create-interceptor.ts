@@ -29,7 +29,8 @@ export interface RateLimitInterceptor {
  * Creates an interceptor of undici, from version 7 on, that obeys the limits of an API like `createFetch`. Compose it with an `Agent`
  * and pass that to `setGlobalDispatcher`, so that all requests of undici obey.
  *
- * To compose a `Client` or a `Pool`, set the option `origin`. It repeats a rejected call only if its response has at most 64 kB, because it holds the response back until it knows.
+ * To compose a `Client` or a `Pool`, set the option `origin`. The interceptor holds a rejection back until it knows whether it repeats
+ * the call. So it repeats only calls whose response has at most 64 kB.
  *
  * @throws TypeError, RangeError naming the invalid option.
  * @example

@@ -11,6 +11,7 @@ import type {
 import type { ToldQuota } from '@rollgate/core/outgoing';
 import {
   type CalendarWindow,
+  isPlainWindow,
   type LeasedCalendarWindow,
   type LeasingLimit,
   reservesUnits,
@@ -168,11 +169,6 @@ export function canRecordAhead(limit: Limit, canDateLogs: boolean): boolean {
 /** How long the limit takes to free its whole quota, whenever that starts; 0 if it depends on the time. */
 export function steadyPeriodOf({ algorithm, windowMicros }: Limit): number {
   return algorithm === 'rolling-window' || algorithm === 'token-bucket' ? windowMicros : 0;
-}
-
-function isPlainWindow(limit: Limit): boolean {
-  const { algorithm, countRejected, minDifferenceMicros } = limit as RollingWindow;
-  return algorithm === 'rolling-window' && !countRejected && minDifferenceMicros === 0;
 }
 
 /**

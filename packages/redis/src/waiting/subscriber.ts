@@ -23,7 +23,7 @@ interface Receiver extends SubscriberClient {
 }
 
 /** A server counts who receives the messages on its connections, but not on those of other nodes. */
-const [IS_COUNTED, MAY_BE_ELSEWHERE] = [1, 2];
+const [COUNTED, ELSEWHERE] = [1, 2];
 
 /** How one store receives its messages. */
 interface Listening {
@@ -50,7 +50,7 @@ export class Subscriber {
       throw invalidOption('waiting.subscriber', 'a client of ioredis, iovalkey or node-redis', client);
     }
     this.#client = client as unknown as Receiver;
-    this.contact = isCluster(client) ? MAY_BE_ELSEWHERE : IS_COUNTED;
+    this.contact = isCluster(client) ? ELSEWHERE : COUNTED;
   }
 
   /** Whether the messages of an owner arrive now. */

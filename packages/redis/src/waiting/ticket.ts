@@ -52,7 +52,7 @@ export class Ticket {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#turn.catch(() => {}); // Nobody listens after a cancellation.
+    this.#turn.catch(() => {}); // No caller listens after a cancellation.
   }
 
   /** Whether a turn is read for the first time. A message may arrive twice, and must not refund the hits of an action that starts. */

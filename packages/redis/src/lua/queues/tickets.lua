@@ -17,7 +17,7 @@ local queue = {}
 algorithms.queue = queue
 
 -- How an owner gets messages: not at all, by a connection that this server counts, or by one that may be at another node.
-local POLLS, IS_COUNTED = 0, 1
+local POLLS, COUNTED = 0, 1
 -- The items of a reply or of a message: see `add_item`.
 local GRANTED, FIRST, QUEUED, MISSING, FULL, NEVER_ALLOWED = 1, 2, 3, 4, 5, 6
 
@@ -152,7 +152,7 @@ local function contact_with(line, index, owner)
   local ends = (score - score % 64) / 64
   if ends <= now or ends > now + 1 + 2 ^ span * 1000 then return false end
   if contact == POLLS then return true, false end
-  local is_subscribed = contact ~= IS_COUNTED or receivers_of(line, owner) > 0
+  local is_subscribed = contact ~= COUNTED or receivers_of(line, owner) > 0
   return is_subscribed, is_subscribed
 end
 

@@ -1,7 +1,5 @@
 -- The turns of tickets. It continues tickets.lua.
 --
--- While the first ticket may start within the horizon, an operation records its hits at the time of its start, takes it out, and
--- tells its owner that time. So a start is always recorded before any process knows it, at a time at which there is room for it.
 -- An operation that changes the first ticket, or frees quota, tells the owner of the first ticket, which then asks in time.
 
 -- The most tickets of which an operation adds the units one by one.
