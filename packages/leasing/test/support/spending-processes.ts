@@ -45,8 +45,9 @@ export class SpendingProcesses {
     for (const child of this.#children) if (child.connected) child.send(limit);
   }
 
-  /** All allowed checks so far, by the times of their decisions. */
+  /** All allowed checks so far, by the times of their decisions. Throws when a process has ended without being killed. */
   allowed(): AllowedCheck[] {
+    if (this.#children.some(({ exitCode }) => exitCode !== null)) throw new Error('A process ended by an error');
     const checks = this.#children.flatMap((_, index) => this.allowedIn(index));
     return checks.sort((one, other) => one.endMs - other.endMs);
   }
