@@ -97,7 +97,7 @@ export class RedisStore implements Store, CountingStore {
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const input = this.#toInput(plan, keys, costs);
     // A denial would hide that a place is free again, for example because a caller has stopped waiting.
-    if (this.#queues?.hasOrderedChecks && !plan.overtakes) {
+    if (this.#queues !== undefined && !plan.overtakes) {
       return this.#send('check', this.#queues.describeCheck(input));
     }
     return this.#denials?.find(input) ?? this.#send('check', input);

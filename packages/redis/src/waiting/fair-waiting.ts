@@ -4,7 +4,6 @@ import {
   formatValue,
   parseDuration,
   type StoreWaiting,
-  validateOneOf,
   validateOptionNames,
   withCode,
 } from '@rollgate/core/store';
@@ -36,15 +35,6 @@ export interface FairWaitingOptions {
    * @defaultValue a fiftieth of the window, from 25 to 250 ms
    */
   horizon?: Duration | undefined;
-  /**
-   * What a plain `check` does while callers wait for its key.
-   *
-   * - `'queue'` is behind them, so it is rejected. Its `retryAfterMs` is that of a caller who would wait now.
-   * - `'overtake'` decides by the units that are free, which is unfair to those that wait.
-   *
-   * @defaultValue `'queue'`
-   */
-  checks?: 'queue' | 'overtake' | undefined;
 }
 
 /** Queues for `RedisStore`, which {@link fairWaiting} creates. */
@@ -56,8 +46,6 @@ export interface FairWaiting {
 /** The queues of one store. */
 export interface StoreQueues {
   readonly waiting: StoreWaiting;
-  /** Whether checks are behind the callers that wait. */
-  readonly hasOrderedChecks: boolean;
   /** Describes a check that is behind the callers that wait. */
   describeCheck(input: CheckInput): CheckInput;
   /** Call it right after an operation that has freed quota of these keys. */
@@ -88,13 +76,12 @@ export interface StoreQueues {
  * ```
  */
 export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
-  validateOptionNames('fairWaiting', options, ['subscriber', 'lease', 'horizon', 'checks']);
-  const { subscriber, lease = '5s', horizon, checks = 'queue' } = options;
+  validateOptionNames('fairWaiting', options, ['subscriber', 'lease', 'horizon']);
+  const { subscriber, lease = '5s', horizon } = options;
   const leaseMs = parseDuration('lease', lease);
   if (leaseMs < 1000 || leaseMs > 3_600_000) throw invalidDuration('lease', 'from 1 second to 1 hour', lease);
   const horizonMs = horizon === undefined ? undefined : parseDuration('horizon', horizon);
   if (horizonMs !== undefined && horizonMs > 1000) throw invalidDuration('horizon', 'up to 1 second', horizon);
-  const order = validateOneOf('checks', checks, ['queue', 'overtake'] as const);
   const receiver = subscriber === undefined ? undefined : new Subscriber(subscriber);
   return {
     connect(store, scripts, log) {
@@ -107,7 +94,6 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
       });
       return {
         waiting: room,
-        hasOrderedChecks: order === 'queue',
         describeCheck: (input) => describeCheck(room, input),
         wake: (...freed) => room.wake(...freed),
       };
