@@ -91,20 +91,24 @@ export const told = [
   ...of('core/src/outgoing/outgoing-limiter.ts', TELL, [
     ['a tell with a key wakes no caller', 'wakeWaiters(this.#store,', '(() => {})(this.#store,'],
   ]),
-  ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
+  ...of('redis/src/lua/limits/told-state.lua', REDIS, [
     ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
-    ['open calls do not count', 'time_of_units(state, cost + open)', 'time_of_units(state, cost)'],
     ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],
+    ['an expired state comes back', 'if state.first or state.replaces then', 'if state.first then'],
+  ]),
+  ...of('redis/src/lua/limits/tell-numbers.lua', REDIS, [
     ['older numbers replace newer ones', 'is_newer = sent >= state.at or', 'is_newer = true or'],
     ['a later window changes nothing', ' or earliest > known + TOLERANCE end', ' end'],
     ['an earlier window counts', 'is_over or latest + TOLERANCE < state.other', 'is_over'],
-    ['a higher level replaces a lower one', 'remaining >= units_at(state, now)', 'false'],
+    ['a higher level replaces a lower one', 'remaining >= told_state.units_at(state, now)', 'false'],
+  ]),
+  ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
+    ['open calls do not count', 'time_of_units(state, cost + open)', 'time_of_units(state, cost)'],
     [
       'a check without a cost learns nothing',
-      'if rule.told then tell(rule, state, now, recorded_at)',
-      'if rule.told and cost ~= 0 then tell(rule, state, now, recorded_at)',
+      'if rule.told then tell_numbers(rule, state, now, recorded_at)',
+      'if rule.told and cost ~= 0 then tell_numbers(rule, state, now, recorded_at)',
     ],
-    ['an expired state comes back', 'if state.first or state.replaces then', 'if state.first then'],
     ['a call in an earlier life is closed', 'state.first and state.first <= recorded_stamp', 'state.first'],
     ['a call that has ended is renewed', 'if call and call.ends > now then', 'if call then'],
     ['a refund of a lost call writes', 'if not is_own_life and not rule.told and settled <= spent then return end', ''],

@@ -83,7 +83,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   },
   'told-quota': {
     suffix: '/tq',
-    dependencies: ['mul-div', 'string-state', 'renewals'],
+    dependencies: ['mul-div', 'string-state', 'renewals', 'told-state', 'tell-numbers'],
     settings: ({ limit, leaseMicros, maxAgeMicros, retryAfterMicros, told }: ToldQuota) => [
       ...[limit, leaseMicros, maxAgeMicros, retryAfterMicros],
       ...(told === undefined ? [] : toldSettings(told)),

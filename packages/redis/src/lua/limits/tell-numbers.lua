@@ -1,0 +1,49 @@
+-- What numbers of a server change in the state of a told quota. The counterpart of tell-numbers.ts.
+
+local TOLERANCE, DEFAULT_SPAN, MAX_FILL = 1000000, 60000000, 2 ^ 51
+
+local function replace(state, told, limit, remaining, now, max_age)
+  state.kind, state.limit, state.remaining, state.at = told.kind, limit, remaining, now
+  state.keep = math.max(max_age, state.blocked - now) -- A block stays plausible.
+end
+
+local function tell_window(state, told, limit, remaining, now, sent, max_age)
+  local latest, earliest, known = now + told.reset, sent + told.reset, state.one
+  local is_over = now >= known
+  -- Once a window is over, only numbers of a later one matter.
+  local is_newer = earliest > known
+  if not is_over then is_newer = sent >= state.at or earliest > known + TOLERANCE end
+  if state.kind ~= WINDOW or is_newer then
+    replace(state, told, limit, remaining, now, max_age)
+    state.one, state.other = latest, earliest
+    return
+  end
+  if is_over or latest + TOLERANCE < state.other then return end -- Of an earlier window.
+  if remaining < state.remaining then state.limit, state.remaining, state.at = limit, remaining, now end
+  state.one = math.min(known, latest)
+  state.other = math.min(math.max(state.other, earliest), state.one)
+end
+
+local function tell_refill(state, told, limit, remaining, now, sent, max_age)
+  local is_known, missing = state.kind == REFILL, limit - remaining
+  if is_known and sent < state.at and remaining >= told_state.units_at(state, now) then return end
+  local fill, span = state.one, state.other
+  if told.window > 0 then fill, span = limit, told.window
+  elseif missing > 0 and told.reset > 0 then fill, span = missing, told.reset
+  elseif not is_known then fill, span = limit, DEFAULT_SPAN end
+  replace(state, told, limit, remaining, now, max_age)
+  state.one, state.other, state.since = math.min(fill, MAX_FILL), span, now
+end
+
+-- Updates what a key knows by the numbers of a call that was sent at a time.
+local function tell_numbers(rule, state, now, sent)
+  local told = rule.told
+  if told.block > 0 then
+    state.blocked = math.max(state.blocked, now + told.block)
+    state.keep = math.max(state.keep, rule.max_age)
+  end
+  if told.kind == NOTHING then return end
+  local limit = told.limit > 0 and told.limit or math.max(1, state.limit, told.remaining)
+  local tell_kind = told.kind == WINDOW and tell_window or tell_refill
+  tell_kind(state, told, limit, math.min(told.remaining, limit), now, math.min(sent, now), rule.max_age)
+end

@@ -1,0 +1,130 @@
+-- What a key of a told quota knows. The counterpart of told-state.ts.
+--
+-- The value has the numbers in a binary form: the stamp of its first record, the kind, the limit, the remaining units, when they
+-- arrived, how long they matter, the end of a window at the latest and at the earliest or the units and the time of a rate, since
+-- when a quota refills, until when no call starts, and the id of the newest call. Then come the open calls in the order of their
+-- ids: the id, when its lease ends, its units, and the length of the lease.
+
+local told_state = {}
+
+local FORMAT, CALL_FORMAT = '>dBddddddddd', '>dddd'
+local SIZE, CALL_SIZE = struct.size(FORMAT), struct.size(CALL_FORMAT)
+-- What a server has told: nothing, a quota that comes back at once when its window ends, or one that refills evenly.
+local NOTHING, WINDOW, REFILL = 0, 1, 2
+
+local function blank(key)
+  return {
+    key = key, kind = NOTHING, limit = 0, remaining = 0, at = 0, keep = 0, one = 0, other = 0, since = 0, blocked = -NEVER,
+    newest = 0, calls = {},
+  }
+end
+
+function told_state.read(key)
+  local text, state = redis.call('GET', key), blank(key)
+  if not text then return state end
+  if #text < SIZE or (#text - SIZE) % CALL_SIZE ~= 0 then string_state.raise_foreign(key) end
+  state.first, state.kind, state.limit, state.remaining, state.at, state.keep, state.one, state.other, state.since,
+    state.blocked, state.newest = struct.unpack(FORMAT, text)
+  for position = SIZE + 1, #text, CALL_SIZE do
+    local id, ends, units, length = struct.unpack(CALL_FORMAT, text, position)
+    state.calls[#state.calls + 1] = { id = id, ends = ends, units = units, length = length }
+  end
+  count_steps(#state.calls / 2)
+  return state
+end
+
+-- When neither the numbers nor a block matter any more, if no call is open.
+function told_state.forgotten(state)
+  return math.max(state.blocked, state.kind ~= NOTHING and state.at + state.keep or -NEVER)
+end
+
+-- When the last lease ends, and its length.
+local function last_end(state)
+  local ends, length = -NEVER, 0
+  for _, call in ipairs(state.calls) do
+    if call.ends >= ends then ends, length = call.ends, call.length end
+  end
+  return ends, length
+end
+
+function told_state.expires_of(state)
+  return math.max(told_state.forgotten(state), (last_end(state)))
+end
+
+function told_state.drop_ended(state, now)
+  local left = {}
+  for _, call in ipairs(state.calls) do
+    if call.ends > now then left[#left + 1] = call end
+  end
+  state.calls = left
+end
+
+local function is_plausible(state, now)
+  local ends, length = last_end(state)
+  return told_state.forgotten(state) - now <= 2 * state.keep and ends - now <= 2 * length
+end
+
+-- The state at this time, which has no `first` if it is like new. Deletes one that a broken clock wrote.
+function told_state.find(key, now)
+  local state = told_state.read(key)
+  if not state.first then return state end
+  if told_state.expires_of(state) <= now then
+    local fresh = blank(key)
+    fresh.replaces = true
+    return fresh
+  end
+  if not is_plausible(state, now) then
+    redis.call('UNLINK', key)
+    return blank(key)
+  end
+  return state
+end
+
+function told_state.open_units(state, now)
+  local units = 0
+  for _, call in ipairs(state.calls) do
+    if call.ends > now then units = units + call.units end
+  end
+  return units
+end
+
+-- The units that the server has left at a time, if no call reaches it until then.
+function told_state.units_at(state, at)
+  if state.kind == WINDOW then return at >= state.one and state.limit or state.remaining end
+  return math.min(state.limit, state.remaining + mul_div(math.max(0, at - state.since), state.one, state.other))
+end
+
+-- The first time at which the server has so many units, which are at most its limit.
+function told_state.time_of_units(state, units)
+  local missing = units - state.remaining
+  if missing <= 0 then return -NEVER end
+  if state.kind == WINDOW then return state.one end
+  return state.since + mul_div_up(missing, state.other, state.one)
+end
+
+-- Counts units of which the server has told nothing. Once a window is over, it is unknown when they would come back.
+function told_state.spend(state, units, now)
+  if state.kind == NOTHING or (state.kind == WINDOW and now >= state.one) then return end
+  state.remaining = math.max(0, told_state.units_at(state, now) - units)
+  if state.kind == REFILL then state.since = math.max(state.since, now) end
+end
+
+-- Writes a state, or deletes one that is like new, and an expired one in its place. Returns when the key expires, and in how long.
+function told_state.write(state, now, stamp)
+  local expires = told_state.expires_of(state)
+  if expires == -NEVER then
+    if state.first or state.replaces then redis.call('UNLINK', state.key) end
+    return now, 0
+  end
+  state.first = state.first or stamp
+  local parts = {
+    struct.pack(FORMAT, state.first, state.kind, state.limit, state.remaining, state.at, state.keep, state.one, state.other,
+      state.since, state.blocked, state.newest),
+  }
+  for _, call in ipairs(state.calls) do
+    parts[#parts + 1] = struct.pack(CALL_FORMAT, call.id, call.ends, call.units, call.length)
+  end
+  count_steps(#parts / 2)
+  redis.call('SET', state.key, table.concat(parts))
+  return expires, expires - now
+end
