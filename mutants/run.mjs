@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { mutants as all, staleReasons } from './mutants.mjs';
 import { writeReport } from './report.mjs';
-import { Tree } from './tree.mjs';
+import { problemOf, Tree } from './tree.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** How long the tests of a mutant may take. One that hangs is detected. */
@@ -26,6 +26,17 @@ const { only = '' } = options;
 const mutants = all.filter(({ name }) => only.split(',').some((part) => name.includes(part)));
 if (mutants.length === 0) throw new Error(`No mutant has ${JSON.stringify(only)} in its name`);
 
+const problems = [
+  ...mutants.map((mutant) => problemOf(mutant, ROOT)).filter((problem) => problem !== undefined),
+  ...staleReasons.map((key) => `reasons.mjs explains ${JSON.stringify(key)}, which no mutant is`),
+];
+if (problems.length > 0) {
+  // Before anything runs: a stale mutant tests nothing.
+  console.error(problems.join('\n'));
+  process.exit(1);
+}
+if (options.check) process.exit();
+
 const tree = new Tree(ROOT);
 let child;
 /** Test files that have passed without any mutant. */
@@ -36,16 +47,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-const problems = [
-  ...mutants.map((mutant) => tree.problemOf(mutant)).filter((problem) => problem !== undefined),
-  ...staleReasons.map((key) => `reasons.mjs explains ${JSON.stringify(key)}, which no mutant is`),
-];
-if (problems.length > 0) {
-  // Before anything runs: a stale mutant tests nothing.
-  console.error(problems.join('\n'));
-  process.exit(1);
-}
-if (!options.check) process.exitCode = await campaign();
+process.exitCode = await campaign();
 
 async function campaign() {
   const known = recorded();

@@ -8,6 +8,13 @@ import { dirname, join } from 'node:path';
 
 const EMBED = 'packages/redis/embed-lua.mjs';
 
+/** Why the defect cannot be planted in this tree; `undefined` when it can be. */
+export function problemOf({ name, file, find, tests }, root) {
+  for (const path of [file, ...tests]) if (!existsSync(join(root, path))) return `${name}: no file ${path}`;
+  const count = readFileSync(join(root, file), 'utf8').split(find).length - 1;
+  return count === 1 ? undefined : `${name}: expected ${JSON.stringify(find)} once in ${file}, got it ${count} times`;
+}
+
 export class Tree {
   #root = mkdtempSync(join(tmpdir(), 'rollgate-mutants-'));
 
@@ -28,13 +35,6 @@ export class Tree {
 
   get root() {
     return this.#root;
-  }
-
-  /** Why the defect cannot be planted; `undefined` when it can be. */
-  problemOf({ name, file, find, tests }) {
-    for (const path of [file, ...tests]) if (!existsSync(join(this.#root, path))) return `${name}: no file ${path}`;
-    const count = this.#read(file).split(find).length - 1;
-    return count === 1 ? undefined : `${name}: expected ${JSON.stringify(find)} once in ${file}, got it ${count} times`;
   }
 
   /** Plants a defect. Returns what removes it, and the hash of the file that contains it. */
