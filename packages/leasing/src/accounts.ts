@@ -29,6 +29,10 @@ export class Accounts {
     this.#port = {
       ...port,
       now: () => clock.now(),
+      afterTurn: (callback) => {
+        if (clock.schedule === undefined) setImmediate(callback);
+        else clock.schedule(clock.now(), callback);
+      },
       onBusy: (account) => {
         this.#busy.add(account as CreditAccount);
       },

@@ -9,9 +9,6 @@ import { mapResult } from './map-result.js';
 import { ReportedFigures } from './reported-figures.js';
 import type { AccountPort, RequestListener, UnitRequest } from './unit-request.js';
 
-/** A lease with fewer units ends with its last one. Another one in advance might never be used. */
-const LEAST_FOR_NEXT = 4;
-
 /** How long after its lease would have ended a request is given up, because some clients never reply after a lost connection. */
 const LOST_AFTER_MS = 1000;
 
@@ -24,6 +21,8 @@ export class CreditAccount {
   /** Those that wait for the next request. */
   #listeners: RequestListener[] = [];
   #isNotifying = false;
+  /** Whether a request follows the decisions of this turn. */
+  #isAskPlanned = false;
   /** Whether the last lease was over when the reply came. */
   #wasLate = false;
   #denial: Denial | undefined;
@@ -56,9 +55,13 @@ export class CreditAccount {
   /** Spends units of a lease that {@link find} has returned. Asks for the next one when most of them are spent. */
   spend(lease: Lease, units: number, nowMs: number): void {
     lease.spend(units);
-    const { left, granted } = lease;
-    const isEnough = left > granted >> 2 || granted < LEAST_FOR_NEXT || this.#leases.hasNext;
-    if (!isEnough && nowMs >= this.#askAfterMs) this.ask(1, nowMs);
+    if (this.#isAskPlanned || nowMs < this.#askAfterMs || !this.#leases.isLow) return;
+    this.#isAskPlanned = true;
+    // A request takes a hundred times as long as a decision, so the caller gets its decision first.
+    this.port.afterTurn(() => {
+      this.#isAskPlanned = false;
+      if (this.#leases.isLow) this.ask(1, this.port.now());
+    });
   }
 
   /** Takes units back from an action that was refunded or that another limit has rejected. */
@@ -135,6 +138,7 @@ export class CreditAccount {
       demand: this.demand,
       askAfterMs: this.#askAfterMs,
       wasLate: this.#wasLate,
+      isAskPlanned: this.#isAskPlanned,
     };
   }
 

@@ -1,5 +1,8 @@
 import type { Lease } from './lease.js';
 
+/** A lease with fewer units ends with its last one. Another one in advance might never be used. */
+const LEAST_FOR_NEXT = 4;
+
 /** The leases of one key: the one that checks spend, and the next one. */
 export class HeldLeases {
   #current: Lease | undefined;
@@ -10,8 +13,12 @@ export class HeldLeases {
     return this.#current === undefined;
   }
 
-  get hasNext(): boolean {
-    return this.#next !== undefined;
+  /** Whether most units of the last lease are spent. */
+  get isLow(): boolean {
+    const current = this.#current;
+    if (current === undefined || this.#next !== undefined) return false;
+    const { left, granted } = current;
+    return granted >= LEAST_FOR_NEXT && left <= granted >> 2;
   }
 
   /** Returns a lease with so many units, if there is one. */

@@ -6,6 +6,8 @@ import type { OpenCalls } from './open-calls.js';
 export interface AccountPort {
   readonly openCalls: OpenCalls;
   now(): number;
+  /** Calls `callback` after the code that runs now. */
+  afterTurn(callback: () => void): void;
   /** Takes units from the store, all or none. */
   take(key: string, units: number): Awaitable<Decision>;
   /** Lowers what the take with this receipt recorded. */

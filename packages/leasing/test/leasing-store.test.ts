@@ -59,6 +59,16 @@ test('most decisions take no call to the store, and together they are the limit'
   expect(calls.length).toBeLessThanOrEqual(6);
 });
 
+test('a decision is there before the request for the next lease', async () => {
+  const limiter = createLimiter(QUOTA);
+  await limiter.settle(limiter.decide('hot', { cost: 10 }) as Decision, { cost: 1 });
+  calls = [];
+  expect(decide(limiter, 8)).toBe(8);
+  expect(calls).toEqual([]);
+  await Promise.resolve();
+  expect(calls).toEqual(['check']);
+});
+
 test('a decision of a lease says what is an estimate', () => {
   const limiter = createLimiter(QUOTA);
   const other = createLimiter(QUOTA);
