@@ -1,10 +1,11 @@
-import { type Decision, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { type Decision, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { LeasingStore } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 import { handleTasks } from '../worker.js';
 
-export type StoreName = 'plain' | 'leased';
+/** `memory` counts in each process alone. */
+export type StoreName = 'plain' | 'leased' | 'memory';
 
 /** The checks of one process. */
 export interface HotKeyTask {
@@ -23,7 +24,7 @@ export interface HotKeyResult {
   /** Decisions that were there when the call returned. */
   readonly local: number;
   /** How long these calls took, in microseconds. */
-  readonly localP99Micros: number;
+  readonly localP99Micros: number | undefined;
   /** How long all callers waited, in milliseconds. */
   readonly p99Ms: number;
   /** The processor time of the process. */
@@ -58,8 +59,7 @@ class Run {
   #local = 0;
 
   constructor({ prefix, limit, windowMs, leaseMs, seconds }: HotKeyTask) {
-    const redis = new RedisStore({ client });
-    const store: Store = name === 'plain' ? redis : new LeasingStore({ store: redis, lease: leaseMs });
+    const store = createStore(leaseMs);
     const limits = rollingWindow({ limit, window: `${windowMs}ms` });
     this.limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
     this.#endMs = performance.now() + seconds * 1000;
@@ -100,7 +100,7 @@ class Run {
       decisions: this.#decisions,
       allowed: this.#allowed,
       local: this.#local,
-      localP99Micros: p99(this.#callMicros),
+      localP99Micros: this.#callMicros.length === 0 ? undefined : p99(this.#callMicros),
       p99Ms: p99([...this.#waitsMs, ...this.#callMicros.map((micros) => micros / 1000)]),
     };
   }
@@ -126,6 +126,12 @@ class Run {
     this.#decisions += 1;
     if (allowed) this.#allowed += 1;
   }
+}
+
+function createStore(leaseMs: number): Store {
+  if (name === 'memory') return new MemoryStore();
+  const redis = new RedisStore({ client });
+  return name === 'plain' ? redis : new LeasingStore({ store: redis, lease: leaseMs });
 }
 
 function p99(values: readonly number[]): number {

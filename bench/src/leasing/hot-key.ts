@@ -8,9 +8,10 @@ import type { HotKeyResult, HotKeyTask, StoreName } from './hot-key-worker.js';
 export interface HotKeyFigures {
   readonly decisionsPerSecond: number;
   readonly scriptsPer1000: number;
-  /** The allowed checks, as a percentage of the quota in this time, or of the checks if they are fewer. */
+  /** The allowed checks, as a percentage of those that an exact log allows. */
   readonly usedPercent: number;
   readonly p99Ms: number;
+  /** `NaN` if no decision was local. */
   readonly localP99Micros: number;
   /** The processor time of the processes and of the server per decision. */
   readonly cpuMicros: number;
@@ -29,21 +30,20 @@ export async function measureHotKey(server: RedisServer, name: StoreName, load: 
   const total = load.load === undefined ? undefined : (load.load * limit * 1000) / windowMs;
   const start = () => Worker.start<HotKeyTask, HotKeyResult>('leasing/hot-key-worker.ts', { args: [name, server.url] });
   const workers = await Promise.all(Array.from({ length: processes }, start));
+  const prefix = randomUUID();
   try {
     const run = (worker: (typeof workers)[number], task: Partial<HotKeyTask>) =>
       worker.run({ ...load, prefix, perSecond: total && total / processes, ...task });
-    let prefix: string = randomUUID();
-    await Promise.all(workers.map((worker) => run(worker, { seconds: 1 }))); // Includes compilation.
-    prefix = randomUUID();
+    await Promise.all(workers.map((worker) => run(worker, warmUpOf(load)))); // Includes compilation.
     await resetFigures(server);
     const before = await readCpuMicros(server);
     const results = await Promise.all(workers.map((worker) => run(worker, {})));
     const { commands } = await readFigures(server);
     const sum = (part: 'decisions' | 'allowed' | 'cpuSeconds') =>
       results.reduce((all, result) => all + result[part], 0);
-    const most = (part: 'p99Ms' | 'localP99Micros') => Math.max(...results.map((result) => result[part]));
+    const most = (part: 'p99Ms' | 'localP99Micros') => Math.max(...results.map((result) => result[part] ?? Number.NaN));
     const serverMicros = (await readCpuMicros(server)) - before;
-    const quota = limit * (1 + (seconds * 1000) / windowMs); // The first window may be used at once.
+    const quota = (limit * seconds * 1000) / windowMs; // The log was full at the start if the load is above 1.
     return {
       decisionsPerSecond: sum('decisions') / seconds,
       scriptsPer1000: (commands / sum('decisions')) * 1000,
@@ -55,4 +55,10 @@ export async function measureHotKey(server: RedisServer, name: StoreName, load: 
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
   }
+}
+
+/** A load above 1 starts with a full log, whose hits are spread over the window. An empty one would allow a burst first. */
+function warmUpOf({ load, processes, limit, windowMs }: HotKeyLoad): Partial<HotKeyTask> {
+  if (load === undefined || load <= 1) return { seconds: 1 };
+  return { seconds: (1.2 * windowMs) / 1000, perSecond: (limit * 1000) / windowMs / processes };
 }
