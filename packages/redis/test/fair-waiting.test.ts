@@ -241,6 +241,29 @@ test('takes one call if nobody waits', async () => {
   expect(await countQueued()).toBe(0);
 });
 
+test.each<[string, Limits, number]>([
+  ['a plain window', rollingWindow({ limit: 10, window: '1h' }), 1],
+  ['a bucket', tokenBucket({ capacity: 10, refill: 1, every: '1h' }), 1],
+  [
+    'two limits',
+    { hour: rollingWindow({ limit: 10, window: '1h' }), day: fixedWindow({ limit: 10, window: '24h' }) },
+    2,
+  ],
+])('a check of %s takes one command more for each queue if nobody waits', async (_, limits, queueCount) => {
+  const store = new RedisStore({ client: redis.connect() });
+  const plain = new RateLimiter({ limits, prefix: `${prefix}-plain`, store });
+  const fair = await join(limits);
+  const limiters = [plain, fair];
+  for (const limiter of limiters) await Promise.all([limiter.check('api'), limiter.check('api', { cost: 2 })]);
+  const commands: number[] = [];
+  for (const limiter of limiters) {
+    commands.push(
+      await redis.countCommandsOf(async () => expect(await limiter.check('api')).toMatchObject({ remaining: 6 })),
+    );
+  }
+  expect(commands[1]).toBe(commands[0]! + queueCount);
+});
+
 test('an injected clock determines the starts', async () => {
   const clock = manualClock(1e12);
   const limiters = await join3(rollingWindow({ limit: 1, window: '1m' }), { store: { clock } });

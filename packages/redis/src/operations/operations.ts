@@ -19,6 +19,10 @@ export interface CheckInput {
 /** A check or a peek. */
 export interface CheckOperation extends CheckInput {
   readonly kind: 'check' | 'peek';
+  /** Of a check that runs only if no caller waits for its keys: how many keys of queues follow those of the rules. */
+  readonly queueCount?: number;
+  /** Called instead of `resolve` if callers wait. */
+  readonly onQueued?: (() => void) | undefined;
   /** `sentMs` is when the script was sent, by this process's monotonic clock. */
   resolve(result: CheckResult, sentMs: number): void;
   reject(error: unknown): void;

@@ -32,6 +32,7 @@ export function toScriptArguments(operations: readonly Operation[], hasPlainWind
     if (encoding !== undefined) values.push(encoding.kind, '1', encoding.plan, encoding.input);
     else if (hasPlainWindowCheck && isPlainWindowCheck(first)) pushPlainWindowChecks(values, first, index + 1 - start);
     else pushRun(values, operations.slice(start, index + 1));
+    if (first.kind === 'check' && first.queueCount) values.push('unless-queued', String(first.queueCount));
     start = index + 1;
   }
   return { keys, values, parts };
@@ -55,20 +56,20 @@ function partsOf(operation: Operation): ScriptParts {
 /** Whether `plain-window-check.lua` can decide the operation. */
 function isPlainWindowCheck(operation: Operation): operation is PlainWindowCheck {
   if (operation.kind !== 'check' || operation.encodedPlan.plainWindows === undefined) return false;
-  const { costs, keys } = operation;
-  return typeof costs === 'number' ? costs > 0 : keys.length > 1 && costs.every((cost) => cost > 0);
+  const { costs, encodedPlan } = operation;
+  return typeof costs === 'number' ? costs > 0 : encodedPlan.plan.rules.length > 1 && costs.every((cost) => cost > 0);
 }
 
 type PlainWindowCheck = CheckOperation & { readonly encodedPlan: { readonly plainWindows: readonly string[] } };
 
 function pushPlainWindowChecks(
   values: string[],
-  { clockMicros, costs, encodedPlan, keys }: PlainWindowCheck,
+  { clockMicros, costs, encodedPlan }: PlainWindowCheck,
   times: number,
 ): void {
   const now = String(clockMicros ?? '');
   const cost = String(typeof costs === 'number' ? costs : 0);
-  values.push('plain', String(times), now, cost, String(keys.length), ...encodedPlan.plainWindows);
+  values.push('plain', String(times), now, cost, String(encodedPlan.plan.rules.length), ...encodedPlan.plainWindows);
   if (typeof costs !== 'number') values.push(...costs.map(String));
 }
 
@@ -132,6 +133,7 @@ function canShareRun(first: Operation, next: Operation): boolean {
     first.kind === next.kind &&
     first.encoding === undefined &&
     next.encoding === undefined &&
+    first.queueCount === next.queueCount &&
     areSameExceptKeys(first, next)
   );
 }

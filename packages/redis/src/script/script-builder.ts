@@ -16,6 +16,9 @@ const LOG_FILES: Readonly<Record<Log, readonly string[]>> = {
 /** The line of `lua/program/main.lua` that `lua/program/plain-window-check.lua` replaces. */
 const PLAIN_WINDOW_CHECK_LINE = '-- include plain-window-check.lua\n';
 
+/** The line of `lua/program/main.lua` that `lua/queues/unless-queued.lua` replaces. */
+const UNLESS_QUEUED_LINE = '-- include unless-queued.lua\n';
+
 /** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
 export const MAX_STEPS = 4000;
 
@@ -37,6 +40,7 @@ export class ScriptBuilder {
   readonly #log: Log;
   /** What {@link QUEUES_PART} consists of. */
   #queuesLua: readonly string[] = [];
+  #unlessQueued = '';
   readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(log: Log) {
@@ -44,9 +48,10 @@ export class ScriptBuilder {
     this.#log = log;
   }
 
-  /** Adds the operations on queues, which have no other way into the scripts. */
-  addQueues(files: readonly string[]): void {
-    this.#queuesLua = files;
+  /** Adds what has no other way into the scripts: the operations on queues, and what checks look for before they run. */
+  addQueues(operations: readonly string[], unlessQueued = ''): void {
+    this.#queuesLua = operations;
+    this.#unlessQueued = unlessQueued;
   }
 
   get(parts: ScriptParts): Script {
@@ -74,7 +79,9 @@ export class ScriptBuilder {
       ...queues,
       readLua('operations'),
       'end',
-      readLua('main').replace(PLAIN_WINDOW_CHECK_LINE, () => plainWindowCheck),
+      readLua('main')
+        .replace(PLAIN_WINDOW_CHECK_LINE, () => plainWindowCheck)
+        .replace(UNLESS_QUEUED_LINE, () => this.#unlessQueued),
     ].join('\n');
     return { text, sha: sha1(text) };
   }

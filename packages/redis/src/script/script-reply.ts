@@ -100,6 +100,11 @@ export class ScriptReply {
     return this.#text.slice(this.#lineStart, end);
   }
 
+  /** Whether the current operation has no result. */
+  get isEmptyLine(): boolean {
+    return this.#codes[this.#position] === LINE_BREAK;
+  }
+
   /** Reads the current operation, which has no result. */
   readNoResult(): void {
     this.#expect(LINE_BREAK);

@@ -119,5 +119,8 @@ function settle(operation: Operation, reply: ScriptReply, sentMs: number): void 
   else if (operation.kind === 'settle' || operation.kind === 'reset') {
     reply.readNoResult();
     operation.resolve();
+  } else if (operation.kind === 'check' && operation.queueCount && reply.isEmptyLine) {
+    reply.readNoResult();
+    operation.onQueued!();
   } else operation.resolve(reply.readResult(operation), sentMs);
 }

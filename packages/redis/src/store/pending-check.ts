@@ -6,20 +6,25 @@ import type { EncodedPlan } from '../operations/plan-encoder.js';
 
 /** A check or a peek on its way, and its decision. */
 export class PendingCheck implements CheckOperation, SentCheck {
-  readonly decision: PendingResult<Decision> = new PendingResult();
+  readonly decision: PendingResult<Decision>;
   readonly encodedPlan: EncodedPlan;
-  readonly keys: readonly string[];
+  keys: readonly string[];
   readonly costs: Costs;
   readonly clockMicros: number | undefined;
   readonly encoding: CheckInput['encoding'];
   readonly changeCount: number;
+  queueCount = 0;
+  onQueued: (() => void) | undefined;
   readonly #denials: DenialCache | undefined;
 
+  /** @param decision That of a check which this one continues. */
   constructor(
     readonly kind: CheckOperation['kind'],
     { encodedPlan, keys, costs, clockMicros, encoding }: CheckInput,
     denials: DenialCache | undefined,
+    decision = new PendingResult<Decision>(),
   ) {
+    this.decision = decision;
     this.encodedPlan = encodedPlan;
     this.keys = keys;
     this.costs = costs;
@@ -27,6 +32,13 @@ export class PendingCheck implements CheckOperation, SentCheck {
     this.encoding = encoding;
     this.changeCount = denials?.changeCount ?? 0;
     this.#denials = denials;
+  }
+
+  /** Makes the check run only if these queues are empty. Otherwise, `onQueued` is called. */
+  requireEmpty(queueKeys: readonly string[], onQueued: () => void): void {
+    this.keys = [...this.keys, ...queueKeys];
+    this.queueCount = queueKeys.length;
+    this.onQueued = onQueued;
   }
 
   resolve(result: CheckResult, sentMs: number): void {

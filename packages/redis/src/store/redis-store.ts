@@ -97,9 +97,7 @@ export class RedisStore implements Store, CountingStore {
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const input = this.#toInput(plan, keys, costs);
     // A denial would hide that a place is free again, for example because a caller has stopped waiting.
-    if (this.#queues !== undefined && !plan.overtakes) {
-      return this.#send('check', this.#queues.describeCheck(input));
-    }
+    if (this.#queues !== undefined && !plan.overtakes) return this.#checkBehindCallers(this.#queues, input);
     return this.#denials?.find(input) ?? this.#send('check', input);
   }
 
@@ -201,7 +199,17 @@ export class RedisStore implements Store, CountingStore {
   }
 
   #send(kind: CheckOperation['kind'], input: CheckInput): PromiseLike<Decision> {
-    const check = new PendingCheck(kind, input, input.encoding === undefined ? this.#denials : undefined);
+    const check = new PendingCheck(kind, input, this.#denials);
+    this.#sender.add(check);
+    return check.decision;
+  }
+
+  /** Usually no caller waits. So a script with the code of queues is only sent after one that has found their keys. */
+  #checkBehindCallers(queues: StoreQueues, input: CheckInput): PromiseLike<Decision> {
+    const check = new PendingCheck('check', input, undefined);
+    check.requireEmpty(queues.keysOf(input), () =>
+      this.#sender.add(new PendingCheck('check', queues.describeTail(input), undefined, check.decision)),
+    );
     this.#sender.add(check);
     return check.decision;
   }

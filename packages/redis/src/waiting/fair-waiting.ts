@@ -13,6 +13,7 @@ import type { Log, ScriptBuilder } from '../script/script-builder.js';
 import { queuesLua } from './queues.generated.js';
 import type { QueueingStore } from './room.js';
 import { Subscriber, type SubscriberClient } from './subscriber.js';
+import { queueKeysOf } from './ticket-group.js';
 import { WaitingRoom } from './waiting-room.js';
 
 /** Options of {@link fairWaiting}. */
@@ -46,8 +47,10 @@ export interface FairWaiting {
 /** The queues of one store. */
 export interface StoreQueues {
   readonly waiting: StoreWaiting;
+  /** Returns the keys of the queues that a check must find empty. */
+  keysOf(input: CheckInput): readonly string[];
   /** Describes a check that is behind the callers that wait. */
-  describeCheck(input: CheckInput): CheckInput;
+  describeTail(input: CheckInput): CheckInput;
   /** Call it right after an operation that has freed quota of these keys. */
   wake(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs): void;
 }
@@ -85,7 +88,7 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
   const receiver = subscriber === undefined ? undefined : new Subscriber(subscriber);
   return {
     connect(store, scripts, log) {
-      scripts.addQueues(QUEUES_LUA);
+      scripts.addQueues(QUEUES_LUA, queuesLua['unless-queued.lua']!);
       const room = new WaitingRoom(store, {
         leaseMs,
         horizonMicros: horizonMs === undefined ? undefined : Math.round(horizonMs * 1000),
@@ -94,7 +97,8 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
       });
       return {
         waiting: room,
-        describeCheck: (input) => describeCheck(room, input),
+        keysOf: ({ keys, costs }) => queueKeysOf(keys, costs),
+        describeTail: (input) => describeTail(room, input),
         wake: (...freed) => room.wake(...freed),
       };
     },
@@ -103,10 +107,9 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
 
 const QUEUES_LUA = ['tickets', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!);
 
-function describeCheck(room: WaitingRoom, input: CheckInput): CheckInput {
+function describeTail(room: WaitingRoom, input: CheckInput): CheckInput {
   const { encodedPlan, keys, costs } = input;
   const group = room.groupOf(encodedPlan, keys, costs);
-  if (!group.hasQueues) return input;
   return { ...input, keys: group.keys, encoding: group.encode('tail', room.caller(), [group.costsText(costs)]) };
 }
 

@@ -38,7 +38,7 @@ export class TicketGroup {
     const limits = queued.map((index) => rules[index]!.limit);
     this.encodedPlan = encodedPlan;
     this.ruleKeys = keys;
-    this.keys = [...keys, ...queued.map((index) => `${keys[index]!}/q`)];
+    this.keys = [...keys, ...queueKeysOf(keys, costs)];
     // The periods of a calendar change, and a group does not.
     const settings = rules.map(({ limit }) => encodeLimit(limit, 0));
     this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
@@ -84,6 +84,11 @@ export interface Caller {
   /** How the owner gets messages, as `lua/queues/tickets.lua` describes it. */
   readonly contact: number;
   readonly leaseMs: number;
+}
+
+/** The keys of the queues: one for each rule of which the call takes units. */
+export function queueKeysOf(keys: readonly string[], costs: Costs): string[] {
+  return keys.filter((_, index) => costAt(costs, index) > 0).map((key) => `${key}/q`);
 }
 
 function horizonOf(limits: readonly Limit[], { horizonMicros, canDateLogs }: HorizonSettings): number {

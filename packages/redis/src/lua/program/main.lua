@@ -11,7 +11,7 @@
 --          the text has the server's time in seconds and microseconds. A line follows for each operation that ran, which is at
 --          least the first one:
 --            "!" for an operation that failed
---            nothing for a settle or reset
+--            nothing for a settle or reset, and for a check that the queues hold up: see ../queues/unless-queued.lua
 --            the count for a "count"
 --            the indices of the leases that are lost, for a "renew"
 --            the results of the rules, with a comma between them, for a check, peek or charge
@@ -60,6 +60,7 @@ while position < #ARGV and step_count < MAX_STEPS do
     run, plan, input, key_count = operations.prepare(kind, ARGV[position + 2], ARGV[position + 3], last - done_count)
     position = position + 4
   end
+-- include unless-queued.lua
   repeat
     local succeeded, failure = pcall(run_operations, run, plan, input, key_count, last)
     if not succeeded then
