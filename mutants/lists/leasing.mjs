@@ -45,7 +45,7 @@ export const leasing = [
   ...of('leasing/src/held-leases.ts', [
     ['a lease is spent after its end', 'current.left >= units && nowMs < current.untilMs', 'current.left >= units'],
     ['a lease is spent beyond its units', 'current.left >= units && nowMs', 'current.left >= 0 && nowMs'],
-    ['leases outlive a reset', 'this.#current?.drop();', ''],
+    ['leases outlive a reset', 'this.#current = this.#next = undefined;', ''],
   ]),
   ...of('leasing/src/credit-account.ts', [
     [
@@ -55,6 +55,7 @@ export const leasing = [
     ],
     ['units that a caller cannot use stay here', 'this.#leases.closeIfShort(units, nowMs);', ''],
     ['what is free is not requested', 'remaining >= units || retryAfterMs > this.terms.leaseMs', 'false'],
+    ['a decision waits for the next request', 'this.port.afterTurn(() => {', 'void [0].forEach(() => {'],
     ['a lease that is over stays open', 'if (!isKept) lease.close();', ''],
     [
       'callers that came later use a lease that is over',
@@ -69,7 +70,7 @@ export const leasing = [
       'if (isOver) giveBack();',
     ],
     ['units that this process holds reject its checks', 'account.returnUnits()', 'false'],
-    ['slots are decided apart', 'this.#mayLease = !plan.isWhole', 'this.#mayLease = true'],
+    ['slots are decided apart', 'this.#mayLease = !plan.isWhole && ', 'this.#mayLease = '],
   ]),
   ...of('leasing/src/demand.ts', [['every key is leased', '>= this.minDecisions', '>= 0']]),
   ...of('leasing/src/accounts.ts', [['idle leases are never swept', 'account.sweep(nowMs);', '']]),
@@ -78,7 +79,7 @@ export const leasing = [
   ]),
   ...of(
     'core/src/engine/recorded-hit.ts',
-    [['a settlement leaves the cost', 'this.cost = cost;\n  }\n\n', '}\n\n']],
+    [['a settlement leaves the cost', 'if (!hasLeases', 'if (hasLeases']],
     SETTLEMENTS,
   ),
   ...of(

@@ -55,8 +55,6 @@ export class HeldLeases {
 
   /** Forgets all leases, because the store drops the key. */
   drop(): void {
-    this.#current?.drop();
-    this.#next?.drop();
     this.#current = this.#next = undefined;
   }
 

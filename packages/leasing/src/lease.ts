@@ -47,12 +47,6 @@ export class Lease {
     if (isThenable(settled)) settled.then(undefined, () => {});
   }
 
-  /** Ends the lease after the store has dropped the key. */
-  drop(): void {
-    this.isClosed = true;
-    this.#isLost = true;
-  }
-
   toJSON(): object {
     return {
       granted: this.granted,

@@ -1,4 +1,3 @@
-import { HeldLeases } from '../src/held-leases.js';
 import { Lease } from '../src/lease.js';
 
 /** The settlements that were sent, and what ends each of them. */
@@ -43,13 +42,4 @@ test('after a settlement that may be lost, there is no other one', async () => {
   await expect(refund).rejects.toThrow('lost');
   await lease.giveBack(2);
   expect(unitsSent()).toEqual([7]);
-});
-
-test('a lease of a key that was dropped is never settled', () => {
-  const lease = createSpentLease();
-  const leases = new HeldLeases();
-  leases.add(lease);
-  leases.drop();
-  lease.giveBack(3);
-  expect(unitsSent()).toEqual([]);
 });

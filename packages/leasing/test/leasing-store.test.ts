@@ -268,6 +268,23 @@ test('what is left of a quota is leased, although it is less than a process woul
   expect(decide(limiter, 100) + decide(other, 100)).toBeGreaterThan(0);
 });
 
+test('what is free is leased, although it is less than a process would like', () => {
+  const limiter = createLimiter(QUOTA, { ...LEASE, maxShare: 1 });
+  limiter.decide('hot', { cost: 20 });
+  expect(decide(createLimiter(QUOTA), 75)).toBe(75);
+  calls = [];
+  expect(decide(limiter, 10)).toBe(5);
+  expect(calls.slice(0, 2)).toEqual(['check', 'check']);
+});
+
+test('units that are too few for a check return before it asks for more', async () => {
+  const limiter = createLimiter(QUOTA);
+  await limiter.settle(limiter.decide('hot', { cost: 10 }) as Decision, { cost: 7 });
+  calls = [];
+  limiter.decide('hot', { cost: 4 });
+  expect(calls).toEqual(['settle', 'check']);
+});
+
 test('leases of another length have another quota', async () => {
   expect(decide(createLimiter(QUOTA), 200)).toBe(100);
   expect(decide(createLimiter(QUOTA, { ...LEASE, lease: '21ms' }), 200)).toBe(100);
@@ -331,6 +348,30 @@ test('a request for units without a reply does not stop a key', async () => {
   reply(); // Its units return to the store.
   clock.advance(2000);
   expect((await limiter.peek('hot')).remaining).toBe(100);
+});
+
+test('only the callers of a request use its units after the lease has ended', async () => {
+  const limiter = createLimiter(QUOTA);
+  decide(limiter, 10);
+  clock.advance(30);
+  const reply = holdChecks(isFirstRequest());
+  const checks = [limiter.check('hot'), limiter.check('hot')];
+  clock.advance(100);
+  calls = [];
+  reply();
+  expect((await Promise.all(checks)).map(({ allowed }) => allowed)).toEqual([true, true]);
+  expect(calls.filter((name) => name === 'check')).toHaveLength(1);
+});
+
+test('slots are taken together with the units of a leased limit', async () => {
+  const limiter = createLimiter({ burst: QUOTA, work: concurrency({ limit: 100, lease: '1m' }) });
+  const plans: string[][] = [];
+  holdChecks(({ rules }) => {
+    plans.push(rules.map(({ name }) => name));
+    return false;
+  });
+  for (let time = 0; time < 3; time++) await limiter.check('hot');
+  expect(plans).toEqual(Array(3).fill(['burst+lease20ms', 'work']));
 });
 
 test('`close` also returns the units of a request under way', async () => {
