@@ -105,7 +105,9 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
   };
 }
 
-const QUEUES_LUA = ['tickets', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!);
+const QUEUES_LUA = ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map(
+  (name) => queuesLua[`${name}.lua`]!,
+);
 
 function describeTail(room: WaitingRoom, input: CheckInput): CheckInput {
   const { encodedPlan, keys, costs } = input;

@@ -8,10 +8,19 @@ export type TicketItem =
       readonly result: string;
     }
   | { readonly kind: 'first'; readonly id: number; readonly wait: number }
-  | { readonly kind: 'queued'; readonly id: number; readonly number: number; readonly wait: number }
+  | {
+      readonly kind: 'queued';
+      readonly id: number;
+      readonly number: number;
+      readonly wait: number;
+      /** How long it waits at least, because callers ahead may let it pass. */
+      readonly least: number;
+    }
   | { readonly kind: 'missing' | 'full' | 'neverAllowed'; readonly id: number };
 
 const KINDS = ['', 'granted', 'first', 'queued', 'missing', 'full', 'neverAllowed'] as const;
+
+type NumbersOfItem = [code: number, id: number, first: number, second: number, third: number];
 
 /** A reply or a message: the time of the decisions, and its items. */
 export interface TicketItems {
@@ -28,7 +37,7 @@ export function parseTicketItems(text: string, countRules: (id: number) => numbe
   const [now, ...parts] = text.split(',');
   const items: TicketItem[] = [];
   for (let index = 0; index < parts.length; index++) {
-    const [code, id, first, second] = parts[index]!.split(' ').map(Number) as [number, number, number, number];
+    const [code, id, first, second, third] = parts[index]!.split(' ').map(Number) as NumbersOfItem;
     const kind = KINDS[code];
     if (kind === 'granted') {
       const ruleCount = countRules(id);
@@ -37,7 +46,7 @@ export function parseTicketItems(text: string, countRules: (id: number) => numbe
       items.push({ kind, id, at: first, stamp: second, result });
       index += ruleCount;
     } else if (kind === 'first') items.push({ kind, id, wait: first });
-    else if (kind === 'queued') items.push({ kind, id, number: first, wait: second });
+    else if (kind === 'queued') items.push({ kind, id, number: first, wait: second, least: third });
     else if (kind) items.push({ kind, id });
   }
   return { now: Number(now), items };

@@ -99,7 +99,7 @@ export class TicketLine {
       default:
         this.#room.reject(ticket, item.kind);
     }
-    if ('wait' in item) this.#rejectIfTooLong(ticket, item.wait, receivedMs);
+    if ('wait' in item) this.#rejectIfTooLong(ticket, 'least' in item ? item.least : item.wait, receivedMs);
   }
 
   /** Asks for turns now, for example because messages may be lost. */

@@ -22,17 +22,12 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a new ticket overtakes': {
     scope: COSTS,
-    from: 'if is_empty(line) and wait <= line.horizon',
-    to: 'if wait <= line.horizon',
-  },
-  'a new ticket starts whenever it can': {
-    scope: ORDER,
-    from: 'if is_empty(line) and wait <= line.horizon',
-    to: 'if is_empty(line)',
+    from: 'if taken then return nil,',
+    to: 'if false then return nil,',
   },
   'a lease never ends': {
     scope: 'faults without messages',
-    from: 'if (score - contact) / 4 * 1000 <= line.stamp then return false end',
+    from: 'if ends <= now or ends > now + 1 + 2 ^ span * 1000 then return false end',
     to: '',
   },
   'a turn comes before its time': {
@@ -45,11 +40,15 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
     from: 'decide(line.rules, 0, nil, true, at,',
     to: 'decide(line.rules, 0, nil, false, at,',
   },
-  'turns have no horizon': { scope: ORDER, from: 'elseif wait <= line.horizon and', to: 'elseif' },
+  'turns have no horizon': {
+    scope: ORDER,
+    from: 'local start = wait <= line.horizon and may_start',
+    to: 'local start = may_start',
+  },
   'a ticket enters only the first queue': {
     scope: QUEUES,
-    from: 'for index = 1, #line.queues do add_to',
-    to: 'for index = 1, 1 do add_to',
+    from: 'if index == kept_by or',
+    to: 'if index == 1 or',
   },
   'each ticket costs one unit': { scope: COSTS, from: 'list[#list + 1] = tonumber(cost)', to: 'list[#list + 1] = 1' },
   'only the first rule counts': {
@@ -59,8 +58,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a check overtakes': {
     scope: CHECKS,
-    from: 'if is_empty(line) then return decide(',
-    to: 'if true then return decide(',
+    from: 'local waits = not is_empty(line) and',
+    to: 'local waits = false and',
   },
   'a check counts from the newest hit': {
     scope: OVERTAKING,
@@ -78,5 +77,5 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
     to: 'at - keep',
   },
   'a start ahead ends the log before it': { scope: ORDER, from: 'now - (rule.is_dated and MAX_DATED or 0)', to: 'now' },
-  'no ticket is ever granted': { scope: ORDER, from: 'turns < line.max_turns then', to: 'turns < 0 then' },
+  'no ticket is ever granted': { scope: ORDER, from: 'turns < line.max_turns)', to: 'turns < 0)' },
 };

@@ -48,6 +48,8 @@ interface Caller_ {
 export interface ModelState {
   tick: number;
   dumps: string[];
+  /** The owners of the tickets in each queue. */
+  places: string[];
   callers: Caller_[];
   messages: [index: number, text: string][];
   /** Turns that nobody uses, which will be refunded. */
@@ -101,6 +103,7 @@ export class QueueModel {
     this.initial = {
       tick: 0,
       dumps: this.#checks.keys.map(() => ''),
+      places: this.#checks.keys.map(() => ''),
       callers: scope.costs.map(() => ({ status: 'idle', number: 0, at: 0, stamp: 0, isMissing: false, askAt: NEVER })),
       messages: [],
       unused: [],
@@ -337,7 +340,7 @@ export class QueueModel {
   }
 
   /** Applies what a script has left and returned. */
-  #receive(state: ModelState, index: number, { reply, dumps, messages }: Outcome): void {
+  #receive(state: ModelState, index: number, { reply, dumps, places, messages }: Outcome): void {
     state.dumps = [...dumps];
     if (reply.startsWith('error')) this.problem ??= reply;
     const sent = messages.map(([owner, text]): [number, string] => [Number(owner.slice(1)), text]);
@@ -347,6 +350,7 @@ export class QueueModel {
     const all = [...sent, ...lines.map((line): [number, string] => [index, line])];
     const withTurn = new Set(all.filter(([, text]) => this.#findTurn(text)).map(([owner]) => owner));
     for (const [owner, text] of all) this.#noteTurn(state, owner, text, withTurn);
+    state.places = [...places];
     if (index < 0) return;
     for (const line of reply.split('\n').slice(1)) {
       if (line === '!') this.problem ??= 'an operation failed';
@@ -362,7 +366,7 @@ export class QueueModel {
     return turn && { at: turn.at, now };
   }
 
-  /** A turn must not be that of a caller behind another one that waits for the same queue. */
+  /** A turn must not be that of a caller behind another one in the same queue. */
   #noteTurn(state: ModelState, index: number, text: string, withTurn: ReadonlySet<number>): void {
     const turn = this.#findTurn(text);
     if (turn === undefined) return;
@@ -372,7 +376,7 @@ export class QueueModel {
     const number = state.callers[index]!.number || Infinity;
     const costs = this.scope.costs[index]!;
     const isBehind = state.callers.some((other, place) => {
-      const shares = this.scope.costs[place]!.some((cost, rule) => cost > 0 && costs[rule]! > 0);
+      const shares = costs.some((cost, rule) => cost > 0 && this.#holds(state, place, rule));
       const isTold = state.messages.some(([owner, message]) => owner === place && this.#findTurn(message));
       return (
         other.status === 'waits' &&
@@ -384,6 +388,11 @@ export class QueueModel {
       );
     });
     if (isBehind) this.problem ??= 'a caller was overtaken';
+  }
+
+  /** Whether the ticket of a caller is in the queue of a rule. */
+  #holds({ places }: ModelState, index: number, rule: number): boolean {
+    return places[this.#keys.length + rule]!.split(' ').includes(`o${index}`);
   }
 
   #accept(state: ModelState, index: number, text: string): void {

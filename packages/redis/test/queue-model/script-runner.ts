@@ -22,6 +22,8 @@ export interface Step {
 export interface Outcome {
   readonly dumps: readonly string[];
   readonly reply: string;
+  /** The owners of the tickets in each queue. */
+  readonly places: readonly string[];
   /** Owners and texts. */
   readonly messages: readonly (readonly [owner: string, text: string])[];
 }
@@ -41,7 +43,9 @@ export class ScriptRunner {
     this.#redis = redis;
     this.#keys = keys;
     this.#defect = defect;
-    this.#scripts.addQueues(['tickets', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!));
+    this.#scripts.addQueues(
+      ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!),
+    );
   }
 
   /** Runs the steps, each on its own state. */
@@ -64,8 +68,8 @@ export class ScriptRunner {
   #toOutcome([reply, ...rest]: string[]): Outcome {
     const count = this.#keys.length;
     const messages: [string, string][] = [];
-    for (let index = count; index < rest.length; index += 2) messages.push([rest[index]!, rest[index + 1]!]);
-    return { reply: reply!, dumps: rest.slice(0, count), messages };
+    for (let index = 2 * count; index < rest.length; index += 2) messages.push([rest[index]!, rest[index + 1]!]);
+    return { reply: reply!, dumps: rest.slice(0, count), places: rest.slice(count, 2 * count), messages };
   }
 
   #wrap(text: string): string {
@@ -127,7 +131,13 @@ for step = 1, tonumber(arguments[1]) do
   local keys = next_list()
   local reply = run(keys, next_list(), modeled)
   local outcome = { type(reply) == 'table' and 'error ' .. (reply[2] or reply.err) or reply }
-  for index, name in ipairs(names) do outcome[index + 1] = real.call('DUMP', name) or '' end
+  for index, name in ipairs(names) do
+    outcome[index + 1] = real.call('DUMP', name) or ''
+    local is_queue = real.call('TYPE', name).ok == 'zset'
+    local members = is_queue and real.call('ZRANGEBYSCORE', name, 0, '+inf') or {}
+    for place, member in ipairs(members) do members[place] = string.match(member, '^[^:]+') end
+    outcome[#names + index + 1] = table.concat(members, ' ')
+  end
   for _, part in ipairs(messages) do outcome[#outcome + 1] = part end
   outcomes[step] = outcome
 end

@@ -8,14 +8,6 @@ local function is_empty(line)
   return true
 end
 
-local function is_full(line, most)
-  if most < 0 then return false end
-  for index = 1, #line.queues do
-    if redis.call('ZCOUNT', line[index], '0', '+inf') >= most then return true end
-  end
-  return false
-end
-
 -- A number after that of the last ticket.
 local function next_number(line)
   local number = line.stamp
@@ -27,20 +19,11 @@ local function next_number(line)
 end
 
 local function tell_place(line, ticket)
-  local number, wait = format_integer(ticket.number), estimate(line, ticket)
-  add_item(line, line.owner, string.format('%d %s %s %d', QUEUED, ticket.id, number, wait))
+  local number, wait, least = format_integer(ticket.number), estimate(line, ticket)
+  add_item(line, line.owner, string.format('%d %s %s %d %d', QUEUED, ticket.id, number, wait, least))
 end
 
--- Puts a ticket with a number into all queues, unless it is there.
-local function put(line, ticket)
-  for index = 1, #line.queues do add_to(line, index, ticket) end
-end
-
-local function is_queued(line, ticket)
-  return redis.call('ZSCORE', line[1], ticket.member)
-end
-
--- The number of a ticket that is in a queue.
+-- The number of a ticket that is in a queue, or 0.
 local function number_of(line, ticket)
   for index = 1, #line.queues do
     local score = redis.call('ZSCORE', line[index], ticket.member)
@@ -49,20 +32,15 @@ local function number_of(line, ticket)
   return 0
 end
 
--- A new ticket starts at once, or goes into the queues unless they are full or it can never start.
+-- Starts a ticket that is in no queue, or lets it wait unless it can never start or the queue has the most tickets. Returns whether it
+-- waits.
 local function arrive(line, ticket, most)
-  local wait = wait_of(line, ticket.costs)
-  if wait == NEVER then return add_item(line, line.owner, string.format('%d %s', NEVER_ALLOWED, ticket.id)) end
-  if is_empty(line) and wait <= line.horizon then
-    local start = record_start(line, ticket.costs, wait)
-    if start then return add_item(line, line.owner, string.format('%d %s ', GRANTED, ticket.id) .. start) end
-  end
-  if is_full(line, most) then return add_item(line, line.owner, string.format('%d %s', FULL, ticket.id)) end
-  ticket.number = next_number(line)
-  touch(line)
-  put(line, ticket)
-  grant_turns(line)
-  tell_place(line, ticket)
+  local item, kept_by, _, is_behind = attempt(line, ticket, true)
+  kept_by = kept_by or 1
+  local is_full = not item and most >= 0 and redis.call('ZCOUNT', line[kept_by], '0', '+inf') >= most
+  if is_full then item = string.format('%d %s', FULL, ticket.id) end
+  if item then add_item(line, line.owner, item) else wait_at(line, ticket, kept_by, is_behind) end
+  return not item
 end
 
 -- The input continues with the id, the number (0 for a new ticket), the most tickets (-1 for any number of them), and the costs.
@@ -72,23 +50,25 @@ function kinds.enter(plan, input, stamp, first_key)
   local ticket = own_ticket(line, id, costs)
   note_first(line)
   -- A client that has lost the reply sends the operation again.
-  if number == 0 then number = number_of(line, ticket) end
-  if number == 0 then
-    grant_turns(line)
-    arrive(line, ticket, most)
-  else
-    ticket.number = number
+  ticket.number = number_of(line, ticket)
+  local waits = ticket.number > 0
+  if not waits then
+    -- A new ticket is behind all others. One that was too late for its turn is before those with higher numbers.
+    if number == 0 then grant_turns(line) else read_heads(line) end
+    ticket.number = number == 0 and next_number(line) or number
+    waits = arrive(line, ticket, number == 0 and most or -1)
+  end
+  if waits or number > 0 then
     touch(line)
-    put(line, ticket)
     grant_turns(line)
-    if is_queued(line, ticket) then tell_place(line, ticket) end
+    if number_of(line, ticket) > 0 then tell_place(line, ticket) end
   end
   tell_first(line)
   return close_line(line)
 end
 
 -- Extends the lease, grants turns, and tells what has become of tickets. The input continues with the id, the number and the costs of
--- each. A ticket that is in a part of the queues only, because the lease ended there, gets its places back.
+-- each.
 function kinds.sync(plan, input, stamp, first_key)
   local line = open_line(plan, input, stamp, first_key)
   note_first(line)
@@ -96,17 +76,12 @@ function kinds.sync(plan, input, stamp, first_key)
   grant_turns(line)
   local has_told = false
   for index = 8, #input, 3 do
-    local id, number, costs = unpack(input, index, index + 2)
+    local id, costs = input[index], input[index + 2]
     local ticket = own_ticket(line, id, costs)
-    local places = 0
-    for place = 1, #line.queues do
-      if redis.call('ZSCORE', line[place], ticket.member) then places = places + 1 end
-    end
-    ticket.number = number
-    if places == 0 then add_item(line, line.owner, string.format('%d %d', MISSING, id))
-    else
-      if places < #line.queues then put(line, ticket) end
-      if not has_told then tell_place(line, ticket) end
+    ticket.number = number_of(line, ticket)
+    if ticket.number == 0 then add_item(line, line.owner, string.format('%d %d', MISSING, id))
+    elseif not has_told then
+      tell_place(line, ticket)
       has_told = true
     end
     count_steps(2)
@@ -139,16 +114,17 @@ function kinds.wake(plan, input, stamp, first_key)
 end
 
 -- How long a check waits in each queue behind the tickets there, by the numbers of the rules. No queue rejects it if all of their
--- units and its own are free. So a ticket that waits for another limit does not hold up checks that need none of its units. Only a
--- least difference of starts cannot be kept free for it.
+-- units and its own are free. Only a least difference of starts cannot be kept free for them.
 local function waits_behind(line, costs)
   local ticket, waits, is_held = own_ticket(line, 0, costs), {}, false
   ticket.number = next_number(line)
-  wait_of(line, costs) -- Reads the states.
+  wait_of(line, cost_list(costs)) -- Reads the states.
   for index, own in ipairs(line.queues) do
-    local wait = first_in(line, index) and math.min(wait_in(line, index, ticket), MAX_AHEAD) or 0
-    local has_difference = (line.rules[own.number].min_difference or 0) > 0
-    if wait > 0 or has_difference and first_in(line, index) then waits[own.number], is_held = math.max(wait, 1000), true end
+    if first_in(line, index) then
+      local wait = wait_behind(line, index, units_of(line, index, ticket), units_before(line, index, ticket))
+      local has_difference = (line.rules[own.number].min_difference or 0) > 0
+      if wait > 0 or has_difference then waits[own.number], is_held = math.max(math.min(wait, MAX_AHEAD), 1000), true end
+    end
   end
   return is_held and waits
 end
@@ -169,7 +145,6 @@ end
 function kinds.tail(plan, input, stamp, first_key)
   local line = open_line(plan, input, stamp, first_key)
   local costs = input[8]
-  local _, list = cost_list(costs)
   line.owner = '-' -- The reply is that of a check, so the turns of its owner are told by messages, too.
   if not is_empty(line) then
     note_first(line)
@@ -178,6 +153,6 @@ function kinds.tail(plan, input, stamp, first_key)
     close_line(line)
   end
   local waits = not is_empty(line) and waits_behind(line, costs)
-  local results = decide(line.rules, 0, line.injected_now, not waits, stamp, first_key, list)
+  local results = decide(line.rules, 0, line.injected_now, not waits, stamp, first_key, input_of(cost_list(costs)))
   return waits and reject_behind(results, waits) or results
 end

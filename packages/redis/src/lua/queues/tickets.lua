@@ -7,11 +7,14 @@
 --              POLLS. Its tickets are dropped after that. The lease is at most 2 ^ span seconds, so an end that is further ahead
 --              is from before the clock was set back
 --   "+"        the units of all tickets
+--   "~"        those of the tickets that may go to the queue of another state
+--   "=member"  how often a ticket has been passed: see places.lua
+-- The scores of the last three are the negative numbers.
 --
--- A ticket stands in the queue of each state that it needs, and has its turn when it is the first one in all of them. Arrival is one
--- atomic step, so no two tickets wait for each other. Each operation ends with `grant_turns`: while the first ticket may start
--- within the horizon, this records its hits at the time of its start, takes it out, and tells its owner that time. So a start is
--- always recorded before any process knows it, at a time at which there is room for it.
+-- A ticket stands in the queue of the state that keeps it waiting (see places.lua), and may start when no ticket with a lower number
+-- is in any queue of its states. Each operation ends with `grant_turns`: while the first ticket may start within the horizon, this
+-- records its hits at the time of its start, takes it out, and tells its owner that time. So a start is always recorded before any
+-- process knows it, at a time at which there is room for it.
 
 local queue = {}
 algorithms.queue = queue
@@ -44,7 +47,7 @@ local function open_line(plan, input, stamp, first_key)
   local line = {
     rules = plan.rules, queues = plan.queues, owner = owner, group = group, contact = contact, lease = lease, horizon = horizon,
     injected_now = injected_now or nil, now = injected_now or stamp, stamp = stamp, first_key = first_key, items = {}, messages = {},
-    former = {}, receivers = {}, max_turns = max_turns,
+    former = {}, heads = {}, receivers = {}, max_turns = max_turns,
   }
   for index = 1, #line.queues do line[index] = KEYS[first_key + #line.rules + index] end
   return line
@@ -55,7 +58,7 @@ local function channel_of(owner) return 'rollgate:' .. owner end
 -- Adds an item for the owner of a ticket: to the reply, or to its message.
 --   1 id at stamp, a result per rule      the ticket starts at this time
 --   2 id wait                             it is the first one, and starts after the wait
---   3 id number wait                      it is in the queues, and starts about after the wait
+--   3 id number wait least                it is in the queues, and starts about after the wait, and not before the least one
 --   4 id                                  it is in no queue
 --   5 id                                  the queue has too many tickets
 --   6 id                                  it can never start
@@ -78,10 +81,16 @@ local function close_line(line)
 end
 
 local function cost_list(costs)
-  local list, input = {}, { 0, false }
+  local list = {}
   for cost in string.gmatch(costs, '%d+') do list[#list + 1] = tonumber(cost) end
+  return list
+end
+
+-- What `decide` needs of the costs.
+local function input_of(list)
+  local input = { 0, false }
   for index = 1, #list do input[index + 2] = list[index] end
-  return list, input
+  return input
 end
 
 local function ticket_of(member, number)
@@ -97,9 +106,20 @@ local function units_of(line, index, ticket)
   return cost_list(ticket.costs)[line.queues[index].number] or 1
 end
 
+-- Whether a ticket needs several states.
+local function may_move(ticket)
+  return select(2, string.gsub(ticket.costs, '%f[%d][1-9]', '')) > 1
+end
+
+-- Adds to the units of the tickets in a queue.
+local function add_units(line, index, ticket, units)
+  redis.call('ZINCRBY', line[index], -units, '+')
+  if may_move(ticket) then redis.call('ZINCRBY', line[index], -units, '~') end
+end
+
 local function remove(line, index, ticket)
-  if redis.call('ZREM', line[index], ticket.member) == 0 then return false end
-  redis.call('ZINCRBY', line[index], units_of(line, index, ticket), '+')
+  if redis.call('ZREM', line[index], ticket.member, '=' .. ticket.member) == 0 then return false end
+  add_units(line, index, ticket, -units_of(line, index, ticket))
   return true
 end
 
@@ -111,15 +131,15 @@ end
 
 local function add_to(line, index, ticket)
   if redis.call('ZADD', line[index], 'NX', format_integer(ticket.number), ticket.member) == 0 then return end
-  redis.call('ZINCRBY', line[index], -units_of(line, index, ticket), '+')
+  add_units(line, index, ticket, units_of(line, index, ticket))
 end
 
 -- Forgets the owners in a queue whose lease has ended.
 local function drop_ended_owners(line, index)
   local least = format_integer(-64 * math.floor(line.stamp / 1000))
-  local ended = redis.call('ZRANGEBYSCORE', line[index], least, '(0', 'LIMIT', '0', '20')
+  local ended = redis.call('ZRANGEBYSCORE', line[index], least, '-64', 'LIMIT', '0', '20')
   for _, member in ipairs(ended) do
-    if member ~= '+' then redis.call('ZREM', line[index], member) end
+    if string.sub(member, 1, 1) == '!' then redis.call('ZREM', line[index], member) end
   end
 end
 
@@ -169,15 +189,4 @@ local function first_in(line, index)
     count_steps(10)
     if ticket.owner then remove(line, index, ticket) else redis.call('ZREM', line[index], found[1]) end
   end
-end
-
--- The first ticket of all queues if it belongs to this group, and whether another group's ticket is the first one in some queue.
-local function first_of_all(line)
-  local first = first_in(line, 1)
-  if not first or first.group ~= line.group then return nil end
-  for index = 2, #line.queues do
-    local other = first_in(line, index)
-    if not other or other.member ~= first.member then return nil end
-  end
-  return first
 end

@@ -1,25 +1,14 @@
--- The turns of tickets. It continues tickets.lua.
+-- The turns of tickets. It continues estimates.lua.
 --
 -- An operation that changes the first ticket, or frees quota, tells the owner of the first ticket, which then asks in time.
 
--- The most tickets of which an operation adds the units one by one.
-local MAX_ADDED = 100
-
--- How long a ticket with these costs would wait if it were the first one.
-local function wait_of(line, costs)
-  local list, input = cost_list(costs)
-  decide(line.rules, 0, line.injected_now, false, line.stamp, line.first_key, input)
-  local wait = 0
-  for index = 1, #list do
-    if list[index] > 0 then wait = math.max(wait, verdicts[index].wait) end
-  end
-  return wait
-end
+-- The most tickets that one operation lets wait elsewhere.
+local MAX_MOVES = 20
 
 -- Records the hits of a ticket that starts after the wait. Returns the time, the stamp and the result of each rule, or false if
 -- a rule rejects.
 local function record_start(line, costs, wait)
-  local _, input = cost_list(costs)
+  local input = input_of(cost_list(costs))
   for _, rule in ipairs(line.rules) do rule.is_dated = wait > 0 or nil end
   local at, result = line.now + wait, nil
   -- The time of the start is also its stamp, so that the keys expire by the time of the server.
@@ -34,26 +23,66 @@ local function record_start(line, costs, wait)
   return is_recorded and string.format('%d %d,', at, line.injected_now and line.stamp or at) .. result
 end
 
--- Grants the turns that are due. Leaves the first ticket of this group in `line`, and how long it waits.
+-- The units of each rule that the tickets of this group need that are before a ticket in a queue.
+local function units_of_mates(line, index, ticket)
+  local units, before = {}, '(' .. format_integer(ticket.number)
+  local members = redis.call('ZRANGEBYSCORE', line[index], '0', before, 'LIMIT', '0', MAX_ADDED)
+  for _, member in ipairs(members) do
+    local mate = ticket_of(member)
+    if mate.group == line.group then
+      for number, cost in ipairs(cost_list(mate.costs)) do units[number] = (units[number] or 0) + cost end
+    end
+  end
+  count_steps(#members)
+  return units
+end
+
+-- The queue that keeps a ticket behind the earlier ones in another queue: that of the longest wait after the start of those of its
+-- group. So only as many tickets of a client go to a shared queue as its own limit lets start.
+local function queue_behind(line, ticket, taken)
+  local mates, longest, kept_by = units_of_mates(line, taken, ticket), line.horizon, taken
+  for index, own in ipairs(line.queues) do
+    local wait = wait_behind(line, index, units_of(line, index, ticket), mates[own.number] or 0)
+    if wait > longest then longest, kept_by = wait, index end
+  end
+  return kept_by
+end
+
+-- Returns the turn of a ticket, if it may start. Otherwise returns nil, the queue that keeps it, how long its states let it wait, and
+-- whether it is behind an earlier ticket.
+local function attempt(line, ticket, may_start)
+  local wait, kept_by = wait_of(line, cost_list(ticket.costs))
+  if wait == NEVER then return string.format('%d %s', NEVER_ALLOWED, ticket.id) end
+  local taken = queue_before(line, ticket)
+  if taken then return nil, queue_behind(line, ticket, taken), wait, true end
+  local start = wait <= line.horizon and may_start and record_start(line, ticket.costs, wait)
+  if start then return string.format('%d %s ', GRANTED, ticket.id) .. start end
+  return nil, kept_by, wait, false
+end
+
+-- Grants the turns that are due, and lets the other first tickets of this group wait where their states keep them. Leaves in `line`
+-- the first one that waits for units, and how long.
 local function grant_turns(line)
-  line.first, line.wait = nil, nil
-  local turns = 0
-  while true do
-    local ticket = first_of_all(line)
+  line.waiting, line.wait = nil, nil
+  local tried, turns, moves = {}, 0, 0
+  read_heads(line)
+  while moves < MAX_MOVES do
+    local ticket = first_of_group(line, tried)
     if not ticket then return end
-    local wait, start = wait_of(line, ticket.costs), nil
-    if wait == NEVER then start = string.format('%d %s', NEVER_ALLOWED, ticket.id)
-    elseif wait <= line.horizon and ticket.gets_messages and turns < line.max_turns then
-      start = record_start(line, ticket.costs, wait)
-      start = start and string.format('%d %s ', GRANTED, ticket.id) .. start
+    local turn, kept_by, wait, is_behind = attempt(line, ticket, ticket.gets_messages and turns < line.max_turns)
+    if turn then
+      turns = turns + 1
+      remove_from_all(line, ticket)
+      add_item(line, ticket.owner, turn)
+      read_heads(line)
+    else
+      tried[ticket.member] = true
+      if kept_by and wait_at(line, ticket, kept_by, is_behind) then
+        moves = moves + 1
+        read_heads(line)
+      end
+      if not line.waiting and (wait > line.horizon or not is_behind) then line.waiting, line.wait = ticket, wait end
     end
-    if not start then
-      line.first, line.wait = ticket, wait
-      return
-    end
-    turns = turns + 1
-    remove_from_all(line, ticket)
-    add_item(line, ticket.owner, start)
   end
 end
 
@@ -66,62 +95,16 @@ end
 
 -- Tells the owner of each ticket that has become the first one of a queue. After an operation that has freed quota, tells all.
 local function tell_first(line, has_freed)
-  local first = line.first
-  if first and first.gets_messages and (has_freed or first.owner == line.owner or line.former[1] ~= first.member) then
-    add_item(line, first.owner, string.format('%d %s %d', FIRST, first.id, line.wait))
-  end
-  local told = { [first and first.member or ''] = true }
+  local waiting, told = line.waiting or {}, {}
   for index = 1, #line.queues do
-    local other = first_in(line, index)
-    if other and not told[other.member] and (has_freed or line.former[index] ~= other.member) then
-      told[other.member] = true
+    local first = first_in(line, index)
+    if first and first.gets_messages and not told[first.member] then
       -- Only a script with its limits and keys knows its wait.
-      if other.gets_messages then
-        add_item(line, other.owner, string.format('%d %s 0', FIRST, other.id))
+      local has_wait = first.member == waiting.member
+      if has_freed or line.former[index] ~= first.member or has_wait and first.owner == line.owner then
+        told[first.member] = true
+        add_item(line, first.owner, string.format('%d %s %d', FIRST, first.id, has_wait and line.wait or 0))
       end
     end
   end
-end
-
--- The units of the tickets with numbers in a range.
-local function units_between(line, index, from, to)
-  local units = 0
-  local members = redis.call('ZRANGEBYSCORE', line[index], from, to)
-  for _, member in ipairs(members) do units = units + units_of(line, index, ticket_of(member)) end
-  count_steps(#members)
-  return units
-end
-
--- The units of the tickets before this one, for the rule of a queue. In the middle of a long queue, at least that many.
-local function units_before(line, index, ticket)
-  local key, number = line[index], format_integer(ticket.number)
-  local count = redis.call('ZCOUNT', key, '0', '(' .. number)
-  if count <= MAX_ADDED then return units_between(line, index, '0', '(' .. number) end
-  -- A caller whose wait seems longer than its timeout rejects, so it must not seem too long.
-  if redis.call('ZCOUNT', key, '(' .. number, '+inf') > MAX_ADDED then return count end
-  local all = -(tonumber(redis.call('ZSCORE', key, '+')) or 0)
-  if redis.call('ZSCORE', key, ticket.member) then all = all - units_of(line, index, ticket) end
-  return all - units_between(line, index, '(' .. number, '+inf')
-end
-
--- How long a ticket waits in one queue if all before it start as early as possible and nothing is freed. Exact for costs of 1.
-local function wait_in(line, index, ticket)
-  local number, period = line.queues[index].number, line.queues[index].period
-  local rule, cost = line.rules[number], units_of(line, index, ticket)
-  local longest = verdicts[number].wait
-  if not rule.limit or cost > rule.limit then return longest end
-  local units = units_before(line, index, ticket) + cost
-  local rounds = period > 0 and math.max(0, math.floor((units - 1) / rule.limit)) or 0
-  if period == 0 and units > rule.limit then return math.max(longest, 1000) end
-  local verdict = rule.algorithm.test(rule, states[number], line.now, math.max(1, units - rounds * rule.limit))
-  return math.max(longest, verdict.wait + rounds * period)
-end
-
--- How long a ticket waits in all queues.
-local function estimate(line, ticket)
-  local longest = wait_of(line, ticket.costs)
-  for index = 1, #line.queues do
-    if line.queues[index].period > 0 then longest = math.max(longest, wait_in(line, index, ticket)) end
-  end
-  return math.min(longest, MAX_AHEAD)
 end
