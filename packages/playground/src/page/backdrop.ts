@@ -1,6 +1,6 @@
 import { clockWindowStart } from '../shared/settings.js';
 import { formatSeconds, formatSecondsRoundedUp } from './format.js';
-import { AXIS_HEIGHT, LABEL_HEIGHT, paintLine, type Scene, writeInside, xOf } from './scene.js';
+import { AXIS_HEIGHT, LABEL_HEIGHT, paintLine, type RowBox, type Scene, type View, writeInside, xOf } from './scene.js';
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60].map((length) => length * 1000);
 /** The least distance of two times at the axis. */
@@ -15,7 +15,7 @@ export function paintBackdrop(scene: Scene): void {
   context.fillRect(nowX, 0, width - nowX, height - AXIS_HEIGHT);
   paintBand(scene);
   paintTimes(scene);
-  paintBoundaries(scene);
+  paintRestarts(scene);
   for (const { topPx } of scene.rows.slice(1)) {
     context.fillStyle = theme.grid;
     context.fillRect(0, topPx - 1, width, 1);
@@ -67,26 +67,39 @@ function toTime(ms: number): string {
   return `${ms < 0 ? '−' : '+'}${formatSeconds(Math.abs(ms))}`;
 }
 
-/** The moments at which the fixed window's counter restarts, in its row. */
-function paintBoundaries(scene: Scene): void {
-  const { context, theme, view, settings, rows } = scene;
-  const row = rows.find(({ name }) => name === 'fixed');
-  if (row === undefined) return;
-  const { windowMs } = settings;
+/** The moments at which the counters of fixed windows restart, in their rows. */
+function paintRestarts(scene: Scene): void {
+  const { view, settings, model, rows } = scene;
+  for (const row of rows) {
+    if (row.name === 'fixed') paintRestartsOf(scene, row, clockRestarts(view, settings.windowMs));
+    if (row.name === 'first') paintRestartsOf(scene, row, model.row('first').restarts(settings.windowMs));
+  }
+}
+
+/** Where the windows of the clock begin. */
+function clockRestarts({ fromMs, toMs }: View, windowMs: number): number[] {
+  const restarts: number[] = [];
+  const firstMs = clockWindowStart(fromMs, windowMs) + windowMs;
+  for (let startMs = firstMs; startMs < toMs; startMs += windowMs) restarts.push(startMs);
+  return restarts;
+}
+
+function paintRestartsOf(scene: Scene, row: RowBox, restarts: readonly number[]): void {
+  const { context, theme, view, settings } = scene;
   context.font = `12px ${theme.font}`;
   context.textBaseline = 'bottom';
   context.strokeStyle = theme.text;
   context.lineWidth = 1.5;
   context.setLineDash([5, 4]);
-  const firstMs = clockWindowStart(view.fromMs, windowMs) + windowMs;
-  for (let startMs = firstMs; startMs < view.toMs; startMs += windowMs) {
+  for (const startMs of restarts) {
+    if (startMs < view.fromMs || startMs > view.toMs) continue;
     const x = xOf(scene, startMs);
     context.beginPath();
     context.moveTo(x, row.marksPx + LABEL_HEIGHT);
     context.lineTo(x, row.floorPx + 2);
     context.stroke();
     if (row.floorPx === row.bottomPx) continue;
-    const isNext = startMs > view.nowMs && startMs - windowMs <= view.nowMs;
+    const isNext = startMs > view.nowMs && startMs - settings.windowMs <= view.nowMs;
     context.fillStyle = theme.text;
     writeInside(
       scene,

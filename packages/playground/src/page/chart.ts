@@ -13,7 +13,9 @@ import { followTheme, type Theme } from './theme.js';
 import type { Viewport } from './viewport.js';
 
 /** The sizes of marks in CSS pixels. Few requests get large ones. */
-const [SMALLEST_MARK, LARGEST_MARK] = [8, 16];
+const [SMALLEST_MARK, LARGEST_MARK] = [6, 16];
+/** Their size where even the smallest ones would leave no room for the whole limit. */
+const CROWDED_MARK = 8;
 /** A chart is at least this many marks wide, so that those of an attack stay apart. */
 const MARKS_ACROSS = 60;
 /** The least height of a row if all are shown. */
@@ -138,5 +140,6 @@ export class Chart {
 /** As large as each row has room for with a stack of the whole limit, within bounds. */
 function markSize(rows: readonly RowBox[], limit: number, width: number): number {
   const room = Math.min(...rows.map(({ marksPx, floorPx }) => floorPx - marksPx - LABEL_HEIGHT));
-  return Math.max(SMALLEST_MARK, Math.floor(Math.min(room / limit, width / MARKS_ACROSS, LARGEST_MARK)));
+  const size = Math.floor(Math.min(room / limit, width / MARKS_ACROSS, LARGEST_MARK));
+  return size < SMALLEST_MARK ? CROWDED_MARK : size;
 }

@@ -33,7 +33,9 @@ export class HighestCounts {
     if (isCurrent && nowMs - this.#shown.atMs < UPDATE_MS) return;
     this.#shown = { rows, atMs: nowMs };
     if (this.#highest.changedMs !== changedMs) this.#highest = { changedMs, counts: new Map() };
-    setText(this.#window, formatSeconds(settings.windowMs));
+    const isChartOnly = document.documentElement.dataset.view === 'chart'; // Its page speaks of a minute.
+    const window = formatSeconds(settings.windowMs);
+    setText(this.#window, isChartOnly ? `minute (here ${window})` : window);
     this.#showCount(element('#most-rolling'), 'rolling', nowMs);
     const most = this.#showCount(element('#most-fixed'), attacked, nowMs);
     const times = element('#times');

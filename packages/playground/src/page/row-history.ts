@@ -39,6 +39,20 @@ export class RowHistory {
     return started;
   }
 
+  /** When the counter restarts, if a window starts with the first request after the end of the one before. */
+  restarts(windowMs: number): number[] {
+    const restarts: number[] = [];
+    let startedOverMs = -Infinity;
+    for (const { attempt } of this.marks) {
+      if (attempt.countedFromMs !== startedOverMs) {
+        startedOverMs = attempt.countedFromMs;
+        if (restarts.at(-1)! > startedOverMs) restarts.pop();
+      }
+      if (attempt.atMs >= (restarts.at(-1) ?? -Infinity)) restarts.push(attempt.atMs + windowMs);
+    }
+    return restarts;
+  }
+
   /** The most requests that started within any window until `toMs`, of those that arrived from `sinceMs` on. */
   most(sinceMs: number, toMs: number): number {
     let [most, first] = [0, 0];

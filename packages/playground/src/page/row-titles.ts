@@ -60,7 +60,7 @@ function createTitle({ name: row, topPx }: RowBox, isReal: boolean): HTMLElement
   if (isReal) {
     const real = document.createElement('span');
     real.className = 'real';
-    real.textContent = 'your limit';
+    real.textContent = 'your code';
     parts.push(real);
   }
   title.append(...parts);

@@ -8,10 +8,13 @@ export const TITLE_HEIGHT = 24;
 export const BRACKET_HEIGHT = 20;
 /** The height of a label such as "+12" above the marks. */
 export const LABEL_HEIGHT = 11;
-/** The height of the texts below the marks of a fixed window. */
+/** The height of the texts below the marks of a row whose counter restarts. */
 export const STRIP_HEIGHT = 15;
 /** The height of the axis below the rows. */
 export const AXIS_HEIGHT = 34;
+
+/** The rows whose counter restarts, which texts below the marks say. */
+const RESTARTING: ReadonlySet<RowName> = new Set(['fixed', 'first']);
 
 /** One row of the chart, in CSS pixels. */
 export interface RowBox {
@@ -56,12 +59,16 @@ export function momentAt({ view, width }: Pick<Scene, 'view' | 'width'>, x: numb
 export function layOutRows(names: readonly RowName[], height: number): readonly RowBox[] {
   const each = (height - AXIS_HEIGHT) / names.length;
   // A low row has room for marks only.
-  const hasStrip = each >= 110;
-  return names.map((name, index) => {
-    const topPx = index * each;
-    const bottomPx = topPx + each - 3;
-    const floorPx = bottomPx - (name === 'fixed' && hasStrip ? STRIP_HEIGHT : 0);
-    return { name, topPx, bottomPx, floorPx, marksPx: topPx + TITLE_HEIGHT + BRACKET_HEIGHT };
+  const hasStrips = each >= 110;
+  const stripOf = (name: RowName) => (hasStrips && RESTARTING.has(name) ? STRIP_HEIGHT : 0);
+  // Marks have the same room in all rows, so that stacks can be compared.
+  const stripsPx = names.reduce((sum, name) => sum + stripOf(name), 0);
+  const withoutStripPx = (height - AXIS_HEIGHT - stripsPx) / names.length;
+  let topPx = 0;
+  return names.map((name) => {
+    const row = { name, topPx, bottomPx: topPx + withoutStripPx + stripOf(name) - 3 };
+    topPx = row.bottomPx + 3;
+    return { ...row, floorPx: row.bottomPx - stripOf(name), marksPx: row.topPx + TITLE_HEIGHT + BRACKET_HEIGHT };
   });
 }
 

@@ -71,7 +71,7 @@ test('a new algorithm gets its row, and continues with its counts of the same re
   await page.done();
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Token bucket');
   await page.shows(`${title('token')} .count`, '3 of 3');
-  await page.shows(title('token'), 'Token bucket 3 of 3 in the last 60 syour limit');
+  await page.shows(title('token'), 'Token bucket 3 of 3 in the last 60 syour code');
   expect((await page.rows()).token).toMatchObject({ allowed: 3, rejected: 5 });
   expect((await server.hit()).status).toBe(429);
 });
@@ -84,7 +84,7 @@ test('the page does not count what was allowed before the window changed, but st
   await slider(page, 'Window').fill('50000');
   await page.shows(`${title('rolling')} .more`, 'since all limits started over');
   expect(await page.text(`${title('rolling')} .count`)).toBe('0 of 3');
-  await page.shows('#verdict', 'Most allowed in any 50 s: rolling window 0, fixed window 0 (limit 3)');
+  await page.shows('#verdict', 'Most allowed in any 50 s so far: rolling window 0, fixed window 0 (limit 3)');
   expect(await page.drawn()).toMatchObject({ allowed: 3, rejected: 5 });
 });
 
