@@ -5,35 +5,10 @@ import { isLimit } from '../base/limits-by-name.js';
 import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import { DRAFT_NAMES, type DraftNames } from './draft-names.js';
+import { type HeaderNames, selectNames } from './header-names.js';
 import type { Headers } from './header-options.js';
 import { createPartitionValue, type Partition } from './partition-option.js';
 import { compareShares, findScarcestLimit } from './scarcest-limit.js';
-
-/**
- * The names as they are sent, and in lowercase for a framework that would convert each name of each response. V8 finds a
- * property faster by a name from the source than by one that `toLowerCase` has returned.
- */
-const HEADER_NAMES = {
-  limit: ['X-RateLimit-Limit', 'x-ratelimit-limit'],
-  remaining: ['X-RateLimit-Remaining', 'x-ratelimit-remaining'],
-  reset: ['X-RateLimit-Reset', 'x-ratelimit-reset'],
-  policy: ['RateLimit-Policy', 'ratelimit-policy'],
-  rateLimit: ['RateLimit', 'ratelimit'],
-  partition: ['RateLimit-Partition', 'ratelimit-partition'],
-  retryAfter: ['Retry-After', 'retry-after'],
-  cacheControl: ['Cache-Control', 'cache-control'],
-  expose: ['Access-Control-Expose-Headers', 'access-control-expose-headers'],
-} as const;
-
-type HeaderNames = Readonly<Record<keyof typeof HEADER_NAMES, string>>;
-
-function selectNames(isLowercase: boolean): HeaderNames {
-  const names = Object.entries(HEADER_NAMES).map(([header, [name, lowercase]]) => [
-    header,
-    isLowercase ? lowercase : name,
-  ]);
-  return Object.fromEntries(names);
-}
 
 /** What the headers describe: the outcome of an allowed or a rejected request. */
 export interface DescribedOutcome {
