@@ -4,8 +4,9 @@ import type { Command, Cost, KeyNames, SettledCost, Step } from './arbitraries/h
 import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
 import { LeaseControl } from './lease-control.js';
+import { hasLease, hasSlots } from './model-states.js';
 import { MS } from './oracles/oracle.js';
-import { hasLease, hasSlots, type LimitSpecs, type ModelReceipt, ReferenceModel } from './reference-model.js';
+import { type LimitSpecs, type ModelReceipt, ReferenceModel } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
 
 type DecidingCommand = Extract<Command, { kind: 'check' | 'peek' }>;

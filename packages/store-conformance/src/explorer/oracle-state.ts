@@ -1,5 +1,6 @@
 import type { Admission } from '../guarantees.js';
-import { type Life, NO_NEWEST, withNewest } from './key-life.js';
+import { NO_NEWEST, withNewest } from './key-life.js';
+import { KeyStates } from './key-states.js';
 import { hasLease, hasSlots, type Part, reservesUnits } from './recorded-part.js';
 import { type PreparedCall, type PreparedScenario, type ScenarioLimit, STEP_BACK_MICROS } from './scenario.js';
 import type { Step } from './steps.js';
@@ -24,11 +25,8 @@ export interface OracleVerdict {
  * What the naive oracles know after a history, by the rules of `ReferenceModel`. Copies are cheap, so a history can
  * branch.
  */
-export class OracleState {
-  nowMicros = 0;
+export class OracleState extends KeyStates {
   highestMicros = 0;
-  /** By the index of the state. The array is replaced and never changed, like the receipts, so a copy may share it. */
-  lives: readonly (Life | undefined)[];
   /**
    * For each check that recorded something and was not refunded, oldest first, what it recorded. Empty for a rejected
    * check, because a refund of it changes nothing.
@@ -39,10 +37,9 @@ export class OracleState {
    * several limits share the key.
    */
   admitted: readonly (readonly Admission[])[];
-  lifeCount = 0;
 
   constructor(lives: OracleState['lives'], admitted: OracleState['admitted']) {
-    this.lives = lives;
+    super(lives);
     this.admitted = admitted;
   }
 
@@ -75,7 +72,7 @@ export class OracleState {
         return undefined;
       case 'reset':
         for (const stateIndex of calls[step.call]!.stateIndexes) {
-          this.#setLife(stateIndex, undefined);
+          this.setLife(stateIndex, undefined);
           this.admitted = this.admitted.with(stateIndex, []);
         }
         return undefined;
@@ -106,33 +103,6 @@ export class OracleState {
     }
   }
 
-  /** Whether this limit would allow the action by itself. */
-  allows(scenarioLimit: ScenarioLimit, stateIndex: number, at: number, cost: number): boolean {
-    const { oracle } = scenarioLimit;
-    return cost <= oracle.quota && oracle.allows(this.read(scenarioLimit, stateIndex, at), at, cost);
-  }
-
-  /** The free units. Negative if the settings have changed. */
-  free(scenarioLimit: ScenarioLimit, stateIndex: number, at: number): number {
-    return scenarioLimit.oracle.free(this.read(scenarioLimit, stateIndex, at), at);
-  }
-
-  /** The state of a key at this time. */
-  read({ oracle }: ScenarioLimit, stateIndex: number, at: number): unknown {
-    return this.#isLive(stateIndex, at) ? this.lives[stateIndex]!.state : oracle.empty;
-  }
-
-  /** Whether the key has no state at this time. */
-  isEmpty(stateIndex: number, at: number): boolean {
-    return !this.#isLive(stateIndex, at);
-  }
-
-  /** The time since this limit last recorded in the current life of the key, or `Infinity`. */
-  microsSinceNewest({ index }: ScenarioLimit, stateIndex: number): number {
-    const newest = this.#isLive(stateIndex, this.nowMicros) ? this.lives[stateIndex]!.newest[index] : undefined;
-    return newest === undefined ? Infinity : this.nowMicros - newest;
-  }
-
   #decide({ scenarioLimits, stateIndexes }: PreparedCall, cost: number, shouldRecord: boolean): OracleVerdict {
     const now = this.nowMicros;
     const allowedByLimit: boolean[] = [];
@@ -142,7 +112,7 @@ export class OracleState {
       const [scenarioLimit, stateIndex] = [scenarioLimits[index]!, stateIndexes[index]!];
       const life = this.lives[stateIndex];
       if (life !== undefined && scenarioLimit.oracle.isImplausible(life.state, now))
-        this.#setLife(stateIndex, undefined);
+        this.setLife(stateIndex, undefined);
       allowedByLimit.push(this.allows(scenarioLimit, stateIndex, now, cost));
       allowed &&= allowedByLimit[index]!;
       rejectingStates.push(allowedByLimit[index] ? undefined : this.read(scenarioLimit, stateIndex, now));
@@ -170,32 +140,32 @@ export class OracleState {
   #renew(part: Part): Part {
     const { scenarioLimit, stateIndex, receipt, cost } = part;
     if (!hasLease(part)) return part;
-    this.#dropImplausible(scenarioLimit, stateIndex);
+    this.dropImplausible(scenarioLimit, stateIndex);
     const now = this.nowMicros;
     // A reservation in an earlier life has nothing to lose.
-    if (reservesUnits(part) && !this.#isInItsLife(part)) return part;
+    if (reservesUnits(part) && !this.isInItsLife(part)) return part;
     const state = scenarioLimit.oracle.renew!(this.read(scenarioLimit, stateIndex, now), receipt, now, cost);
     if (state === undefined) return part;
-    const { id, newest } = this.#currentLife(stateIndex);
-    this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest });
+    const { id, newest } = this.currentLife(stateIndex);
+    this.setLife(stateIndex, { id, state, recorder: scenarioLimit, newest });
     return { ...part, life: id };
   }
 
   #recordOverdraft(scenarioLimit: ScenarioLimit, stateIndex: number, cost: number): void {
     if (hasSlots({ scenarioLimit }) || scenarioLimit.oracle.testsOnly) return;
-    this.#dropImplausible(scenarioLimit, stateIndex);
+    this.dropImplausible(scenarioLimit, stateIndex);
     this.#record(scenarioLimit, stateIndex, cost, undefined, scenarioLimit.oracle.reserving?.charge);
   }
 
   #settleReservation(part: Part, settled: number): void {
     const { scenarioLimit, stateIndex, receipt } = part;
-    this.#dropImplausible(scenarioLimit, stateIndex);
+    this.dropImplausible(scenarioLimit, stateIndex);
     if (scenarioLimit.oracle.reserving!.tell !== undefined) {
       this.#tell(part);
       return;
     }
     let owed = settled;
-    if (this.#isInItsLife(part)) {
+    if (this.isInItsLife(part)) {
       const current = this.lives[stateIndex]!;
       const [state, left = settled] = scenarioLimit.oracle.reserving!.settle(
         current.state,
@@ -205,7 +175,7 @@ export class OracleState {
       );
       owed = left;
       this.#admitAgain(part, settled);
-      this.#setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
+      this.setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
     }
     if (owed > 0) this.#recordOverdraft(scenarioLimit, stateIndex, owed);
   }
@@ -216,18 +186,9 @@ export class OracleState {
     const { settle, tell } = scenarioLimit.oracle.reserving!;
     const now = this.nowMicros;
     const before = this.read(scenarioLimit, stateIndex, now);
-    const closed = this.#isInItsLife(part) ? settle(before, receipt, now, 0)[0] : before;
-    const { id, newest } = this.#currentLife(stateIndex);
-    this.#setLife(stateIndex, { id, state: tell!(closed, now, at), recorder: scenarioLimit, newest });
-  }
-
-  #isInItsLife({ stateIndex, life }: Part): boolean {
-    return this.lives[stateIndex]?.id === life && this.#isLive(stateIndex, this.nowMicros);
-  }
-
-  #dropImplausible({ oracle }: ScenarioLimit, stateIndex: number): void {
-    const life = this.lives[stateIndex];
-    if (life !== undefined && oracle.isImplausible(life.state, this.nowMicros)) this.#setLife(stateIndex, undefined);
+    const closed = this.isInItsLife(part) ? settle(before, receipt, now, 0)[0] : before;
+    const { id, newest } = this.currentLife(stateIndex);
+    this.setLife(stateIndex, { id, state: tell!(closed, now, at), recorder: scenarioLimit, newest });
   }
 
   #record(
@@ -239,8 +200,8 @@ export class OracleState {
   ): Part {
     const now = this.nowMicros;
     const [state, receipt] = record(this.read(scenarioLimit, stateIndex, now), now, cost);
-    const { id, newest } = this.#currentLife(stateIndex);
-    this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest: withNewest(newest, scenarioLimit, now) });
+    const { id, newest } = this.currentLife(stateIndex);
+    this.setLife(stateIndex, { id, state, recorder: scenarioLimit, newest: withNewest(newest, scenarioLimit, now) });
     return { scenarioLimit, stateIndex, life: id, receipt, cost, admission, at: now };
   }
 
@@ -256,7 +217,7 @@ export class OracleState {
       if (settled >= cost || current?.id !== life) continue;
       this.#admitAgain(part, settled);
       const state = scenarioLimit.oracle.refund(current.state, receipt, this.nowMicros, settled);
-      this.#setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
+      this.setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
     }
   }
 
@@ -271,20 +232,5 @@ export class OracleState {
   #admit(stateIndex: number, admission: Admission, fromMicros: number): void {
     const recent = this.admitted[stateIndex]!.filter(({ at }) => at > fromMicros);
     this.admitted = this.admitted.with(stateIndex, [...recent, admission]);
-  }
-
-  /** The life that an action at this time continues, or a new one. */
-  #currentLife(stateIndex: number): Pick<Life, 'id' | 'newest'> {
-    if (this.#isLive(stateIndex, this.nowMicros)) return this.lives[stateIndex]!;
-    return { id: this.lifeCount++, newest: NO_NEWEST };
-  }
-
-  #setLife(stateIndex: number, life: Life | undefined): void {
-    this.lives = this.lives.with(stateIndex, life);
-  }
-
-  #isLive(stateIndex: number, at: number): boolean {
-    const life = this.lives[stateIndex];
-    return life !== undefined && life.recorder.oracle.expires(life.state) > at;
   }
 }

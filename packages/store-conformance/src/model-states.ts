@@ -1,0 +1,93 @@
+import type { LimitSpec } from './algorithms.js';
+import type { Oracle } from './oracles/oracle.js';
+
+/** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */
+interface Life {
+  state: unknown;
+  /** The oracle that recorded last and so determines when the state expires. */
+  recorder: Oracle;
+}
+
+/** One limit of a check, the id of its state, and what the action costs it. */
+export interface LimitOnKey {
+  readonly name: string;
+  readonly cost: number;
+  readonly oracle: Oracle;
+  readonly stateId: string;
+}
+
+/** What a check recorded for one limit. Without a cost, it recorded nothing. */
+export interface Recorded extends LimitOnKey {
+  /** A lease may move to a later life. */
+  life: Life | undefined;
+  receipt: unknown;
+  /** For slots, the number that is not released. */
+  cost: number;
+  /** The time of the check. */
+  readonly at: number;
+  /** Whether a release has spent what was reserved. */
+  isReleased?: boolean;
+}
+
+/** The states of all keys, by the ids of {@link stateIdOf}. */
+export class ModelStates {
+  readonly #lives = new Map<string, Life>();
+
+  /** The state of the key at a time. */
+  read(oracle: Oracle, stateId: string, at: number): unknown {
+    return this.isLive(stateId, at) ? this.#lives.get(stateId)!.state : oracle.empty;
+  }
+
+  isLive(stateId: string, at: number): boolean {
+    const life = this.#lives.get(stateId);
+    return life !== undefined && life.recorder.expires(life.state) > at;
+  }
+
+  /** Drops the state of a wrong clock for good, so that it does not count when time reaches it. */
+  dropImplausible({ oracle, stateId }: LimitOnKey, now: number): void {
+    const life = this.#lives.get(stateId);
+    if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(stateId);
+  }
+
+  /** Changes the state of the key in its present life, or in a new one. */
+  change(stateId: string, recorder: Oracle, state: unknown, now: number): Life {
+    const life = this.isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder };
+    Object.assign(life, { state, recorder });
+    this.#lives.set(stateId, life);
+    return life;
+  }
+
+  /** Whether no later life of the key has begun. */
+  isNewestLife({ life, stateId }: Recorded): boolean {
+    return life !== undefined && this.#lives.get(stateId) === life;
+  }
+
+  /** Whether the key is in the life in which this was recorded. */
+  isInItsLife(recorded: Recorded, now: number): boolean {
+    return this.isNewestLife(recorded) && this.isLive(recorded.stateId, now);
+  }
+
+  delete(stateId: string): void {
+    this.#lives.delete(stateId);
+  }
+}
+
+/** Whether the limit gives out slots. */
+export function hasSlots({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
+  return oracle.retryAfterMicros !== undefined;
+}
+
+/** Whether the check has reserved units. */
+export function reservesUnits({ oracle, cost }: Pick<LimitOnKey, 'oracle' | 'cost'>): boolean {
+  return oracle.reserving !== undefined && cost > 0;
+}
+
+/** Whether the check has taken leases. */
+export function hasLease(one: Pick<LimitOnKey, 'oracle' | 'cost'>): boolean {
+  return hasSlots(one) || reservesUnits(one);
+}
+
+/** The id of the state of a key. Each algorithm of a limit has its own. */
+export function stateIdOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {
+  return `${algorithm} ${name.length} ${name} ${keys[name]}`;
+}
