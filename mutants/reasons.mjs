@@ -1,6 +1,6 @@
 /** Why the suite need not detect a mutant, by its file and description. */
 export const reasons = {
-  'core/limiter/rate-limiter: a store need not charge':
+  'core/limiter/key-changes: a store need not charge':
     'Equivalent on Node: the guard of every store but the memory throws the same error. Only bundles have stores without a guard.',
   'calendar/days: the anchor is in the next period':
     'Equivalent: the loop of the calendar moves on from an earlier period, as it does when a midnight is repeated.',

@@ -62,13 +62,11 @@ export const locks = [
     ['a charge fails like a block', 'limit.testsOnly === false', 'limit.testsOnly !== true'],
     ['the fallback forgets blocks', "policy !== 'fallback' && operation === 'charge'", "operation === 'charge'"],
   ]),
-  ...of('core/src/limiter/rate-limiter.ts', BLOCK, [
-    [
-      'a limiter without a block has no error for it',
-      '    if (!limit) throw withCode',
-      '    if (false) throw withCode',
-    ],
-    ['a store need not charge', "if (this.#store.charge === undefined) throw unsupported('charge');", ''],
+  ...of('core/src/blocks/blocking-limit.ts', BLOCK, [
+    ['a limiter without a block has no error for it', '  if (!limit) throw withCode', '  if (false) throw withCode'],
+  ]),
+  ...of('core/src/limiter/key-changes.ts', BLOCK, [
+    ['a store need not charge', "if (store.charge === undefined) throw unsupported('charge');", ''],
   ]),
   ...of('core/src/limits/lockout.ts', LOCKOUT, [
     ['all windows have the same limit', 'limit: attempts * number', 'limit: attempts'],

@@ -1,6 +1,8 @@
 import type { Limit } from '../limits/limit.js';
 import type { Limits } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
+import { withCode } from '../validation/error-codes.js';
+import { NO_BLOCK } from '../validation/error-texts.js';
 
 /** A limit that closes keys. It brings the code for that, so that bundles of other apps do not contain it. */
 export interface BlockingLimit extends Limit {
@@ -19,3 +21,10 @@ export type BlockNameOf<Given extends Limits> = Given extends Limit
 
 /** A type that is not known in detail may be a block. */
 type IfBlocks<One, Name> = One extends BlockingLimit ? Name : Limit extends One ? Name : never;
+
+/** Returns the plan whose charge closes keys, by the limit of the plan that brings the code for it. */
+export function toBlockingPlan(plan: Plan, key: unknown, duration: unknown): Plan {
+  const limit = plan.rules.map((rule) => rule.limit as BlockingLimit).find((one) => one.toBlockingPlan);
+  if (!limit) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NO_BLOCK));
+  return limit.toBlockingPlan(plan, key, duration);
+}

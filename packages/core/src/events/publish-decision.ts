@@ -1,4 +1,4 @@
-import { type Awaitable, isThenable } from '../base/awaitable.js';
+import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import { channel } from '../base/platform.js';
 import type { Decision } from '../decision/decision.js';
 import type { Key } from '../plan/create-plan.js';
@@ -34,5 +34,5 @@ export function publishDecision<Limiter, Made extends Awaitable<Decision>>(
     if (!made.allowed) rejections.publish(event);
     return made;
   };
-  return (isThenable(decision) ? Promise.resolve(decision).then(publish) : publish(decision)) as Made;
+  return mapAwaitable<Decision, Decision>(decision, publish) as Made;
 }

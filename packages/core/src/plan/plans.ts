@@ -1,8 +1,11 @@
 import { getOrInsert } from '../base/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
 import { MISSING_LIMITS } from '../validation/error-texts.js';
+import { validateOptionNames } from '../validation/validate.js';
 import { createPlan, type Limits } from './create-plan.js';
 import type { Plan } from './plan.js';
+
+const CHECK_OPTIONS = ['cost', 'limits'] as const;
 
 /** The plan of a limiter's limits, and those of limits that callers pass. */
 export class Plans {
@@ -30,8 +33,15 @@ export class Plans {
     throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(MISSING_LIMITS));
   }
 
-  /** Returns the plan of these limits, or the limiter's own one without any. */
-  of(limits: Limits | undefined): Plan {
+  /**
+   * Returns the plan of the limits in the options of a call, or the limiter's own one without any.
+   *
+   * @throws TypeError if the options of a check have another name, or if `limits` is invalid.
+   */
+  of(options: { readonly limits?: Limits | undefined } | undefined): Plan {
+    if (options === undefined) return this.own;
+    validateOptionNames('check', options, CHECK_OPTIONS);
+    const { limits } = options;
     return limits === undefined ? this.own : getOrInsert(this.#passed, limits, () => this.#create(limits));
   }
 }
