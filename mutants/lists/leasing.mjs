@@ -1,6 +1,8 @@
 // Defects in the leases of @rollgate/leasing, and in the settlements that they need of the stores.
 
-const TESTS = ['lease', 'leasing-store', 'model', 'schedules'].map((name) => `packages/leasing/test/${name}.test.ts`);
+const TESTS = ['lease', 'leasing-store', 'several-limits', 'model', 'schedules'].map(
+  (name) => `packages/leasing/test/${name}.test.ts`,
+);
 const SETTLEMENTS = ['packages/leasing/test/repeated-settlements.test.ts'];
 
 const of = (file, mutants, tests = TESTS) =>
@@ -70,11 +72,21 @@ export const leasing = [
       'if (isOver) giveBack();',
     ],
     ['units that this process holds reject its checks', 'account.returnUnits()', 'false'],
-    ['slots are decided apart', 'this.#mayLease = !plan.isWhole && ', 'this.#mayLease = '],
+    [
+      'units of a key that comes seldom reject its checks next to a lease',
+      'if (!decision.allowed && this.#returnUnits(inStore))',
+      'if (0 > 1)',
+    ],
+  ]),
+  ...of('leasing/src/checked-parts.ts', [
+    ['slots are decided apart', 'let mayLease = !plan.isWhole && ', 'let mayLease = '],
+    ['the figures of a limit without a cost are guessed', 'mayLease &&= account.hasFiguresAt(nowMs);', ''],
   ]),
   ...of('leasing/src/demand.ts', [['every key is leased', '>= this.minDecisions', '>= 0']]),
   ...of('leasing/src/accounts.ts', [['idle leases are never swept', 'account.sweep(nowMs);', '']]),
   ...of('leasing/src/settle-spent.ts', [
+    ['a refund returns units that a settlement has added', 'Math.min(own.units, cost)', 'cost'],
+    ['a settlement charges what the store settles', ' || inStore.includes(index)', ''],
     ['an overdraft is not recorded', 'if (more === 0) return', 'if (more >= 0) return'],
   ]),
   ...of(

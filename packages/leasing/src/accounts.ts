@@ -1,5 +1,5 @@
 import type { Clock } from '@rollgate/core';
-import { toStoredKey } from '@rollgate/core/store';
+import { copyString, MAX_KEY_LENGTH } from '@rollgate/core/store';
 import { CreditAccount } from './credit-account.js';
 import type { LeaseTerms } from './lease-terms.js';
 import type { AccountPort } from './unit-request.js';
@@ -39,18 +39,16 @@ export class Accounts {
     };
   }
 
-  /** Returns the account of a key, and creates it if there is none. */
-  of(key: string): CreditAccount {
-    const name = toStoredKey(key);
-    return (
-      this.#recent.get(name) ?? this.#add(name, this.#older.get(name) ?? new CreditAccount(key, this.terms, this.#port))
-    );
+  /** Returns the account of a key, and creates it if there is none. A key that the store would hash has none. */
+  of(key: string): CreditAccount | undefined {
+    const recent = this.#recent.get(key);
+    if (recent !== undefined || key.length > MAX_KEY_LENGTH) return recent;
+    return this.#add(this.#older.get(key) ?? new CreditAccount(copyString(key), this.terms, this.#port));
   }
 
   /** Returns the account of a key, if there is one. */
   find(key: string): CreditAccount | undefined {
-    const name = toStoredKey(key);
-    return this.#recent.get(name) ?? this.#older.get(name);
+    return this.#recent.get(key) ?? this.#older.get(key);
   }
 
   /** Returns all unspent units to the store. */
@@ -64,8 +62,8 @@ export class Accounts {
     return [...new Set([...this.#recent.values(), ...this.#older.values()])];
   }
 
-  #add(name: string, account: CreditAccount): CreditAccount {
-    this.#recent.set(name, account);
+  #add(account: CreditAccount): CreditAccount {
+    this.#recent.set(account.key, account);
     this.#cancelSweep ??= this.#schedule();
     return account;
   }
@@ -93,6 +91,6 @@ export class Accounts {
   #forgetOlder(): void {
     this.#older = this.#recent;
     this.#recent = new Map();
-    for (const account of this.#busy) this.#recent.set(toStoredKey(account.key), account);
+    for (const account of this.#busy) this.#recent.set(account.key, account);
   }
 }

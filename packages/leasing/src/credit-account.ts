@@ -123,6 +123,16 @@ export class CreditAccount {
     return this.#leases.unspentAt(nowMs);
   }
 
+  /** Keeps figures of a decision by the store. */
+  note(figures: LimitDecision, nowMs: number): void {
+    this.#reported.note(figures, nowMs);
+  }
+
+  /** Whether the store has reported figures within the last lease. */
+  hasFiguresAt(nowMs: number): boolean {
+    return nowMs < this.#reported.atMs + this.terms.leaseMs;
+  }
+
   /** The figures of a check that the account allows. */
   figuresAt(nowMs: number): LimitDecision {
     return this.#reported.at(nowMs, this.unspentAt(nowMs));

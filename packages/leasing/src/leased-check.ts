@@ -1,10 +1,11 @@
 import type { Awaitable, Decision, LimitDecision, Store } from '@rollgate/core';
 import { type Costs, costAt, isThenable, type Keys, keyAt, PendingResult, takeReceipt } from '@rollgate/core/store';
-import type { CreditAccount } from './credit-account.js';
+import { leasedResults, noteFigures, resultsOf } from './check-results.js';
+import { type CheckedParts, checkedParts, type LeasedPart } from './checked-parts.js';
 import { rejectionAt } from './denial.js';
 import type { Lease } from './lease.js';
 import { toLeasedDecision } from './leased-decision.js';
-import { type LeasedPlan, resultsOf } from './leased-plan.js';
+import type { LeasedPlan } from './leased-plan.js';
 import { LeasedReceipt, type SpentUnits } from './leased-receipt.js';
 import { mapResult } from './map-result.js';
 import type { RequestListener } from './unit-request.js';
@@ -12,21 +13,13 @@ import type { RequestListener } from './unit-request.js';
 /** After so many requests for units, which other callers have spent each time, the store decides. */
 const MAX_ATTEMPTS = 4;
 
-/** A rule that this check may decide by a lease. */
-interface LeasedPart {
-  readonly account: CreditAccount;
-  readonly index: number;
-  readonly units: number;
-}
-
 /** One check of a plan with limits that can be leased. */
 export class LeasedCheck implements RequestListener {
   readonly #store: Store;
   readonly #plan: LeasedPlan;
   readonly #keys: Keys;
   readonly #costs: Costs;
-  readonly #parts: LeasedPart[] = [];
-  #mayLease: boolean;
+  readonly #checked: CheckedParts;
   #attempts = 0;
   #hasReturnedUnits = false;
   /** The part whose units it waits for. */
@@ -40,17 +33,7 @@ export class LeasedCheck implements RequestListener {
     this.#plan = plan;
     this.#keys = keys;
     this.#costs = costs;
-    this.#mayLease = !plan.isWhole && !plan.openCalls.isClosed;
-    const { accounts } = plan;
-    for (let index = 0; index < accounts.length; index++) {
-      const units = costAt(costs, index);
-      const account = units === 0 ? undefined : accounts[index]?.of(keyAt(keys, index));
-      if (account === undefined) continue;
-      account.demand.add(units, nowMs);
-      this.#mayLease &&= units <= account.terms.limit;
-      this.#parts.push({ account, index, units });
-    }
-    this.#mayLease &&= this.#parts.length > 0;
+    this.#checked = checkedParts(plan, keys, costs, nowMs);
   }
 
   /** Decides at once if this process holds the units. */
@@ -68,10 +51,11 @@ export class LeasedCheck implements RequestListener {
 
   onEnd(granted: Lease | undefined): void {
     if (this.#pending?.isAbandoned) return;
-    const nowMs = this.#nowMs();
+    const nowMs = this.#plan.now();
+    const { parts } = this.#checked;
     try {
-      const mayUse = granted !== undefined && this.#parts.length === 1 && granted.left >= this.units;
-      this.#succeed(mayUse ? this.#spend([granted], nowMs) : this.#attempt(nowMs));
+      const mayUse = granted !== undefined && parts.length === 1 && granted.left >= this.units;
+      this.#succeed(mayUse ? this.#spend(parts, [granted], [], nowMs) : this.#attempt(nowMs));
     } catch (misuse) {
       this.onFailed(misuse);
     }
@@ -84,20 +68,33 @@ export class LeasedCheck implements RequestListener {
 
   /** Decides, or returns `undefined` and waits for units. */
   #attempt(nowMs: number): Awaitable<Decision> | undefined {
-    while (this.#mayLease && this.#attempts++ < MAX_ATTEMPTS) {
-      const leases = this.#parts.map(({ account, units }) => account.find(units, nowMs));
-      const missing = this.#parts.filter((_, place) => leases[place] === undefined);
-      if (missing.length === 0) return this.#spend(leases as Lease[], nowMs);
-      if (!this.#parts.every(({ account }) => account.demand.isHigh)) break;
-      if (this.#plan.others !== undefined) return this.#checkInStore(missing, nowMs);
+    const { parts, others, mayLease } = this.#checked;
+    while (mayLease && this.#attempts++ < MAX_ATTEMPTS) {
+      const leases = parts.map(({ account, units }) => account.find(units, nowMs));
+      if (!leases.includes(undefined)) return this.#spend(parts, leases as Lease[], others, nowMs);
+      const lacking = parts.filter((_, place) => leases[place] === undefined);
+      const missing = lacking.filter(({ account }) => account.demand.isHigh);
+      const cold = lacking.filter((part) => !missing.includes(part));
+      if (cold.length === parts.length) break;
+      const inStore = cold.length === 0 ? others : [...others, ...cold.map(({ index }) => index)].sort((a, b) => a - b);
+      if (missing.length === 0) {
+        const held = parts.filter((_, place) => leases[place] !== undefined);
+        return this.#spend(
+          held,
+          leases.filter((lease) => lease !== undefined),
+          inStore,
+          nowMs,
+        );
+      }
+      if (inStore.length > 0) return this.#checkInStore(missing);
       if (missing.some(({ account, units }) => account.denialOf(units, nowMs))) return this.#reject(nowMs);
-      const [first, ...others] = missing;
-      for (const { account, units } of others) account.ask(units, nowMs);
+      const [first, ...rest] = missing;
+      for (const { account, units } of rest) account.ask(units, nowMs);
       this.#awaited = first;
       first!.account.askFor(this, nowMs);
       return undefined;
     }
-    return this.#checkInStore([], nowMs);
+    return this.#checkInStore([]);
   }
 
   #succeed(decision: Awaitable<Decision> | undefined): void {
@@ -112,32 +109,43 @@ export class LeasedCheck implements RequestListener {
     } else pending.succeed(decision);
   }
 
-  /** Spends the units here, then checks the other rules in the store. */
-  #spend(leases: readonly Lease[], nowMs: number): Awaitable<Decision> {
-    const spent = this.#parts.map(({ account, index, units }, place): SpentUnits => {
+  /** Spends the units here, then checks the rules in the store that only it decides. */
+  #spend(
+    parts: readonly LeasedPart[],
+    leases: readonly Lease[],
+    inStore: readonly number[],
+    nowMs: number,
+  ): Awaitable<Decision> {
+    const spent = parts.map(({ account, index, units }, place): SpentUnits => {
       const lease = leases[place]!;
       account.spend(lease, units, nowMs);
       return { account, lease, index, units };
     });
-    const { others, otherIndices } = this.#plan;
-    if (others === undefined) return this.#decide(this.#figures(nowMs), spent, undefined);
-    const keys = typeof this.#keys === 'string' ? this.#keys : otherIndices.map((index) => keyAt(this.#keys, index));
-    const costs =
-      typeof this.#costs === 'number' ? this.#costs : otherIndices.map((index) => costAt(this.#costs, index));
+    if (inStore.length === 0) return this.#decide(leasedResults(this.#plan, this.#keys, nowMs, []), spent, undefined);
+    return this.#checkOthers(spent, inStore);
+  }
+
+  /** Checks the other rules in the store. The spent units return if it rejects. */
+  #checkOthers(spent: readonly SpentUnits[], inStore: readonly number[]): Awaitable<Decision> {
+    const plan = this.#plan;
+    const keys = typeof this.#keys === 'string' ? this.#keys : inStore.map((index) => keyAt(this.#keys, index));
+    const costs = typeof this.#costs === 'number' ? this.#costs : inStore.map((index) => costAt(this.#costs, index));
     const giveBack = () => {
       for (const { account, lease, units } of spent) account.giveBack(lease, units);
     };
     return mapResult(
-      this.#store.check(others, keys, costs),
+      this.#store.check(plan.partOf(inStore), keys, costs),
       (decision): Awaitable<Decision> => {
-        const repliedMs = this.#nowMs();
+        const repliedMs = plan.now();
         const isOver = spent.some(({ lease }) => repliedMs >= lease.untilMs);
         if (isOver || !decision.allowed) giveBack();
-        if (!decision.allowed) return this.#decide(this.#figures(repliedMs, decision), [], undefined);
+        if (!decision.allowed && this.#returnUnits(inStore)) return this.#checkInStore([]);
+        const results = leasedResults(plan, this.#keys, repliedMs, inStore, decision);
+        if (!decision.allowed) return this.#decide(results, [], undefined);
         const receipt = takeReceipt(decision);
-        if (!isOver) return this.#decide(this.#figures(repliedMs, decision), spent, receipt);
+        if (!isOver) return this.#decide(results, spent, receipt, inStore);
         // The store may have stopped counting units that start now.
-        return mapResult(this.#store.refund(receipt), () => this.#checkInStore([], this.#nowMs()));
+        return mapResult(this.#store.refund(receipt), () => this.#checkInStore([]));
       },
       (error) => {
         giveBack();
@@ -147,46 +155,44 @@ export class LeasedCheck implements RequestListener {
   }
 
   /** Checks all rules in the store. Units that this process holds must not be what rejects the check. */
-  #checkInStore(missing: readonly LeasedPart[], nowMs: number): Awaitable<Decision> {
-    const checked = this.#store.check(this.#plan.inner, this.#keys, this.#costs);
-    for (const { account, units } of missing) account.ask(units, nowMs);
+  #checkInStore(missing: readonly LeasedPart[]): Awaitable<Decision> {
+    const { inner, outer } = this.#plan;
+    const checked = this.#store.check(inner, this.#keys, this.#costs);
+    for (const { account, units } of missing) account.ask(units, this.#plan.now());
     return mapResult(checked, (decision) => {
-      if (!decision.allowed && !this.#hasReturnedUnits) {
-        this.#hasReturnedUnits = true;
-        const returned = this.#parts.filter(({ account }) => account.returnUnits());
-        if (returned.length > 0) return this.#checkInStore([], nowMs);
-      }
-      const receipt = takeReceipt(decision);
-      return this.#decide(resultsOf(this.#plan, decision), [], receipt);
+      if (!decision.allowed && this.#returnUnits([...outer.rules.keys()])) return this.#checkInStore([]);
+      noteFigures(this.#plan, decision, this.#keys, this.#costs);
+      return this.#decide(resultsOf(this.#plan, decision), [], takeReceipt(decision));
     });
   }
 
+  /** Returns the unspent units of these rules to the store, once. Returns whether there were any. */
+  #returnUnits(indices: readonly number[]): boolean {
+    if (this.#hasReturnedUnits) return false;
+    const returned = this.#checked.parts.filter(
+      ({ account, index }) => indices.includes(index) && account.returnUnits(),
+    );
+    this.#hasReturnedUnits = returned.length > 0;
+    return this.#hasReturnedUnits;
+  }
+
   #reject(nowMs: number): Decision {
-    const results = this.#figures(nowMs);
-    for (const { account, index, units } of this.#parts) {
+    const results = leasedResults(this.#plan, this.#keys, nowMs, []);
+    for (const { account, index, units } of this.#checked.parts) {
       const denial = account.denialOf(units, nowMs);
       if (denial !== undefined) results[index] = rejectionAt(denial, results[index]!, nowMs);
     }
     return this.#decide(results, [], undefined);
   }
 
-  #decide(results: readonly LimitDecision[], spent: readonly SpentUnits[], inner: unknown): Decision {
+  #decide(
+    results: readonly LimitDecision[],
+    spent: readonly SpentUnits[],
+    inner: unknown,
+    inStore: readonly number[] = [],
+  ): Decision {
     const hasReceipt = spent.length > 0 || inner !== undefined;
-    const receipt = hasReceipt ? new LeasedReceipt(this.#plan, this.#keys, spent, inner) : undefined;
+    const receipt = hasReceipt ? new LeasedReceipt(this.#plan, this.#keys, spent, inner, inStore) : undefined;
     return toLeasedDecision(this.#plan.outer, results, receipt, this.#costs);
-  }
-
-  /** The figures of all rules. Those of the other rules are in the store's decision. */
-  #figures(nowMs: number, decision?: Decision): LimitDecision[] {
-    const { outer, accounts } = this.#plan;
-    return outer.rules.map(({ name }, index) => {
-      const part = this.#parts.find((one) => one.index === index);
-      const account = part?.account ?? accounts[index]?.of(keyAt(this.#keys, index));
-      return account?.figuresAt(nowMs) ?? decision!.limits[name]!;
-    });
-  }
-
-  #nowMs(): number {
-    return this.#parts[0]!.account.port.now();
   }
 }

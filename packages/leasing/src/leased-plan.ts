@@ -1,9 +1,10 @@
-import type { Decision, LimitDecision } from '@rollgate/core';
 import { hasLeases, type Plan, type Rule, type SettledCosts } from '@rollgate/core/store';
 import { Accounts } from './accounts.js';
 import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
 import type { ResolvedOptions } from './leasing-store-options.js';
 import { OpenCalls } from './open-calls.js';
+import { partsOfPlan } from './part-of-plan.js';
+import { WeakValues } from './weak-values.js';
 
 /** A plan with limits that can be leased. */
 export interface LeasedPlan {
@@ -13,21 +14,23 @@ export interface LeasedPlan {
   readonly inner: Plan;
   /** The accounts of each leased limit, by the index of its rule. */
   readonly accounts: readonly (Accounts | undefined)[];
-  /** The rules that only the store decides, if there are any. */
-  readonly others: Plan | undefined;
-  /** The indices of these rules. */
+  /** The indices of the rules that only the store decides. */
   readonly otherIndices: readonly number[];
+  /** Returns the plan of some rules as the store knows them, by their indices. */
+  readonly partOf: (indices: readonly number[]) => Plan;
   /** Whether the store decides all rules together, because a check takes slots or reservations. */
   readonly isWhole: boolean;
   readonly openCalls: OpenCalls;
+  /** The time of the process. */
+  readonly now: () => number;
 }
 
 /** Finds what to lease in the plans of a store's limiters. */
 export class LeasedPlans {
   readonly #options: ResolvedOptions;
   readonly #plans = new WeakMap<Plan, LeasedPlan | null>();
-  /** Limits of the same settings and namespace share their accounts, because they share their keys. */
-  readonly #accounts = new Map<string, Accounts>();
+  /** Limits of the same settings and namespace share their accounts, because they share their keys. Plans and timers keep them. */
+  readonly #accounts = new WeakValues<Accounts>();
   readonly #openCalls = new OpenCalls();
 
   constructor(options: ResolvedOptions) {
@@ -47,12 +50,12 @@ export class LeasedPlans {
   /** Returns all unspent units to the store, also those of requests under way. The store decides later checks. */
   async close(): Promise<void> {
     this.#openCalls.isClosed = true;
-    for (const accounts of this.#accounts.values()) accounts.close();
+    for (const [, accounts] of this.#accounts.entries()) accounts.close();
     await this.#openCalls.close();
   }
 
   toJSON(): object {
-    return Object.fromEntries(this.#accounts);
+    return Object.fromEntries(this.#accounts.entries());
   }
 
   #create(outer: Plan): LeasedPlan | null {
@@ -60,15 +63,17 @@ export class LeasedPlans {
     const terms = rules.map(({ limit }) => termsOf(limit, this.#options));
     if (terms.every((one) => one === undefined)) return null;
     const innerRules = rules.map((rule, index) => toInnerRule(prefix, rule, terms[index]));
+    const inner = { ...outer, rules: innerRules };
     const otherIndices = [...rules.keys()].filter((index) => terms[index] === undefined);
     return {
       outer,
-      inner: { ...outer, rules: innerRules },
+      inner,
       accounts: innerRules.map((rule, index) => terms[index] && this.#accountsOf(prefix, rule, terms[index])),
-      others: otherIndices.length === 0 ? undefined : { prefix, rules: otherIndices.map((index) => rules[index]!) },
       otherIndices,
+      partOf: partsOfPlan(inner),
       isWhole: rules.some(({ limit }) => hasLeases(limit)),
       openCalls: this.#openCalls,
+      now: () => this.#options.clock.now(),
     };
   }
 
@@ -100,16 +105,6 @@ function toInnerRule(prefix: string, rule: Rule, terms: LeaseTerms | undefined):
   const limit = widen(rule.limit, terms);
   const name = `${rule.name}+lease${terms.leaseMs}ms`;
   return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };
-}
-
-/** Returns the results of a store's decision, in the order of the rules. */
-export function resultsOf({ outer, inner, accounts }: LeasedPlan, { limits }: Decision): LimitDecision[] {
-  return outer.rules.map((_, index) => {
-    const result = limits[inner.rules[index]!.name]!;
-    if (accounts[index] === undefined) return result;
-    const estimated = { ...result, remainingIsEstimate: true };
-    return result.allowed ? estimated : { ...estimated, retryIsEstimate: true };
-  });
 }
 
 /** Returns the costs of a settlement by the names that the store knows. */

@@ -9,7 +9,7 @@ export interface SpentUnits {
   readonly lease: Lease;
   /** The index of the rule. */
   readonly index: number;
-  /** A settlement lowers it. */
+  /** A settlement lowers it. What one adds is recorded apart, and stays. */
   units: number;
 }
 
@@ -21,5 +21,7 @@ export class LeasedReceipt {
     readonly spent: readonly SpentUnits[],
     /** The receipt of the store, if the store recorded anything. */
     readonly inner: unknown,
+    /** The indices of the rules that the store decided next to leases. */
+    readonly inStore: readonly number[],
   ) {}
 }

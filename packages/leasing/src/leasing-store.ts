@@ -1,8 +1,9 @@
 import type { Awaitable, Clock, Decision, Store } from '@rollgate/core';
 import { type Costs, guardStore, type Keys, keyAt, type Plan, type SettledCosts } from '@rollgate/core/store';
+import { resultsOf } from './check-results.js';
 import { LeasedCheck } from './leased-check.js';
 import { toLeasedDecision } from './leased-decision.js';
-import { LeasedPlans, resultsOf } from './leased-plan.js';
+import { LeasedPlans } from './leased-plan.js';
 import { LeasedReceipt } from './leased-receipt.js';
 import {
   type CompleteStore,

@@ -1,6 +1,7 @@
 import type { Decision, LimitDecision } from '@rollgate/core';
 import { type Costs, costAt, type Keys, keyAt } from '@rollgate/core/store';
-import { type LeasedPlan, resultsOf } from './leased-plan.js';
+import { resultsOf } from './check-results.js';
+import type { LeasedPlan } from './leased-plan.js';
 
 /** Returns the results of a peek, with the units that this process holds as free ones. Ends its rejections that are outdated. */
 export function peekedResults(

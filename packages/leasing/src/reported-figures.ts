@@ -1,9 +1,11 @@
-import type { Decision, LimitDecision } from '@rollgate/core';
+import type { LimitDecision } from '@rollgate/core';
 
 /** What the store reported about a key last. All times are milliseconds of this process's clock. */
 export class ReportedFigures {
   /** The units that no process holds. */
   free: number;
+  /** When the store reported it. */
+  atMs = -Infinity;
   #resetAtMs = -Infinity;
   #nextUnitAtMs = -Infinity;
 
@@ -11,7 +13,11 @@ export class ReportedFigures {
     this.free = limit;
   }
 
-  note({ remaining, resetMs, nextUnitMs = 0 }: Decision, nowMs: number): void {
+  note(
+    { remaining, resetMs, nextUnitMs = 0 }: Pick<LimitDecision, 'remaining' | 'resetMs' | 'nextUnitMs'>,
+    nowMs: number,
+  ): void {
+    this.atMs = nowMs;
     this.free = remaining;
     this.#resetAtMs = nowMs + resetMs;
     this.#nextUnitAtMs = nowMs + nextUnitMs;
@@ -33,6 +39,6 @@ export class ReportedFigures {
   }
 
   toJSON(): object {
-    return { free: this.free, resetAtMs: this.#resetAtMs, nextUnitAtMs: this.#nextUnitAtMs };
+    return { free: this.free, atMs: this.atMs, resetAtMs: this.#resetAtMs, nextUnitAtMs: this.#nextUnitAtMs };
   }
 }

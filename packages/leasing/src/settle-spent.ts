@@ -15,16 +15,20 @@ export function settleSpent(store: CompleteStore, receipt: LeasedReceipt, costs:
 }
 
 /** Settles what the check spent of a lease. */
-function settleRule({ plan, keys, spent }: LeasedReceipt, index: number, costs: SettledCosts): Awaitable<void> {
+function settleRule(
+  { plan, keys, spent, inStore }: LeasedReceipt,
+  index: number,
+  costs: SettledCosts,
+): Awaitable<void> {
   const cost = settledCost(costs, plan.outer.rules[index]!);
   const accounts = plan.accounts[index];
-  if (cost === undefined || accounts === undefined || spent.length === 0) return undefined;
+  if (cost === undefined || accounts === undefined || spent.length === 0 || inStore.includes(index)) return undefined;
   const own = spent.find((one) => one.index === index);
   const more = cost - (own?.units ?? 0);
-  if (own !== undefined) own.units = cost;
+  if (own !== undefined) own.units = Math.min(own.units, cost);
   if (more < 0) return own!.account.giveBack(own!.lease, -more);
   if (more === 0) return undefined;
-  const account = accounts.of(keyAt(keys, index));
+  const account = accounts.of(keyAt(keys, index))!;
   const nowMs = account.port.now();
   const lease = account.find(more, nowMs);
   if (lease === undefined) return mapResult(account.port.charge(account.key, more), () => {});

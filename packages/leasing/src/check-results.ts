@@ -1,0 +1,38 @@
+import type { Decision, LimitDecision } from '@rollgate/core';
+import { type Costs, costAt, type Keys, keyAt } from '@rollgate/core/store';
+import type { LeasedPlan } from './leased-plan.js';
+
+/** Returns the result of a rule in a store's decision. */
+export function resultOf({ inner, accounts }: LeasedPlan, { limits }: Decision, index: number): LimitDecision {
+  const result = limits[inner.rules[index]!.name]!;
+  if (accounts[index] === undefined) return result;
+  const estimated = { ...result, remainingIsEstimate: true };
+  return result.allowed ? estimated : { ...estimated, retryIsEstimate: true };
+}
+
+/** Returns the results of a store's decision, in the order of the rules. */
+export function resultsOf(plan: LeasedPlan, decision: Decision): LimitDecision[] {
+  return plan.outer.rules.map((_, index) => resultOf(plan, decision, index));
+}
+
+/** Keeps the figures of rules without a cost, because a lease that decides the others has none. */
+export function noteFigures(plan: LeasedPlan, decision: Decision, keys: Keys, costs: Costs): void {
+  plan.accounts.forEach((accounts, index) => {
+    if (costAt(costs, index) > 0) return;
+    accounts?.find(keyAt(keys, index))?.note(resultOf(plan, decision, index), plan.now());
+  });
+}
+
+/** Returns the results of a check that leases allow, with those that the store has decided next to it. */
+export function leasedResults(
+  plan: LeasedPlan,
+  keys: Keys,
+  nowMs: number,
+  inStore: readonly number[],
+  decision?: Decision,
+): LimitDecision[] {
+  return plan.outer.rules.map((_, index) => {
+    if (decision !== undefined && inStore.includes(index)) return resultOf(plan, decision, index);
+    return plan.accounts[index]!.of(keyAt(keys, index))!.figuresAt(nowMs);
+  });
+}

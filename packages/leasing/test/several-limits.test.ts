@@ -1,0 +1,134 @@
+import {
+  block,
+  type Decision,
+  type Limits,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  tokenBucket,
+} from '@rollgate/core';
+import { type Plan, takeReceipt } from '@rollgate/core/store';
+import { LeasingStore } from '@rollgate/leasing';
+import { collectGarbage } from '@rollgate/test-support';
+
+const TOTAL = rollingWindow({ limit: 100, window: '1s' });
+const USER = rollingWindow({ limit: 3, window: '10s' });
+const LEASE = { lease: '20ms', maxShare: 0.5 } as const;
+
+let clock: ReturnType<typeof manualClock>;
+/** The rules that the store has checked. */
+let checked: string[][];
+let memory: MemoryStore;
+beforeEach(() => {
+  clock = manualClock(1000);
+  checked = [];
+  memory = new MemoryStore({ clock });
+  const check = memory.check.bind(memory);
+  memory.check = (plan, keys, costs) => {
+    checked.push(plan.rules.map(({ name }) => name));
+    return check(plan, keys, costs);
+  };
+});
+
+function createLimiter<Given extends Limits>(limits: Given, options = {}) {
+  return new RateLimiter({ limits, store: new LeasingStore({ store: memory, ...LEASE, ...options }) });
+}
+
+test('the limit of all is leased next to a limit of users that come seldom', async () => {
+  const limiter = createLimiter({ total: TOTAL, user: USER });
+  const checkAll = (count: number, prefix: string) =>
+    Array.from(
+      { length: count },
+      (_, index) => limiter.decide({ total: 'all', user: `${prefix}${index}` }) as Decision,
+    );
+  checkAll(30, 'a');
+  await Promise.resolve();
+  checked = [];
+  const [first, ...others] = checkAll(8, 'b');
+  expect(checked).toEqual(Array(8).fill(['user+lease20ms']));
+  expect(first).toMatchObject({ allowed: true, remaining: 2, remainingIsEstimate: true });
+  expect(others.at(-1)!.limits.total?.remaining).toBe(62);
+  await limiter.settle(first!, { cost: { total: 5, user: 3 } });
+  expect((await limiter.peek({ total: 'all', user: 'b0' })).limits.user.remaining).toBe(0);
+  const rejected = limiter.decide({ total: 'all', user: 'b0' });
+  expect(rejected).toMatchObject({ allowed: false, violated: ['user'], retryIsEstimate: true });
+  clock.advance(50); // Unspent units return to the store.
+  expect((await limiter.peek({ total: 'all', user: 'b0' })).limits.total.remaining).toBe(100 - 38 - 4);
+});
+
+test('units that this process holds of a user do not reject the user next to a leased limit', async () => {
+  const limiter = createLimiter({ total: TOTAL, user: rollingWindow({ limit: 8, window: '10s' }) }, { maxShare: 1 });
+  const keys = { total: 'all', user: 'ann' };
+  for (let time = 0; time < 6; time++) limiter.decide(keys);
+  await Promise.resolve();
+  for (let time = 0; time < 30; time++) {
+    clock.advance(2);
+    limiter.decide({ total: 'all', user: `other ${time}` });
+  }
+  expect((await limiter.check(keys, { cost: { total: 1, user: 2 } })).allowed).toBe(true);
+  expect((await limiter.check(keys, { cost: { total: 1, user: 1 } })).allowed).toBe(false);
+});
+
+test('a check without a cost for all limits of the store is decided there as a whole', async () => {
+  const limiter = createLimiter({ total: TOTAL, blocked: block() });
+  for (let time = 0; time < 10; time++) await limiter.check('all');
+  expect(await limiter.check('all', { cost: { total: 1, blocked: 0 } })).toMatchObject({ allowed: true });
+  expect(checked.at(-1)).toEqual(['total+lease20ms', 'blocked']);
+});
+
+test('the figures of a leased limit without a cost come from the store, once per lease', async () => {
+  const limits = { total: TOTAL, user: USER };
+  const other = createLimiter(limits);
+  for (let time = 0; time < 3; time++) await other.check('all');
+  const limiter = createLimiter(limits);
+  const cost = { total: 1, user: 0 };
+  const decisions = Array.from({ length: 30 }, () => limiter.decide('all', { cost }) as Decision);
+  expect(decisions.map((decision) => decision.limits.user?.remaining)).toEqual(Array(30).fill(0));
+  expect(checked.slice(3).filter((names) => names.length === 2).length).toBeLessThan(8);
+});
+
+test('a long key is decided in the store, and not kept', async () => {
+  const store = new LeasingStore({ store: memory, ...LEASE, minDecisions: 1 });
+  const limiter = new RateLimiter({ limits: TOTAL, store });
+  const key = 'k'.repeat(201);
+  for (let time = 0; time < 100; time++) expect((await limiter.check(key)).allowed).toBe(true);
+  expect((await limiter.check(key)).allowed).toBe(false);
+  expect(checked).toHaveLength(101);
+  expect((await limiter.check(key.slice(1))).allowed).toBe(true);
+  expect(JSON.stringify(store)).not.toContain(key);
+});
+
+test('limits that are no longer used are forgotten', async () => {
+  const store = new LeasingStore({ store: memory, ...LEASE });
+  const limiter = new RateLimiter({ limits: null, store });
+  for (let index = 0; index < 50; index++) {
+    await limiter.check('key', { limits: rollingWindow({ limit: 100 + index, window: '1s' }) });
+  }
+  clock.advance('1m');
+  await new Promise(setImmediate);
+  collectGarbage();
+  expect(Object.keys(store.toJSON()).length).toBeLessThan(10);
+});
+
+test('a settlement that lowers a cost after one that raised it returns no units of others', async () => {
+  const store = new LeasingStore({ store: memory, ...LEASE, minDecisions: 1 });
+  const plan: Plan = { prefix: 'p', rules: [{ name: 'total', limit: TOTAL, namespace: 'p:total:rolling-window' }] };
+  const free = async () => (await store.peek(plan, 'key', 1)).remaining;
+  store.check(plan, 'key', 5);
+  store.check(plan, 'key', 2);
+  const receipt = takeReceipt(await store.check(plan, 'key', 5)); // Of the same lease as the two units before it.
+  clock.advance(50);
+  await store.settle(receipt, 8);
+  expect(await free()).toBe(100 - 5 - 2 - 8);
+  await store.settle(receipt, 0);
+  expect(await free()).toBe(100 - 5 - 2 - 3);
+});
+
+test('another algorithm next to a leased limit is charged with its own cost', async () => {
+  const bucket = tokenBucket({ capacity: 1000, refill: 1, every: '1h' });
+  const limiter = createLimiter({ total: TOTAL, bucket });
+  for (let time = 0; time < 10; time++) await limiter.check('all', { cost: { total: 1, bucket: 2 } });
+  expect(checked.at(-1)).toEqual(['bucket']);
+  expect((await limiter.peek('all')).limits).toMatchObject({ total: { remaining: 90 }, bucket: { remaining: 980 } });
+});
