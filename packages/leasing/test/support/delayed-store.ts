@@ -1,6 +1,7 @@
-import type { Decision, ManualClock, MemoryStore, Store } from '@rollgate/core';
+import type { Decision, ManualClock, Store } from '@rollgate/core';
 import type { Costs, Keys, Plan, SettledCosts } from '@rollgate/core/store';
 import { Reply } from '../model/reply.js';
+import type { SimulatedServer } from './simulated-server.js';
 
 /** What happens to an operation on its way. */
 export interface Fate {
@@ -12,16 +13,16 @@ export interface Fate {
   readonly isRepeated?: boolean;
 }
 
-/** The store of one process, at the other end of a network from a `MemoryStore`. */
+/** The store of one process, at the other end of a network. */
 export class DelayedStore implements Store {
   calls = 0;
-  readonly #server: MemoryStore;
+  readonly #server: SimulatedServer;
   readonly #time: ManualClock;
   readonly #nextFate: () => Fate;
   readonly #whenRunning: (arrive: () => void) => void;
 
   constructor(
-    server: MemoryStore,
+    server: SimulatedServer,
     /** The time of the network. The process may have another clock. */
     time: ManualClock,
     readonly clock: NonNullable<Store['clock']>,

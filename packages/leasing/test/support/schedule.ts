@@ -1,36 +1,38 @@
-import { type Clock, type Decision, type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
-import { isThenable, PendingResult, type Plan, takeReceipt } from '@rollgate/core/store';
-import { LeasingStore } from '@rollgate/leasing';
-import type { LeasedReceipt } from '../../src/leased-receipt.js';
-import { DelayedStore, type Fate } from './delayed-store.js';
+import { manualClock } from '@rollgate/core';
+import type { Fate } from './delayed-store.js';
+import { takenMs } from './recorded-ms.js';
+import { type ProcessSettings, SimulatedProcess } from './simulated-process.js';
+import { SimulatedServer } from './simulated-server.js';
 import { mostInWindow, type SpentUnit } from './window-count.js';
 
 /** One random course of events. */
-export interface Schedule {
+export interface Schedule extends ProcessSettings {
   readonly seed: number;
-  readonly limit: number;
-  readonly windowMs: number;
-  readonly leaseMs: number;
-  readonly minDecisions: number;
   readonly processes: number;
   /** The requested units, as a part of the limit. */
   readonly load: number;
   readonly latencyMs: number;
-  /** The probability that an operation is lost or repeated. */
+  /** The probability that an operation is lost or repeated, or that its script has to be sent again. */
   readonly faults: number;
-  /** The probability that a process stops for a while, or for good, in a millisecond. */
+  /** The probability that a process stops for a while, or for good, in a step. */
   readonly stops: number;
   /** The probability of a refund. */
   readonly refunds: number;
-  readonly lengthMs: number;
+  /** Whether the server restarts, and whether the limit is halved, once each. */
+  readonly restarts: boolean;
+  readonly lowers: boolean;
+  readonly stepMs: number;
+  readonly steps: number;
 }
 
 /** What a schedule has shown. */
 export interface Course {
   readonly allowed: number;
   readonly rejected: number;
-  /** The most units in any window, by the times of the decisions. */
+  /** The most units in any window, by the times of the decisions, of those that the server took between two restarts. */
   readonly most: number;
+  /** The most units in any window since one lease after the limit was halved. */
+  readonly mostLowered: number;
   readonly calls: number;
   readonly requested: number;
   /** How many checks a lease has allowed. */
@@ -42,51 +44,75 @@ export function run(schedule: Schedule): Course {
   return new Run(schedule).result();
 }
 
+/** A unit that a process has spent. */
+interface TakenUnit extends SpentUnit {
+  /** When the server has recorded it, or the lease that it is of. */
+  readonly takenMs: number;
+}
+
 class Run {
   readonly #schedule: Schedule;
   readonly #time = manualClock();
   readonly #random: () => number;
-  readonly #units: SpentUnit[] = [];
+  readonly #units: TakenUnit[] = [];
+  readonly #server: SimulatedServer;
   readonly #processes: SimulatedProcess[];
   #requested = 0;
   #rejected = 0;
   #leased = 0;
-  #allowed = 0;
 
   constructor(schedule: Schedule) {
     this.#schedule = schedule;
     this.#random = createRandom(schedule.seed);
-    const server = new MemoryStore({ clock: this.#time });
+    this.#server = new SimulatedServer(this.#time, schedule.limit);
     const nextFate = () => this.#nextFate();
-    const { limit, windowMs } = schedule;
-    const rolling = rollingWindow({ limit, window: `${windowMs}ms` });
-    const plan = { prefix: 'p', rules: [{ name: 'default', limit: rolling, namespace: 'p:default:rolling-window' }] };
     this.#processes = Array.from({ length: schedule.processes }, () => {
       const drift = 1 + (this.#random() - 0.5) * 0.002; // As much as `clockDrift` allows.
-      return new SimulatedProcess(this.#time, drift, plan, schedule, server, nextFate);
+      return new SimulatedProcess(this.#time, drift, schedule, this.#server, nextFate);
     });
   }
 
   result(): Course {
-    const { lengthMs, stops, limit, windowMs, load } = this.#schedule;
-    const perMs = (limit * load) / windowMs / this.#processes.length;
-    for (let ms = 0; ms < lengthMs; ms++) {
+    const { steps, stepMs, stops, limit, windowMs, leaseMs, load, restarts, lowers } = this.#schedule;
+    const perStep = (limit * load * stepMs) / windowMs / this.#processes.length;
+    const [restartAt, lowerAt] = [restarts, lowers].map((does) => (does ? Math.floor(this.#random() * steps) : -1));
+    for (let step = 0; step < steps; step++) {
+      if (step === restartAt) this.#server.restart();
+      if (step === lowerAt) this.#lower();
       for (const process of this.#processes) {
-        if (this.#random() < stops) process.stop(this.#random() < 0.1 ? Infinity : this.#random() * 100);
-        for (let units = perMs; units > 0; units--) if (this.#random() < units) this.#check(process);
+        if (this.#random() < stops) process.stop(this.#random() < 0.1 ? Infinity : this.#random() * 5 * leaseMs);
+        for (let units = perStep; units > 0; units--) if (this.#random() < units) this.#check(process);
       }
-      this.#time.advance(1);
+      this.#time.advance(stepMs);
     }
-    const calls = this.#processes.reduce((sum, { remote }) => sum + remote.calls, 0);
-    const most = mostInWindow(this.#units, windowMs);
     return {
       leased: this.#leased,
-      allowed: this.#allowed,
+      allowed: this.#units.length,
       rejected: this.#rejected,
       requested: this.#requested,
-      most,
-      calls,
+      most: this.#most(),
+      mostLowered: lowers ? this.#mostSince(this.#server.otherLimitMs + leaseMs) : 0,
+      calls: this.#processes.reduce((sum, { remote }) => sum + remote.calls, 0),
     };
+  }
+
+  #most(): number {
+    const { windowMs } = this.#schedule;
+    const isLater = ({ takenMs }: TakenUnit) => takenMs >= this.#server.restartedMs;
+    const [later, earlier] = [this.#units.filter(isLater), this.#units.filter((unit) => !isLater(unit))];
+    return Math.max(mostInWindow(later, windowMs), mostInWindow(earlier, windowMs));
+  }
+
+  /** Without the units of the time before a restart, which the server does not know. */
+  #mostSince(ms: number): number {
+    const units = this.#units.filter(({ atMs, takenMs }) => atMs > ms && takenMs >= this.#server.restartedMs);
+    return mostInWindow(units, this.#schedule.windowMs);
+  }
+
+  #lower(): void {
+    const limit = this.#schedule.limit / 2;
+    this.#server.setLimit(limit);
+    for (const process of this.#processes) process.setLimit(limit);
   }
 
   #check(process: SimulatedProcess): void {
@@ -97,9 +123,8 @@ class Run {
         this.#rejected += 1;
         return;
       }
-      this.#allowed += 1;
       if (receipt.spent.length > 0) this.#leased += 1;
-      const unit = { atMs, refundedAtMs: Infinity };
+      const unit = { atMs, takenMs: takenMs(receipt), refundedAtMs: Infinity };
       this.#units.push(unit);
       if (this.#random() >= this.#schedule.refunds) return;
       this.#time.schedule(this.#time.now() + this.#random() * 60, () => {
@@ -113,94 +138,14 @@ class Run {
   #nextFate(): Fate {
     const { latencyMs, faults } = this.#schedule;
     const isFaulty = this.#random() < faults;
-    const kind = isFaulty ? Math.floor(this.#random() * 3) : 3;
+    const kind = isFaulty ? Math.floor(this.#random() * 4) : 4;
+    const toServerMs = this.#random() * latencyMs;
     return {
-      toServerMs: this.#random() * latencyMs,
+      toServerMs: kind === 3 ? 3 * toServerMs : toServerMs, // The server did not have the script, so the client sends it again.
       toProcessMs: this.#random() * latencyMs,
       ...(kind === 0 ? { lost: 'before' } : kind === 1 ? { lost: 'after' } : { isRepeated: kind === 2 }),
     };
   }
-}
-
-/** A process whose clock may run a little fast or slow, and which may stop. What happens meanwhile happens when it continues. */
-class SimulatedProcess {
-  readonly remote: DelayedStore;
-  readonly #store: LeasingStore;
-  readonly #time: ManualClock;
-  readonly #plan: Plan;
-  readonly #clock: Pick<Clock, 'now'>;
-  /** For how long a process uses a lease, as `LeasingStore` computes it. */
-  readonly #usableMs: number;
-  #stoppedUntilMs = 0;
-
-  constructor(
-    time: ManualClock,
-    drift: number,
-    plan: Plan,
-    { leaseMs, minDecisions }: Schedule,
-    server: MemoryStore,
-    nextFate: () => Fate,
-  ) {
-    this.#time = time;
-    this.#plan = plan;
-    const clock = {
-      now: () => time.now() * drift,
-      schedule: (atMs: number, callback: () => void) => {
-        const whenRunning = () => this.#whenRunning(callback);
-        return time.schedule(atMs / drift, whenRunning);
-      },
-    };
-    this.#clock = clock;
-    this.#usableMs = leaseMs * 0.999 - 1;
-    this.remote = new DelayedStore(server, time, clock, nextFate, (arrive) => this.#whenRunning(arrive));
-    this.#store = new LeasingStore({ store: this.remote, lease: leaseMs, minDecisions });
-  }
-
-  get isStopped(): boolean {
-    return this.#time.now() < this.#stoppedUntilMs;
-  }
-
-  stop(forMs: number): void {
-    this.#stoppedUntilMs = Math.max(this.#stoppedUntilMs, this.#time.now() + forMs);
-  }
-
-  check(onDecision: (decision: Decision, receipt: LeasedReceipt, atMs: number) => void): void {
-    const calledMs = this.#clock.now();
-    const decision = this.#store.check(this.#plan, 'key', 1);
-    const done = (one: Decision) => {
-      const receipt = takeReceipt(one) as LeasedReceipt;
-      onDecision(one, receipt, this.#isByStore(receipt, calledMs) ? recordedMs(receipt) : this.#time.now());
-    };
-    if (decision instanceof PendingResult) decision.listen({ succeed: done, fail: () => {} });
-    else if (isThenable(decision)) decision.then(done, () => {});
-    else done(decision);
-  }
-
-  /** The store has decided a check without a lease, and one whose units were requested after it, if their lease is over. */
-  #isByStore(receipt: LeasedReceipt | undefined, calledMs: number): boolean {
-    const lease = receipt?.spent[0]?.lease;
-    if (lease === undefined) return receipt !== undefined;
-    const sentMs = lease.untilMs - this.#usableMs;
-    return this.#clock.now() >= lease.untilMs && calledMs <= sentMs;
-  }
-
-  refund(receipt: LeasedReceipt): void {
-    const refunded = this.#store.refund(receipt);
-    if (isThenable(refunded)) refunded.then(undefined, () => {});
-  }
-
-  #whenRunning(callback: () => void): void {
-    if (!this.isStopped) callback();
-    else if (this.#stoppedUntilMs < Infinity)
-      this.#time.schedule(this.#stoppedUntilMs, () => this.#whenRunning(callback));
-  }
-}
-
-function recordedMs({ spent, inner }: LeasedReceipt): number {
-  const recorded = (spent[0]?.lease.receipt ?? inner) as {
-    readonly hits: readonly { readonly recordedMicros: number }[];
-  };
-  return recorded.hits[0]!.recordedMicros / 1000;
 }
 
 /** A linear congruential generator. */
