@@ -26,7 +26,8 @@ export async function saveResults(part: string, machine: Machine, report: Report
   await writeFile(new URL(`${part}.json`, FOLDER), `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
-function readResults(part: string): Results {
+/** Reads the last results of a part. */
+export function readResults(part: string): Results {
   return JSON.parse(readFileSync(new URL(`${part}.json`, FOLDER), 'utf8'));
 }
 
