@@ -37,7 +37,7 @@ export const sql = [
     ],
   ),
   ...of(
-    'postgres/src/store/batch-runner',
+    'postgres/src/sql/settings',
     [postgres('locks')],
     [
       ['the limit on waits for locks holds for each row', 'statement_timeout: lockMs', 'lock_timeout: lockMs'],
@@ -50,6 +50,21 @@ export const sql = [
   ),
   ...of(
     'postgres/src/store/batch-runner',
+    [postgres('lone-checks')],
+    [
+      ['a lone check is lost if another process creates its key', 'results.some((rows) => rows.length > 0)', 'true'],
+      ['a lone check takes a known state for the newest', 'version !== this.#cache.get(key)?.version', 'false'],
+      [
+        'a lone check reads the time before it locks',
+        '[...texts, TIME_TEXT]',
+        '[texts[0], TIME_TEXT, ...texts.slice(1)]',
+      ],
+      ['a rejection waits for the end of its transaction', 'batch.succeed(); // Nothing', '// Nothing'],
+      ['a check of a caller that gave up reaches the server', 'if (batch.dropIfUnneeded()) return;', ''],
+    ],
+  ),
+  ...of(
+    'postgres/src/sql/settings',
     [postgres('postgres-store')],
     [['a batch reads the whole table after a change of its keys', "enable_seqscan: 'off', ", '']],
   ),

@@ -78,6 +78,13 @@ export class TransactionBatch {
     return calls.length > 0 && calls.every(({ operation }) => operation.isAbandoned);
   }
 
+  /** Fails all calls if the callers of all have given up, and returns whether it has. */
+  dropIfUnneeded(): boolean {
+    if (!this.#calls.every(({ operation }) => operation.isAbandoned)) return false;
+    this.fail(abandonedError());
+    return true;
+  }
+
   /** Without a deadline are probes and renewals of slots. They do not prolong the transaction of others. */
   get #withDeadline(): readonly QueuedTransaction[] {
     return this.#calls.filter(({ operation }) => operation.remainingMs !== Infinity);

@@ -60,9 +60,9 @@ export function writeTexts(table: string, changes: BatchChanges, written: Readon
     }
     const { before, version = 'NULL' } = written.get(key)!;
     for (const page of changedPages(before, change.numbers)) {
-      const state = toHex(pageOf(change.numbers, page));
+      const state = stateText(pageOf(change.numbers, page));
       const head = page === 0 ? `${version},${change.dropAtMs}` : 'NULL,0';
-      rows.push(`(${quoteText(key)},${page},${head}, E'\\\\x${state}')`);
+      rows.push(`(${quoteText(key)},${page},${head},${state})`);
     }
     const pages = pageCount(change.numbers.length);
     if (pageCount(before?.length ?? 0) > pages) {
@@ -77,4 +77,9 @@ export function writeTexts(table: string, changes: BatchChanges, written: Readon
   }
   if (deleted.length > 0) texts.push(deleteText(table, `(VALUES ${deleted.join(',')})`));
   return texts;
+}
+
+/** The literal of the numbers in a row. */
+export function stateText(numbers: Float64Array): string {
+  return `E'\\\\x${toHex(numbers)}'`;
 }

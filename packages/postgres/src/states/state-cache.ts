@@ -2,6 +2,8 @@
 export interface CachedState {
   readonly version: string;
   readonly numbers: Float64Array;
+  /** Whether another process had written it when this process last read it. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** The most numbers that the cache holds, which take 8 MB. */
@@ -18,6 +20,13 @@ export class StateCache {
 
   get(key: string): CachedState | undefined {
     return this.#states.get(key);
+  }
+
+  /** Returns the numbers of a state that no other process has written since. */
+  confirm(key: string): Float64Array {
+    const { version, numbers } = this.#states.get(key)!;
+    this.#states.set(key, { version, numbers });
+    return numbers;
   }
 
   set(key: string, state: CachedState): void {

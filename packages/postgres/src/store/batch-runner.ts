@@ -1,30 +1,21 @@
-import type { BatchStates, TransactionBatch } from '@rollgate/core/store';
+import type { BatchChanges, BatchStates, StoredNumbers, TransactionBatch } from '@rollgate/core/store';
 import type { Connector, TextRunner } from '../clients/connector.js';
 import { lockText, readText, TIME_TEXT, type WrittenState, writeTexts } from '../sql/batch-texts.js';
-import { fromHex, pageCount } from '../states/pages.js';
+import { insertText, lockOneText } from '../sql/lone-texts.js';
+import { BY_PRIMARY_KEY, beginTexts, NO_STATEMENT_LIMIT, settingsText } from '../sql/settings.js';
+import { pageCount } from '../states/pages.js';
+import { parseStates } from '../states/parse-states.js';
 import { StateCache } from '../states/state-cache.js';
 import { withConnection } from './with-connection.js';
 
 /** PostgreSQL's codes of a deadlock and of a serialization failure, after which the transaction can run again. */
 const RETRIED = new Set(['40P01', '40001']);
 
-/**
- * Finds rows by the primary key only, whatever the planner expects. Statistics are missing in a new table and wrong in one whose
- * number of keys has changed. It would then read the whole table, collect addresses first, or compile.
- */
-const BY_PRIMARY_KEY = { jit: 'off', enable_seqscan: 'off', enable_bitmapscan: 'off' };
-
 /** The share of the time that callers still wait which a transaction may wait for locks. */
 const LOCK_SHARE = 0.8;
 
 /** The longest wait for locks. */
 const MOST_LOCK_MS = 8000;
-
-/**
- * A process that stops in the middle of a transaction holds its locks as long as its callers wait, within these bounds. Pauses
- * below a second are common.
- */
-const [LEAST_IDLE_MS, MOST_IDLE_MS] = [1000, 5000];
 
 export interface BatchSettings {
   readonly connector: Connector;
@@ -33,6 +24,16 @@ export interface BatchSettings {
   readonly synchronousCommit: boolean;
   /** Whether the server's clock decides. */
   readonly usesServerTime: boolean;
+}
+
+type Rows = readonly (readonly (string | null)[])[];
+
+/** What a transaction has found. */
+interface Found {
+  readonly states: BatchStates;
+  readonly nowMicros?: number | undefined;
+  /** Whether the only key has no row, so that the transaction has locked nothing. */
+  readonly isAbsent?: boolean;
 }
 
 /** Runs batches of checks as transactions of two round trips: one locks and reads, the other one writes and commits. */
@@ -47,6 +48,7 @@ export class BatchRunner {
   /** Runs the batch. After a deadlock, runs it once more. */
   async run(batch: TransactionBatch): Promise<void> {
     await withConnection(this.#settings.connector, async (connection) => {
+      if (batch.dropIfUnneeded()) return; // All connections were in use for longer than its callers wait.
       const runOnce = () => (batch.isReadOnly ? this.#read(connection, batch) : this.#write(connection, batch));
       try {
         await runOnce();
@@ -60,84 +62,95 @@ export class BatchRunner {
 
   /** One text is one transaction. */
   async #read(connection: TextRunner, batch: TransactionBatch): Promise<void> {
-    const results = await connection.run(this.#withTime([settingsText(BY_PRIMARY_KEY), this.#readText(batch)]));
-    batch.update(...this.#parse(results));
+    const found = await this.#find(connection, [settingsText(BY_PRIMARY_KEY)], batch.keys);
+    batch.update(found.states, found.nowMicros);
   }
 
   async #write(connection: TextRunner, batch: TransactionBatch): Promise<void> {
-    const { table } = this.#settings;
-    const begin = [...this.#lockTexts(batch), this.#readText(batch)];
-    const [states, nowMicros] = this.#parse(await connection.run(this.#withTime(begin)));
+    const [key] = batch.keys;
+    if (batch.keys.length === 1 && this.#cache.get(key!)?.isShared !== true) {
+      if (await this.#decide(connection, batch, await this.#lockOne(connection, batch, key!))) return;
+    }
+    const begin = [...this.#begin(batch, BY_PRIMARY_KEY), lockText(this.#settings.table, batch.keys)];
+    const found = await this.#find(connection, begin, batch.keys);
+    await this.#decide(connection, batch, found);
+  }
+
+  #begin(batch: TransactionBatch, settings: Readonly<Record<string, string>>): string[] {
+    return beginTexts(lockMs(batch), this.#settings.synchronousCommit, settings);
+  }
+
+  /** Runs these statements, and then reads the states and the time. */
+  async #find(connection: TextRunner, texts: readonly string[], keys: readonly string[]): Promise<Found> {
+    const read = readText(this.#settings.table, keys, (key) => this.#cache.get(key)?.version);
+    const { rows, nowMicros } = await this.#runWithTime(connection, [...texts, read]);
+    return { states: parseStates(rows, this.#cache), nowMicros };
+  }
+
+  /** Locks and reads in one statement. Another one reads the other rows of a state that this process does not know. */
+  async #lockOne(connection: TextRunner, batch: TransactionBatch, key: string): Promise<Found> {
+    const texts = [...this.#begin(batch, {}), lockOneText(this.#settings.table, key)];
+    const { rows, nowMicros } = await this.#runWithTime(connection, texts);
+    const [row] = rows;
+    if (row === undefined) {
+      this.#cache.delete(key);
+      return { states: new Map(), nowMicros, isAbsent: true };
+    }
+    const [page, version, state] = row as [string, string | null, string | null];
+    if (version !== null && version !== this.#cache.get(key)?.version) return this.#find(connection, [], [key]);
+    return { states: parseStates([[key, version, version === null ? page : null, state]], this.#cache), nowMicros };
+  }
+
+  /** Returns the rows of the last of these statements, and the time after it. */
+  async #runWithTime(connection: TextRunner, texts: readonly string[]): Promise<{ rows: Rows; nowMicros?: number }> {
+    // Counts results from the end, because some clients leave out those of commands without rows.
+    if (!this.#settings.usesServerTime) return { rows: (await connection.run(texts.join(';'))).at(-1)! };
+    const results = await connection.run([...texts, TIME_TEXT].join(';'));
+    return { rows: results.at(-2)!, nowMicros: Number(results.at(-1)![0]![0]) };
+  }
+
+  /** Decides and commits. Returns whether it has, because another process may have created a key that was absent. */
+  async #decide(
+    connection: TextRunner,
+    batch: TransactionBatch,
+    { states, nowMicros, isAbsent = false }: Found,
+  ): Promise<boolean> {
     const before = new Map(states) as ReadonlyMap<string, Float64Array | undefined>;
     const changes = batch.update(states, nowMicros);
     if (changes.size === 0) {
+      batch.succeed(); // Nothing depends on the end of the transaction.
       await connection.run('ROLLBACK');
-      return;
+      return true;
     }
+    if (isAbsent) return this.#insert(connection, changes);
     const written = new Map<string, WrittenState>();
     for (const [key, change] of changes) {
       if (change !== null) written.set(key, { before: before.get(key), version: newVersion(change.numbers) });
     }
-    const texts = [...writeTexts(table, changes, written), 'COMMIT'];
-    await connection.run(texts.join(';'));
+    const texts = writeTexts(this.#settings.table, changes, written);
+    await connection.run([NO_STATEMENT_LIMIT, ...texts, 'COMMIT'].join(';'));
     for (const [key, change] of changes) {
       const version = written.get(key)?.version;
       if (change === null || version === undefined) this.#cache.delete(key);
-      else this.#cache.set(key, { version, numbers: change.numbers });
+      else this.#cache.set(key, { version, numbers: change.numbers, isShared: this.#cache.get(key)?.isShared });
     }
+    return true;
   }
 
   /**
-   * The limit of `statement_timeout` holds for the locks of all rows together, which `lock_timeout` does not offer. It must not hold for
-   * the commit, whose wait for a standby it would end.
+   * Writes the state of a key without a row, which nothing could lock. Returns false if the key has a row by now, or if the
+   * state needs several rows.
    */
-  #lockTexts(batch: TransactionBatch): string[] {
-    const idleMs = Math.min(Math.max(LEAST_IDLE_MS, lockMs(batch)), MOST_IDLE_MS);
-    const settings = {
-      ...BY_PRIMARY_KEY,
-      idle_in_transaction_session_timeout: idleMs,
-      ...(this.#settings.synchronousCommit ? {} : { synchronous_commit: 'off' }),
-      statement_timeout: lockMs(batch),
-    };
-    return [
-      'BEGIN ISOLATION LEVEL READ COMMITTED', // The server's default may be another level.
-      settingsText(settings),
-      lockText(this.#settings.table, batch.keys),
-      'SET LOCAL statement_timeout = DEFAULT',
-    ];
-  }
-
-  #readText({ keys }: TransactionBatch): string {
-    return readText(this.#settings.table, keys, (key) => this.#cache.get(key)?.version);
-  }
-
-  /** The server's time is read last, after the locks. */
-  #withTime(texts: readonly string[]): string {
-    return [...texts, ...(this.#settings.usesServerTime ? [TIME_TEXT] : [])].join(';');
-  }
-
-  /** Counts results from the end, because some clients leave out those of commands without rows. */
-  #parse(results: Awaited<ReturnType<TextRunner['run']>>): [states: BatchStates, nowMicros: number | undefined] {
-    const { usesServerTime } = this.#settings;
-    const nowMicros = usesServerTime ? Number(results.at(-1)![0]![0]) : undefined;
-    const parts = new Map<string, { version: string | null; pages: string[] }>();
-    const states: BatchStates = new Map();
-    for (const [key, version, page, state] of results.at(usesServerTime ? -2 : -1)!) {
-      if (page === null) {
-        states.set(key!, this.#cache.get(key!)!.numbers);
-        continue;
-      }
-      const found = parts.get(key!) ?? { version: version!, pages: [] };
-      parts.set(key!, found);
-      if (state !== null) found.pages.push(state!);
+  async #insert(connection: TextRunner, changes: BatchChanges): Promise<boolean> {
+    const [[key, change]] = [...changes] as [[string, StoredNumbers | null]];
+    if (change === null || pageCount(change.numbers.length) > 1) {
+      await connection.run('ROLLBACK');
+      return false;
     }
-    for (const [key, { version, pages }] of parts) {
-      const numbers = pages.length === 0 ? undefined : fromHex(pages.join(''));
-      states.set(key, numbers);
-      if (version !== null && numbers !== undefined) this.#cache.set(key, { version, numbers });
-      else this.#cache.delete(key);
-    }
-    return [states, nowMicros];
+    // The statement may wait for another process that creates the row. The commit has no limit.
+    const texts = [insertText(this.#settings.table, key, change), NO_STATEMENT_LIMIT, 'COMMIT'];
+    const results = await connection.run(texts.join(';'));
+    return results.some((rows) => rows.length > 0);
   }
 }
 
@@ -149,10 +162,4 @@ function lockMs({ remainingMs }: TransactionBatch): number {
 /** A state of one row has no version, because reading it again is cheap. */
 function newVersion(numbers: Float64Array): string | undefined {
   return pageCount(numbers.length) === 1 ? undefined : String(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER));
-}
-
-/** Changes settings until the transaction ends. One statement takes less time than one for each of them. */
-function settingsText(settings: Readonly<Record<string, string | number>>): string {
-  const values = Object.entries(settings).map(([name, value]) => `set_config('${name}','${value}',true)`);
-  return `SELECT ${values.join(',')}`;
 }
