@@ -1,4 +1,11 @@
-import { type Limits, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import {
+  type Limits,
+  type ManualClock,
+  manualClock,
+  RateLimiter,
+  type RateLimiterOptions,
+  rollingWindow,
+} from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
@@ -13,9 +20,13 @@ beforeEach(() => {
 });
 
 /** A limiter of its own process. Only an event ends the wait of a caller within a test, because the lease is long. */
-function join<Given extends Limits>(limits: Given): RateLimiter<Given> {
-  const waiting = fairWaiting({ subscriber: redis.connect(), lease: '1h' });
-  const store = new RedisStore({ client: redis.connect(), waiting });
+function join<Given extends Limits>(
+  limits: Given,
+  client = redis.connect(),
+  subscriber = redis.connect(),
+  clock?: ManualClock,
+): RateLimiter<Given> {
+  const store = new RedisStore({ client, waiting: fairWaiting({ subscriber, lease: '1h' }), clock });
   return new RateLimiter({ limits, store, prefix, timeout: '30s' } as RateLimiterOptions<Given>);
 }
 
@@ -81,30 +92,42 @@ test('only as many callers of a client go to a shared queue as its own limit has
 });
 
 test.each([
-  ['of two limits', { slow: 1, fast: 1 }],
-  ['with a large cost', { slow: 2, fast: 0 }],
-])('a caller %s starts, although others take each unit of one limit', async (_, cost) => {
-  // The units of the two limits are never free at the same time, unless no caller takes them.
+  ['of two limits', 1, { first: 1, second: 1 }],
+  ['of two limits with a large cost', 2, { first: 2, second: 1 }],
+])('a caller %s starts, although others take each unit at once', async (_, limit, cost) => {
+  const clock = manualClock(1e12);
+  // Units of the two limits are never free at the same time, unless later callers leave them.
   const limits = {
-    slow: rollingWindow({ limit: 2, window: '60ms', minDifference: '30ms' }),
-    fast: rollingWindow({ limit: 1, window: '30ms' }),
+    first: rollingWindow({ limit, window: '100ms' }),
+    second: rollingWindow({ limit: 1, window: '100ms' }),
   };
-  const [one, others] = [join(limits), join(limits)];
-  let isDone = false;
-  let starts = 0;
-  const takeAll = async (own: { slow: number; fast: number }) => {
-    while (!isDone) {
-      await others.wait('api', { cost: own });
-      starts += 1;
-    }
+  const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
+  const [one, others] = [join(limits, clients[0], clients[1], clock), join(limits, clients[2], clients[3], clock)];
+  const settle = async () => {
+    for (let round = 0; round < 10; round++) await Promise.all(clients.map((client) => client.ping()));
   };
-  const competitors = [1, 2].flatMap(() => [takeAll({ slow: 1, fast: 0 }), takeAll({ slow: 0, fast: 1 })]);
-  await until('the others start', async () => starts > 4);
-  const before = starts;
-  await one.wait('api', { cost });
-  isDone = true;
-  expect(starts - before).toBeLessThan(40);
-  await Promise.all(competitors);
+  const takeAll = async (own: { first: number; second: number }) => {
+    for (;;) await others.wait('api', { cost: own });
+  };
+  ignore(takeAll({ first: 1, second: 0 }));
+  await settle();
+  clock.advance(50);
+  if (limit === 2) ignore(takeAll({ first: 1, second: 0 }));
+  ignore(takeAll({ first: 0, second: 1 }));
+  await settle();
+  let hasStarted = false;
+  ignore(
+    one.wait('api', { cost }).then(() => {
+      hasStarted = true;
+    }),
+  );
+  await settle();
+  for (let step = 0; step < 8 && !hasStarted; step++) {
+    clock.advance(50);
+    await settle();
+  }
+  expect(hasStarted).toBe(true);
+  await Promise.all([one.close(), others.close()]);
 });
 
 test('a timeout does not count callers ahead that may let others pass', async () => {

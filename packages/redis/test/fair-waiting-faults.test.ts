@@ -105,6 +105,20 @@ test('a caller whose leave was lost holds up no others', async () => {
   expect((await next).allowed).toBe(true);
 });
 
+test('the turn of an unknown caller does not hide the rest of its message', async () => {
+  const [waiting, other] = [join(one), join(one)];
+  await waiting.wait('warm');
+  await other.check('api');
+  const next = waiting.wait('api');
+  await untilQueued(1);
+  const [owner, id] = (await queueOf('api', 'default')).split(':');
+  const [seconds, micros] = (await redis.server.run('TIME')) as [string, string];
+  const now = Number(seconds) * 1e6 + Number(micros);
+  await redis.server.run('DEL', `${prefix}:{api}:default`); // No process knows that the unit is free.
+  await redis.server.run('PUBLISH', `rollgate:${owner}`, `${now},1 999 ${now} ${now} 1,0 3600000000,2 ${id} 0`);
+  expect((await next).allowed).toBe(true);
+});
+
 test('two stores with the same fairWaiting get their own messages', async () => {
   const waiting = fairWaiting({ subscriber: redis.connect(), lease: '1h' });
   const [first, second, other] = [join(one, { waiting }), join(one, { waiting }), join(one)];

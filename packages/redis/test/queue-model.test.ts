@@ -1,8 +1,9 @@
-import { effort } from '@rollgate/test-support/effort';
+import { effort, seed } from '@rollgate/test-support/effort';
 import { DEFECTS } from './queue-model/defects.js';
-import { explore } from './queue-model/explore-queues.js';
+import { explore, runTogether } from './queue-model/explore-queues.js';
 import { QueueModel } from './queue-model/queue-model.js';
-import { SCOPES } from './queue-model/scopes.js';
+import { simulate } from './queue-model/schedules.js';
+import { LARGE_SCOPES, SCOPES } from './queue-model/scopes.js';
 import { PrivateRedis } from './support/private-redis.js';
 
 const redis = PrivateRedis.forThisFile();
@@ -20,6 +21,25 @@ test.each(Object.entries(SCOPES))(
   },
 );
 
+/** How many random schedules run in each large scope, and how many of them together. */
+const [SCHEDULES, TOGETHER] = effort([60, 60], [5000, 200]) as [number, number];
+
+test.each(Object.entries(LARGE_SCOPES))(
+  'random schedules in %s: starts stay within the limits, and no caller waits forever',
+  async (_, scope) => {
+    for (let first = seed; first < seed + SCHEDULES; first += TOGETHER) {
+      const model = new QueueModel(redis.connect() as never, scope);
+      const schedules = Array.from({ length: TOGETHER }, (_, index) => {
+        const state = structuredClone(model.initial);
+        return { state, steps: simulate(model, state, first + index, 60) };
+      });
+      const problems = await runTogether(model, schedules);
+      const found = problems.flatMap((problem, index) => (problem ? [`${problem} with seed ${first + index}`] : []));
+      expect(found).toEqual([]);
+    }
+  },
+);
+
 /** The others take longer. */
 const QUICK_DEFECTS = [
   'a new ticket overtakes',
@@ -34,7 +54,7 @@ test.each(effort(QUICK_DEFECTS, Object.keys(DEFECTS)))('finds a planted defect: 
     return script.replaceAll(from, () => to);
   };
   const model = new QueueModel(redis.connect() as never, SCOPES[scope]!, plant);
-  const { problem, states } = await explore(model, 4000, 20);
+  const { problem, states } = await explore(model, 12_000, 10);
   if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${name}: ${problem} after ${states} states\n`);
   expect(problem).toBeDefined();
 });

@@ -34,8 +34,10 @@ export class ServerClock {
     this.#updatedMs = nowMs;
     this.#low = Math.max(this.#low - drift, low);
     this.#high = Math.min(this.#high + drift, high);
-    // The clock of the server has been set, so what was known before is wrong.
-    if (this.#low > this.#high) [this.#low, this.#high] = [low, high];
+    if (this.#low <= this.#high) return;
+    // The clock of the server has been set, so what was known before is wrong. After a message, each start is late until a reply.
+    [this.#low, this.#high] = [low, high];
+    this.#replyCount = 0;
   }
 
   /** When the time of the server has certainly come. */

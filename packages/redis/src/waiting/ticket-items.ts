@@ -28,23 +28,17 @@ export interface TicketItems {
   readonly items: readonly TicketItem[];
 }
 
-/**
- * Reads a reply or a message. Items behind the turn of an unknown ticket are lost, because its number of rules is unknown.
- *
- * @param countRules Returns the number of rules of a ticket, or `undefined` if it is unknown.
- */
-export function parseTicketItems(text: string, countRules: (id: number) => number | undefined): TicketItems {
+/** Reads a reply or a message. */
+export function parseTicketItems(text: string): TicketItems {
   const [now, ...parts] = text.split(',');
   const items: TicketItem[] = [];
   for (let index = 0; index < parts.length; index++) {
     const [code, id, first, second, third] = parts[index]!.split(' ').map(Number) as NumbersOfItem;
     const kind = KINDS[code];
     if (kind === 'granted') {
-      const ruleCount = countRules(id);
-      if (ruleCount === undefined) break;
-      const result = parts.slice(index + 1, index + 1 + ruleCount).join(',');
+      const result = parts.slice(index + 1, index + 1 + third).join(',');
       items.push({ kind, id, at: first, stamp: second, result });
-      index += ruleCount;
+      index += third;
     } else if (kind === 'first') items.push({ kind, id, wait: first });
     else if (kind === 'queued') items.push({ kind, id, number: first, wait: second, least: third });
     else if (kind) items.push({ kind, id });

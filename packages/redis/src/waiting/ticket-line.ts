@@ -193,12 +193,12 @@ export class TicketLine {
   }
 
   #schedule(): void {
+    if (this.isEmpty) this.#room.drop(this, this.group.id);
     const timerMs = this.isEmpty ? Infinity : this.#asks.nextMs(this.#tickets);
     if (timerMs === this.#timerMs) return;
     this.#timerMs = timerMs;
     this.#stopTimer?.();
     this.#stopTimer = undefined;
-    if (this.isEmpty) this.#room.drop(this, this.group.id);
     if (timerMs === Infinity) return;
     this.#stopTimer = this.#room.after(Math.max(0, timerMs - this.#room.nowMs()), () => this.#onTimer());
   }

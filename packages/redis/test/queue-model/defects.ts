@@ -32,8 +32,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a turn comes before its time': {
     scope: ORDER,
-    from: "string.format('%d %d,', at,",
-    to: "string.format('%d %d,', line.now,",
+    from: "string.format('%d %d %d,', at,",
+    to: "string.format('%d %d %d,', line.now,",
   },
   'a turn is not recorded': {
     scope: ORDER,
@@ -44,11 +44,6 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
     scope: ORDER,
     from: 'local start = wait <= line.horizon and may_start',
     to: 'local start = may_start',
-  },
-  'a ticket enters only the first queue': {
-    scope: QUEUES,
-    from: 'if index == kept_by or',
-    to: 'if index == 1 or',
   },
   'each ticket costs one unit': { scope: COSTS, from: 'list[#list + 1] = tonumber(cost)', to: 'list[#list + 1] = 1' },
   'only the first rule counts': {

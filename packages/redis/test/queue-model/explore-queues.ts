@@ -1,4 +1,5 @@
 import type { Choice, ModelState, QueueModel } from './queue-model.js';
+import { finish, type Steps } from './schedules.js';
 import type { Outcome } from './script-runner.js';
 
 export interface Exploration {
@@ -28,7 +29,7 @@ export async function explore(model: QueueModel, maxStates: number, tryEvery: nu
     example,
   });
   while (stack.length > 0 && seen.size < maxStates) {
-    const pending: { state: string; choice: Choice }[] = [];
+    const pending: { text: string; state: ModelState; choice: Choice }[] = [];
     while (stack.length > 0 && pending.length < BATCH) {
       const text = stack.pop()!;
       if (seen.has(text)) continue;
@@ -38,17 +39,17 @@ export async function explore(model: QueueModel, maxStates: number, tryEvery: nu
       if (problem !== undefined) return result(problem, text);
       if (seen.size % tryEvery === 0) {
         tried += 1;
-        const stuck = await runFairly(model, JSON.parse(text) as ModelState);
+        const stuck = await runAlone(model, JSON.parse(text) as ModelState);
         if (stuck !== undefined) return result(stuck, text);
       }
-      for (const choice of model.choices(state)) pending.push({ state: text, choice });
+      for (const choice of model.choices(state)) pending.push({ text, state, choice });
     }
     transitions += pending.length;
     for (const [index, outcome] of (await runAll(model, pending)).entries()) {
-      const { state, choice } = pending[index]!;
-      const next = JSON.parse(state) as ModelState;
+      const { text, choice } = pending[index]!;
+      const next = JSON.parse(text) as ModelState;
       choice.apply(next, outcome);
-      if (model.problem !== undefined) return result(model.problem, state);
+      if (model.problem !== undefined) return result(model.problem, text);
       sort(next);
       stack.push(JSON.stringify(next));
     }
@@ -58,10 +59,10 @@ export async function explore(model: QueueModel, maxStates: number, tryEvery: nu
 
 async function runAll(
   model: QueueModel,
-  pending: readonly { state: string; choice: Choice }[],
+  pending: readonly { readonly state: ModelState; readonly choice: Choice }[],
 ): Promise<(Outcome | undefined)[]> {
   const steps = pending.flatMap(({ state, choice }) =>
-    choice.operations === undefined ? [] : [model.toStep(JSON.parse(state) as ModelState, choice.operations)],
+    choice.operations === undefined ? [] : [model.toStep(state, choice.operations)],
   );
   const outcomes = steps.length === 0 ? [] : await model.runner.run(steps);
   let place = 0;
@@ -76,32 +77,30 @@ function sort({ messages, unused, starts }: ModelState): void {
 }
 
 /** Without further faults, all callers that wait start. Returns what is wrong, if anything is. */
-async function runFairly(model: QueueModel, state: ModelState): Promise<string | undefined> {
-  const { window, lease, horizon, costs } = model.scope;
-  const end = state.tick + costs.length * window + lease + 2 * horizon + 8;
-  const take = async (choice: Choice) => {
-    const [outcome] = await runAll(model, [{ state: JSON.stringify(state), choice }]);
-    choice.apply(state, outcome);
-  };
-  const deliverAll = async () => {
-    while (state.messages.length > 0) await take(model.deliver(0));
-    while (state.unused.length > 0) await take(model.refundUnused(state, 0));
-  };
-  for (; state.tick <= end; model.pass(state)) {
-    await deliverAll();
-    for (const [index, caller] of state.callers.entries()) {
-      if (caller.status === 'waits')
-        await take(caller.isMissing ? model.reenter(state, index) : model.sync(state, index));
-      await deliverAll();
-      if (caller.status === 'hasTurn' && caller.at < state.tick) await take(model.reenter(state, index));
-      await deliverAll();
+async function runAlone(model: QueueModel, state: ModelState): Promise<string | undefined> {
+  const [problem] = await runTogether(model, [{ state, steps: finish(model, state) }]);
+  return problem;
+}
+
+/** Runs schedules, each on its own state, with a step of each of them in a script call. Returns what is wrong with each. */
+export async function runTogether(
+  model: QueueModel,
+  schedules: readonly { readonly state: ModelState; readonly steps: Steps }[],
+): Promise<(string | undefined)[]> {
+  const problems: (string | undefined)[] = [];
+  let running = [...schedules.entries()];
+  while (running.length > 0) {
+    const pending = running.flatMap(([index, { state, steps }]) => {
+      const { done, value } = steps.next();
+      if (done) problems[index] = value;
+      return done ? [] : [{ index, state, choice: value as Choice }];
+    });
+    for (const [place, outcome] of (await runAll(model, pending)).entries()) {
+      const { state, choice } = pending[place]!;
+      choice.apply(state, outcome);
     }
-    for (const [index, { status, at }] of state.callers.entries()) {
-      if (status === 'hasTurn' && at === state.tick) await take(model.start(index));
-    }
-    const problem = model.findProblem(state);
-    if (problem !== undefined) return `${problem}, in a fair schedule`;
-    if (state.callers.every(({ status }) => status !== 'waits' && status !== 'hasTurn')) return undefined;
+    const open = new Set(pending.map(({ index }) => index));
+    running = running.filter(([index]) => open.has(index));
   }
-  return 'a caller waits forever';
+  return problems;
 }

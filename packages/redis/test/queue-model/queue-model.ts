@@ -15,13 +15,21 @@ export interface Scope {
   readonly lastTick: number;
   /** The last tick at which a caller arrives. */
   readonly lastArrival: number;
-  /** For each caller, which is a process of its own, its cost for each limit. */
+  /** For each caller, its cost for each limit. */
   readonly costs: readonly (readonly number[])[];
+  /** The process of each caller. By default, each has its own. */
+  readonly processes?: readonly number[];
   /** Whether messages may be lost and late, and processes may be stopped at any time. */
   readonly hasFaults: boolean;
   readonly crashes?: number;
   readonly aborts?: number;
   readonly refunds?: number;
+  /** How many operations fail without an effect when a caller leaves, so that it leaves later. */
+  readonly failedLeaves?: number;
+  /** How many messages arrive twice. */
+  readonly repeatedMessages?: number;
+  /** How many replies to arrivals are lost, so that the client sends the operation again later. */
+  readonly lostReplies?: number;
   /** Plain checks of one unit of all limits: behind the callers, or by a limiter that knows no queues. */
   readonly checks?: number;
   readonly overtakingChecks?: number;
@@ -35,6 +43,12 @@ export interface Scope {
 type Status = 'idle' | 'waits' | 'hasTurn' | 'started' | 'gone';
 
 interface Caller_ {
+  /** Whether its ticket must be taken out of the queues once more. */
+  owesLeave: boolean;
+  /** Whether the client will send its arrival again. */
+  resends: boolean;
+  /** The turns that were read, if messages may arrive twice. */
+  seen: string[];
   status: Status;
   number: number;
   /** The tick of its start, and the stamp of its turn. */
@@ -48,10 +62,10 @@ interface Caller_ {
 export interface ModelState {
   tick: number;
   dumps: string[];
-  /** The owners of the tickets in each queue. */
+  /** The ids of the tickets in each queue. */
   places: string[];
   callers: Caller_[];
-  messages: [index: number, text: string][];
+  messages: [process: number, text: string][];
   /** Turns that nobody uses, which will be refunded. */
   unused: [index: number, at: number, stamp: number][];
   /** What has started: the tick and the costs. */
@@ -59,6 +73,9 @@ export interface ModelState {
   crashes: number;
   aborts: number;
   refunds: number;
+  failedLeaves: number;
+  repeatedMessages: number;
+  lostReplies: number;
   checks: number;
   overtakingChecks: number;
   /** Whether a ticket got its place back, so that the order is not that of the numbers. */
@@ -69,6 +86,13 @@ export interface ModelState {
 export interface Choice {
   readonly operations?: readonly Operation[];
   apply(state: ModelState, outcome: Outcome | undefined): void;
+}
+
+/** A turn in a reply or a message: whose it is, its time, and when it was granted. */
+interface FoundTurn {
+  readonly index: number;
+  readonly at: number;
+  readonly now: number;
 }
 
 const TICK = 10_000;
@@ -83,6 +107,7 @@ export class QueueModel {
   readonly #keys: readonly string[];
   readonly #groups: readonly TicketGroup[];
   readonly #checks: TicketGroup;
+  readonly #processes: readonly number[];
   readonly initial: ModelState;
   /** The first guarantee that a transition has broken. */
   problem: string | undefined;
@@ -96,26 +121,36 @@ export class QueueModel {
     this.#keys = this.#encodedPlan.buildKeys('k');
     const horizon = { horizonMicros: scope.horizon * TICK, canDateLogs: true };
     const group = (costs: readonly number[]) => new TicketGroup(this.#encodedPlan, this.#keys, costs, horizon);
+    this.#processes = scope.processes ?? scope.costs.map((_, index) => index);
     this.#groups = scope.costs.map(group);
     this.#checks = group(rules.map(() => 1));
     this.runner = new ScriptRunner(redis, this.#checks.keys, defect);
     const { crashes = 0, aborts = 0, refunds = 0, checks = 0, overtakingChecks = 0 } = scope;
+    const { failedLeaves = 0, repeatedMessages = 0, lostReplies = 0 } = scope;
     this.initial = {
       tick: 0,
       dumps: this.#checks.keys.map(() => ''),
       places: this.#checks.keys.map(() => ''),
-      callers: scope.costs.map(() => ({ status: 'idle', number: 0, at: 0, stamp: 0, isMissing: false, askAt: NEVER })),
+      callers: scope.costs.map(() => ({
+        ...{ status: 'idle', number: 0, at: 0, stamp: 0, isMissing: false, askAt: NEVER },
+        ...{ owesLeave: false, resends: false, seen: [] },
+      })),
       messages: [],
       unused: [],
       starts: [],
-      ...{ crashes, aborts, refunds, checks, overtakingChecks },
+      ...{ crashes, aborts, refunds, checks, overtakingChecks, failedLeaves, repeatedMessages, lostReplies },
       isReordered: false,
     };
   }
 
   toStep(state: ModelState, operations: readonly Operation[]): Step {
-    const subscribed = state.callers.flatMap(({ status }, index) => (status === 'gone' ? [] : [`o${index}`]));
+    const live = state.callers.flatMap(({ status }, index) => (status === 'gone' ? [] : [this.processOf(index)]));
+    const subscribed = [...new Set(live)].map((process) => `o${process}`);
     return { nowMicros: START + state.tick * TICK, dumps: state.dumps, subscribed, operations };
+  }
+
+  processOf(index: number): number {
+    return this.#processes[index]!;
   }
 
   /** Everything that may happen next. With `isFair`, only what a schedule without faults does now. */
@@ -125,8 +160,13 @@ export class QueueModel {
     let isUrgent = false;
     for (const [index, caller] of state.callers.entries()) {
       const { status, at } = caller;
-      if (status === 'idle' && state.tick <= this.scope.lastArrival) choices.push(this.enter(index));
-      if (status === 'waits' && (hasFaults || caller.askAt <= state.tick)) {
+      if (status === 'idle' && state.tick <= this.scope.lastArrival) {
+        choices.push(this.enter(index));
+        if (state.lostReplies > 0) choices.push(this.#enterUnanswered(index));
+      }
+      if (caller.resends) choices.push(this.enter(index));
+      if (caller.owesLeave) choices.push(this.leaveAgain(index));
+      if (status === 'waits' && !caller.resends && (hasFaults || caller.askAt <= state.tick)) {
         isUrgent ||= !hasFaults;
         choices.push(this.sync(state, index));
       }
@@ -137,8 +177,9 @@ export class QueueModel {
       } else if (status === 'hasTurn' && at < state.tick) choices.push(this.reenter(state, index));
       const isOpen = status === 'waits' || status === 'hasTurn';
       if (isOpen && state.aborts > 0) choices.push(this.#abort(state, index));
+      if (status === 'waits' && state.failedLeaves > 0) choices.push(this.#failToLeave(index));
       if (isOpen && state.crashes > 0) choices.push(this.#crash(index));
-      if (status === 'started' && state.refunds > 0 && at > state.tick - this.scope.window) {
+      if (status === 'started' && state.refunds > 0 && at >= 0 && at > state.tick - this.scope.window) {
         choices.push(this.#refund(index, caller));
       }
     }
@@ -146,6 +187,7 @@ export class QueueModel {
       isUrgent ||= !hasFaults;
       choices.push(this.deliver(place));
       if (hasFaults) choices.push({ apply: ({ messages }) => void messages.splice(place, 1) });
+      if (state.repeatedMessages > 0) choices.push(this.#deliverTwice(place));
     }
     for (const place of state.unused.keys()) choices.push(this.refundUnused(state, place));
     if (state.checks > 0)
@@ -173,21 +215,66 @@ export class QueueModel {
     return {
       operations: [operation],
       apply: (state, outcome) => {
-        state.callers[index]!.status = 'waits';
+        const caller = state.callers[index]!;
+        if (caller.status === 'idle') caller.status = 'waits';
+        caller.resends = false;
         this.#receive(state, index, outcome!);
       },
     };
   }
 
-  sync(state: ModelState, index: number): Choice {
-    const { number } = state.callers[index]!;
+  #enterUnanswered(index: number): Choice {
     return {
-      operations: [this.#ticket(index, 'sync', [index + 1, number, this.#costs(index)])],
+      ...this.enter(index),
+      apply: (state, outcome) => {
+        state.lostReplies -= 1;
+        Object.assign(state.callers[index]!, { status: 'waits', resends: true });
+        this.#receive(state, -1, outcome!);
+      },
+    };
+  }
+
+  leaveAgain(index: number): Choice {
+    return {
+      operations: [this.#ticket(index, 'leave', [index + 1, this.#costs(index)])],
+      apply: (state, outcome) => {
+        state.callers[index]!.owesLeave = false;
+        this.#receive(state, index, outcome!);
+      },
+    };
+  }
+
+  #failToLeave(index: number): Choice {
+    return {
+      apply: (state) => {
+        state.failedLeaves -= 1;
+        const left = { status: 'started', at: -1, stamp: 0, isMissing: false, askAt: NEVER, owesLeave: true };
+        Object.assign(state.callers[index]!, left);
+      },
+    };
+  }
+
+  sync(state: ModelState, index: number): Choice {
+    const asked = this.#mates(state, index);
+    const tickets = asked.flatMap((mate) => [mate + 1, state.callers[mate]!.number, this.#costs(mate)]);
+    return {
+      operations: [this.#ticket(index, 'sync', tickets)],
       apply: (next, outcome) => {
-        next.callers[index]!.askAt = NEVER;
+        for (const mate of asked) next.callers[mate]!.askAt = NEVER;
         this.#receive(next, index, outcome!);
       },
     };
+  }
+
+  /** The callers of the same process and group that ask together, in the order of their numbers. */
+  #mates({ callers }: ModelState, index: number): number[] {
+    const isMate = ({ status, number }: Caller_, other: number) =>
+      status === 'waits' &&
+      number > 0 &&
+      this.processOf(other) === this.processOf(index) &&
+      this.#groups[other]!.id === this.#groups[index]!.id;
+    const mates = callers.flatMap((caller, other) => (isMate(caller, other) ? [other] : []));
+    return mates.sort((one, other) => callers[one]!.number - callers[other]!.number);
   }
 
   /** Gets its old place, and refunds its turn if it was too late for it. */
@@ -198,7 +285,8 @@ export class QueueModel {
     return {
       operations,
       apply: (next, outcome) => {
-        Object.assign(next.callers[index]!, { status: 'waits', at: 0, stamp: 0, isMissing: false, askAt: NEVER });
+        const again = { status: 'waits', at: 0, stamp: 0, isMissing: false, askAt: NEVER, owesLeave: false };
+        Object.assign(next.callers[index]!, again);
         next.isReordered = true;
         this.#receive(next, index, outcome!);
       },
@@ -219,8 +307,17 @@ export class QueueModel {
   deliver(place: number): Choice {
     return {
       apply: (state) => {
-        const [[index, text]] = state.messages.splice(place, 1) as [[number, string]];
-        if (state.callers[index]!.status !== 'gone') this.#accept(state, index, text);
+        const [[, text]] = state.messages.splice(place, 1) as [[number, string]];
+        this.#accept(state, text);
+      },
+    };
+  }
+
+  #deliverTwice(place: number): Choice {
+    return {
+      apply: (state) => {
+        state.repeatedMessages -= 1;
+        this.#accept(state, state.messages[place]![1]);
       },
     };
   }
@@ -254,8 +351,18 @@ export class QueueModel {
     return {
       apply: (state) => {
         state.crashes -= 1;
-        Object.assign(state.callers[index]!, { status: 'gone', at: -1, stamp: 0, isMissing: false, askAt: NEVER });
-        state.unused = state.unused.filter(([owner]) => owner !== index);
+        const gone = {
+          status: 'gone',
+          at: -1,
+          stamp: 0,
+          isMissing: false,
+          askAt: NEVER,
+          owesLeave: false,
+          resends: false,
+        };
+        const isOfProcess = (other: number) => this.processOf(other) === this.processOf(index);
+        for (const [other, caller] of state.callers.entries()) if (isOfProcess(other)) Object.assign(caller, gone);
+        state.unused = state.unused.filter(([other]) => !isOfProcess(other));
       },
     };
   }
@@ -303,7 +410,12 @@ export class QueueModel {
   #caller(index: number): Caller {
     const { countsReceivers = false, getsMessages = true } = this.scope;
     const contact = !getsMessages ? 0 : countsReceivers ? 1 : 2;
-    return { nowMicros: undefined, owner: `o${index}`, contact, leaseMs: this.scope.lease * 10 };
+    return {
+      nowMicros: undefined,
+      owner: `o${index === 99 ? index : this.processOf(index)}`,
+      contact,
+      leaseMs: this.scope.lease * 10,
+    };
   }
 
   #costs(index: number): string {
@@ -347,59 +459,51 @@ export class QueueModel {
     state.messages.push(...sent);
     // Turns of one call, in no order.
     const lines = index < 0 ? [] : reply.split('\n').slice(1);
-    const all = [...sent, ...lines.map((line): [number, string] => [index, line])];
-    const withTurn = new Set(all.filter(([, text]) => this.#findTurn(text)).map(([owner]) => owner));
-    for (const [owner, text] of all) this.#noteTurn(state, owner, text, withTurn);
+    const turns = [...sent.map(([, text]) => text), ...lines].flatMap((text) => this.#turnsIn(text));
+    for (const turn of turns) this.#noteTurn(state, turn, turns);
     state.places = [...places];
     if (index < 0) return;
     for (const line of reply.split('\n').slice(1)) {
       if (line === '!') this.problem ??= 'an operation failed';
-      if (!/^\d+(,|$)/.test(line)) continue;
-      if (state.callers[index]!.status !== 'gone') this.#accept(state, index, line);
+      if (/^\d+(,|$)/.test(line)) this.#accept(state, line);
     }
   }
 
-  #findTurn(text: string): { readonly at: number; readonly now: number } | undefined {
-    if (!/^\d{16},/.test(text)) return undefined;
-    const { now, items } = parseTicketItems(text, () => this.#keys.length);
-    const turn = items.find((item) => item.kind === 'granted');
-    return turn && { at: turn.at, now };
+  #turnsIn(text: string): FoundTurn[] {
+    if (!/^\d{16},/.test(text)) return [];
+    const { now, items } = parseTicketItems(text);
+    return items.flatMap((item) => (item.kind === 'granted' ? [{ index: item.id - 1, at: item.at, now }] : []));
   }
 
   /** A turn must not be that of a caller behind another one in the same queue. */
-  #noteTurn(state: ModelState, index: number, text: string, withTurn: ReadonlySet<number>): void {
-    const turn = this.#findTurn(text);
-    if (turn === undefined) return;
-    if (turn.at > turn.now + this.scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
+  #noteTurn(state: ModelState, { index, at, now }: FoundTurn, turns: readonly FoundTurn[]): void {
+    if (at > now + this.scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
     if (this.scope.hasFaults || state.isReordered) return;
     // A turn that comes at the arrival is behind all that wait then.
     const number = state.callers[index]!.number || Infinity;
     const costs = this.scope.costs[index]!;
     const isBehind = state.callers.some((other, place) => {
       const shares = costs.some((cost, rule) => cost > 0 && this.#holds(state, place, rule));
-      const isTold = state.messages.some(([owner, message]) => owner === place && this.#findTurn(message));
-      return (
-        other.status === 'waits' &&
-        shares &&
-        number > other.number &&
-        other.number > 0 &&
-        !isTold &&
-        !withTurn.has(place)
-      );
+      const told = [...turns, ...state.messages.flatMap(([, message]) => this.#turnsIn(message))];
+      const hasTurn = told.some((turn) => turn.index === place);
+      return other.status === 'waits' && shares && number > other.number && other.number > 0 && !hasTurn;
     });
     if (isBehind) this.problem ??= 'a caller was overtaken';
   }
 
   /** Whether the ticket of a caller is in the queue of a rule. */
   #holds({ places }: ModelState, index: number, rule: number): boolean {
-    return places[this.#keys.length + rule]!.split(' ').includes(`o${index}`);
+    return places[this.#keys.length + rule]!.split(' ').includes(String(index + 1));
   }
 
-  #accept(state: ModelState, index: number, text: string): void {
-    const caller = state.callers[index]!;
-    for (const item of parseTicketItems(text, () => this.#keys.length).items) {
+  #accept(state: ModelState, text: string): void {
+    for (const item of parseTicketItems(text).items) {
+      const index = item.id - 1;
+      const caller = state.callers[index]!;
+      if (caller.status === 'gone') continue;
       if (item.kind === 'granted') {
         const at = Math.round((item.at - START) / TICK);
+        if (this.#isRepeated(caller, `${item.at} ${item.stamp}`)) continue;
         if (caller.status !== 'waits') state.unused.push([index, at, item.stamp]);
         else
           Object.assign(caller, {
@@ -410,12 +514,20 @@ export class QueueModel {
             askAt: NEVER,
             number: caller.number || item.stamp,
           });
-      } else if (caller.status !== 'waits') continue;
+      } else if (caller.status !== 'waits') caller.owesLeave ||= 'wait' in item;
       else if (item.kind === 'queued') caller.number = item.number;
       else if (item.kind === 'missing') caller.isMissing = true;
       else if (item.kind === 'first')
         caller.askAt = state.tick + Math.max(0, Math.round(item.wait / TICK) - this.scope.horizon);
     }
+  }
+
+  /** A turn that is read a second time must not be refunded, because its action may start. */
+  #isRepeated({ seen }: Caller_, turn: string): boolean {
+    if (!this.scope.repeatedMessages) return false;
+    const isRepeated = seen.includes(turn);
+    if (!isRepeated) seen.push(turn);
+    return isRepeated;
   }
 
   /** The guarantee that the state breaks, if any. */

@@ -53,6 +53,35 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
     checks: 1,
     overtakingChecks: 1,
   },
+  'callers of one process': {
+    ...FAULTS,
+    ...ONE_UNIT,
+    lastTick: 4,
+    processes: [0, 0, 1],
+    aborts: 0,
+    crashes: 0,
+    costs: [[1], [1], [1]],
+  },
+  'two groups of one process': {
+    ...FAULTS,
+    ...ONE_UNIT,
+    lastTick: 4,
+    processes: [0, 0],
+    costs: [
+      [1, 1],
+      [0, 1],
+    ],
+  },
+  'leaves that fail': {
+    ...FAULTS,
+    ...ONE_UNIT,
+    lastTick: 4,
+    processes: [0, 0, 1],
+    ...{ crashes: 0, aborts: 0, refunds: 0, failedLeaves: 1 },
+    costs: [[1], [1], [1]],
+  },
+  'messages that arrive twice': { ...FAULTS, ...ONE_UNIT, costs: [[1], [1]], crashes: 0, repeatedMessages: 1 },
+  'arrivals that are sent again': { ...FAULTS, ...ONE_UNIT, costs: [[1], [1]], crashes: 0, lostReplies: 1 },
   'faults in two queues': {
     ...FAULTS,
     ...ONE_UNIT,
@@ -60,6 +89,38 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
     costs: [
       [1, 1],
       [0, 1],
+    ],
+  },
+};
+
+const MANY = { hasFaults: true, lease: 3, lastTick: 12, lastArrival: 6, window: 3, horizon: 1 };
+const ALL_FAULTS = {
+  ...{ crashes: 1, aborts: 2, refunds: 2, failedLeaves: 1, repeatedMessages: 1, lostReplies: 1 },
+  ...{ checks: 1, overtakingChecks: 1 },
+};
+
+/** Has too many states to visit, so random schedules run in it. */
+export const LARGE_SCOPES: Readonly<Record<string, Scope>> = {
+  'one queue': {
+    ...MANY,
+    ...ALL_FAULTS,
+    limit: 2,
+    processes: [0, 0, 1, 1, 2, 2],
+    costs: [[1], [2], [1], [1], [2], [1]],
+  },
+  'three queues': {
+    ...MANY,
+    ...ALL_FAULTS,
+    limit: 2,
+    processes: [0, 0, 1, 1, 2, 2],
+    countsReceivers: true,
+    costs: [
+      [1, 1, 0],
+      [1, 0, 1],
+      [2, 1, 0],
+      [1, 1, 1],
+      [1, 0, 0],
+      [0, 2, 1],
     ],
   },
 };

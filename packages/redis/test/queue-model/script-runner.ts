@@ -22,7 +22,7 @@ export interface Step {
 export interface Outcome {
   readonly dumps: readonly string[];
   readonly reply: string;
-  /** The owners of the tickets in each queue. */
+  /** The ids of the tickets in each queue. */
   readonly places: readonly string[];
   /** Owners and texts. */
   readonly messages: readonly (readonly [owner: string, text: string])[];
@@ -135,7 +135,7 @@ for step = 1, tonumber(arguments[1]) do
     outcome[index + 1] = real.call('DUMP', name) or ''
     local is_queue = real.call('TYPE', name).ok == 'zset'
     local members = is_queue and real.call('ZRANGEBYSCORE', name, 0, '+inf') or {}
-    for place, member in ipairs(members) do members[place] = string.match(member, '^[^:]+') end
+    for place, member in ipairs(members) do members[place] = string.match(member, '^[^:]+:(%d+)') end
     outcome[#names + index + 1] = table.concat(members, ' ')
   end
   for _, part in ipairs(messages) do outcome[#outcome + 1] = part end

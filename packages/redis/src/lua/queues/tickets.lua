@@ -56,7 +56,7 @@ end
 local function channel_of(owner) return 'rollgate:' .. owner end
 
 -- Adds an item for the owner of a ticket: to the reply, or to its message.
---   1 id at stamp, a result per rule      the ticket starts at this time
+--   1 id at stamp count, the results       the ticket starts at this time. Each of so many rules has a result
 --   2 id wait                             it is the first one, and starts after the wait
 --   3 id number wait least                it is in the queues, and starts about after the wait, and not before the least one
 --   4 id                                  it is in no queue

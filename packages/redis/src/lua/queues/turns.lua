@@ -20,7 +20,7 @@ local function record_start(line, costs, wait)
     is_recorded = is_recorded and verdicts[index].wait == 0
   end
   count_steps(20)
-  return is_recorded and string.format('%d %d,', at, line.injected_now and line.stamp or at) .. result
+  return is_recorded and string.format('%d %d %d,', at, line.injected_now and line.stamp or at, #line.rules) .. result
 end
 
 -- The units of each rule that the tickets of this group need that are before a ticket in a queue.

@@ -1,0 +1,63 @@
+import type { Choice, ModelState, QueueModel } from './queue-model.js';
+
+/** The steps of a schedule. Returns what is wrong at its end, if anything is. */
+export type Steps = Generator<Choice, string | undefined, void>;
+
+/** Takes random steps with all faults of the scope, and then finishes without faults. */
+export function* simulate(model: QueueModel, state: ModelState, seed: number, length: number): Steps {
+  const random = createRandom(seed);
+  for (let step = 0; step < length; step++) {
+    const choices = model.choices(state);
+    if (choices.length === 0) break;
+    yield choices[Math.floor(random() * choices.length)]!;
+    const problem = model.findProblem(state);
+    if (problem !== undefined) return problem;
+  }
+  return yield* finish(model, state);
+}
+
+/** Continues without faults until all callers that wait have started. */
+export function* finish(model: QueueModel, state: ModelState): Steps {
+  const { window, lease, horizon, costs } = model.scope;
+  const end = state.tick + 2 * costs.length * window + lease + 2 * horizon + 8;
+  for (; state.tick <= end; model.pass(state)) {
+    yield* deliverAll(model, state);
+    for (const [index, caller] of state.callers.entries()) {
+      if (caller.resends) yield model.enter(index);
+      if (caller.owesLeave && hasWaiting(model, state, index)) yield model.leaveAgain(index);
+      yield* deliverAll(model, state);
+      if (caller.status === 'waits') yield caller.isMissing ? model.reenter(state, index) : model.sync(state, index);
+      yield* deliverAll(model, state);
+      if (caller.status === 'hasTurn' && caller.at < state.tick) yield model.reenter(state, index);
+      yield* deliverAll(model, state);
+    }
+    for (const [index, { status, at }] of state.callers.entries()) {
+      if (status === 'hasTurn' && at === state.tick) yield model.start(index);
+    }
+    const problem = model.findProblem(state);
+    if (problem !== undefined) return `${problem}, in a fair schedule`;
+    if (state.callers.every(({ status }) => status !== 'waits' && status !== 'hasTurn')) return undefined;
+  }
+  return 'a caller waits forever';
+}
+
+function* deliverAll(model: QueueModel, state: ModelState): Generator<Choice, void, void> {
+  while (state.messages.length > 0) yield model.deliver(0);
+  while (state.unused.length > 0) yield model.refundUnused(state, 0);
+}
+
+/** A process without a caller that waits gets no reply, so its lease ends instead. */
+function hasWaiting(model: QueueModel, { callers }: ModelState, index: number): boolean {
+  return callers.some(({ status }, other) => status === 'waits' && model.processOf(other) === model.processOf(index));
+}
+
+/** The generator mulberry32 of Tommy Ettinger. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
