@@ -1,3 +1,4 @@
+import { fixedWindow } from '@rollgate/core';
 import { discord, draftHeaders, github, openai, xRateLimit } from '../src';
 import { runTrial, type Trial } from './simulation/run';
 import {
@@ -38,7 +39,7 @@ const exact: readonly Case[] = [
   ['`X-RateLimit-*`', { quota: githubQuota(), options: { dialects: [xRateLimit()] }, seconds: 8 }, 400, 1],
   ['Discord', { quota: discordQuota(), ...DISCORD, seconds: 12 }, 60, 1],
   ['OpenAI', { quota: openaiQuota(), ...OPENAI, seconds: 20 }, 60_000, 0.95],
-  ['OpenAI, estimates of twice the cost', { quota: openaiQuota(), ...OPENAI, seconds: 20, estimate: 2 }, 60_000, 0.95],
+  ['OpenAI, estimates of twice the cost', { quota: openaiQuota(), ...OPENAI, seconds: 40, estimate: 2 }, 90_000, 0.95],
   ['drafts', { quota: draftQuota(), ...DRAFT, seconds: 20 }, 200, 0.95],
   ['drafts, answers after up to 2 s', { quota: draftQuota(), ...DRAFT, seconds: 20, latencyMs: LATE }, 200, 0.7],
 ];
@@ -49,19 +50,51 @@ test.each(exact)('%s rejects no call, and gets enough of them', async (_, trial,
   expect(allowedUnits).toBeGreaterThanOrEqual(share * units);
 });
 
-// A client cannot know what others take between two responses. The first rejections show that they are there.
-const inexact: readonly Case[] = [
-  ['GitHub, a tenth used by others', { quota: githubQuota(), ...GITHUB, seconds: 8, foreignRate: 0.005 }, 400, 0.01],
-  // Others may come first in a window, when all of its calls have been sent.
-  ['Discord, a tenth used by others', { quota: discordQuota(), ...DISCORD, seconds: 12, foreignRate: 0.0005 }, 60, 0.1],
-  ['drafts, a tenth used by others', { quota: draftQuota(), ...DRAFT, seconds: 20, foreignRate: 0.001 }, 200, 0.01],
-  ['OpenAI, a tenth used by others', { quota: openaiQuota(), ...OPENAI, seconds: 120, foreignRate: 0.15 }, 240, 0.05],
-  ['OpenAI, estimates of half the cost', { quota: openaiQuota(), ...OPENAI, seconds: 120, estimate: 0.5 }, 240, 0.08],
+// A client cannot know what others take between two responses. Others use a tenth.
+const foreign: readonly Case[] = [
+  ['GitHub', { quota: githubQuota(), ...GITHUB, seconds: 8, foreignRate: 0.005 }, 360, 0.95],
+  ['Discord', { quota: discordQuota(), ...DISCORD, seconds: 60, foreignRate: 0.0005 }, 270, 0.95],
+  ['drafts', { quota: draftQuota(), ...DRAFT, seconds: 20, foreignRate: 0.001 }, 180, 0.95],
+  ['OpenAI', { quota: openaiQuota(), ...OPENAI, seconds: 240, foreignRate: 0.15 }, 354_000, 0.95],
 ];
 
-test.each(inexact)('%s rejects few calls', async (_, trial, __, share) => {
-  const { allowed, rejected } = await runTrial(trial);
+test.each(foreign)('%s rejects at most 1 % of the calls while others use a tenth', async (_, trial, units, share) => {
+  const { allowed, allowedUnits, rejected } = await runTrial(trial);
+  expect(rejected / (allowed + rejected)).toBeLessThanOrEqual(0.01);
+  expect(allowedUnits).toBeGreaterThanOrEqual(share * units);
+});
+
+// The first rejections show what is wrong.
+const inexact: readonly Case[] = [
+  [
+    'OpenAI, estimates of half the cost',
+    { quota: openaiQuota(), ...OPENAI, seconds: 120, estimate: 0.5 },
+    210_000,
+    0.03,
+  ],
+  [
+    'OpenAI, calls of others that cost as much',
+    { quota: openaiQuota(), ...OPENAI, seconds: 120, foreignRate: 0.15 / 1100, foreignCost: 1100 },
+    192_000,
+    0.03,
+  ],
+];
+
+test.each(inexact)('%s rejects few calls', async (_, trial, units, share) => {
+  const { allowed, allowedUnits, rejected } = await runTrial(trial);
   expect(rejected / (allowed + rejected)).toBeLessThanOrEqual(share);
+  expect(allowedUnits).toBeGreaterThanOrEqual(0.9 * units);
+});
+
+test('an own limit leaves the start of each window to others', async () => {
+  const trial = { quota: discordQuota(), seconds: 12, foreignRate: 0.0005, foreignIsEven: true };
+  // A call of another client comes first in every second window, when all calls of this one are on their way.
+  const full = await runTrial({ ...trial, ...DISCORD });
+  expect(full.rejected).toBeGreaterThanOrEqual(5);
+  const limits = { own: fixedWindow({ limit: 4, window: '1s' }) };
+  const careful = await runTrial({ ...trial, quota: discordQuota(), options: { ...DISCORD.options, limits } });
+  expect(careful.rejected).toBe(0);
+  expect(careful.allowed).toBeGreaterThanOrEqual(4 * 11);
 });
 
 test('a limit that the server lowers holds from the next response on', async () => {

@@ -1,3 +1,4 @@
+import type { Decision } from '@rollgate/core';
 import type { Told } from '@rollgate/core/outgoing';
 import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
 import type { CallCost } from '../options/fetch-options.js';
@@ -88,7 +89,7 @@ export class CallPlanner {
   }
 
   /** Learns which quotas there are, and returns their numbers. */
-  learn(plan: CallPlan, report: Report): Learned {
+  learn(plan: CallPlan, report: Report, decision: Decision): Learned {
     const { route, place, quotas: limits, cost } = plan;
     const { clock = performance } = this.#options;
     const { quotas, isRejected } = report;
@@ -98,7 +99,9 @@ export class CallPlanner {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
       if (quota === undefined || isOver(quota)) continue;
       told[limit] = toTold(quota, this.#largestCosts.get(unit)!);
-      if (name === undefined) this.#corrections.get(unit)!.learn(quota, cost[limit]!, report);
+      if (name !== undefined) continue;
+      const expected = decision.limits[limit]?.remaining ?? 0;
+      this.#corrections.get(unit)!.learn(quota, cost[limit]!, report, expected);
     }
     return { told, others: this.#othersOf(plan, quotas) };
   }

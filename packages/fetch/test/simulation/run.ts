@@ -16,8 +16,12 @@ export interface Trial {
   readonly cost?: (random: () => number) => number;
   /** What a client estimates instead, as a factor. */
   readonly estimate?: number;
-  /** The units per millisecond that other clients take. */
+  /** The calls of other clients per millisecond, at random times. */
   readonly foreignRate?: number;
+  /** The cost of such a call. */
+  readonly foreignCost?: number;
+  /** Whether they come at even times instead, so that each of them meets the same instant of a window. */
+  readonly foreignIsEven?: boolean;
   readonly latencyMs?: readonly [number, number];
   readonly aheadMs?: number;
   /** Called at each second of virtual time. */
@@ -39,7 +43,10 @@ const STEP_MS = 5;
 /** Calls an API as fast as it allows, for some seconds of virtual time. Returns what the API has counted. */
 export async function runTrial(trial: Trial): Promise<Totals> {
   const { instances = 4, workers = 4, cost = () => 1, estimate = 1, latencyMs = [20, 80], aheadMs = 0 } = trial;
+  const { foreignRate = 0, foreignCost = 1, foreignIsEven = false } = trial;
   const random = createRandom(1);
+  const foreignRandom = createRandom(2);
+  const untilNext = () => -Math.log(1 - foreignRandom());
   const clock = manualClock(START_MS);
   const api = new SimulatedApi(clock, trial.quota, random, { latencyMs, aheadMs });
   const store = new MemoryStore({ clock });
@@ -61,8 +68,8 @@ export async function runTrial(trial: Trial): Promise<Totals> {
   let foreign = 0;
   for (let ms = 0; ms < trial.seconds * 1000; ms += STEP_MS) {
     if (ms % 1000 === 0) trial.onSecond?.(ms / 1000);
-    foreign += (trial.foreignRate ?? 0) * STEP_MS;
-    for (; foreign >= 1; foreign--) api.serveForeign(1);
+    for (foreign += foreignRate * STEP_MS; foreign >= 1; foreign -= foreignIsEven ? 1 : untilNext())
+      api.serveForeign(foreignCost);
     clock.advance(STEP_MS);
     await setImmediate();
   }
