@@ -16,6 +16,8 @@ export interface Effort {
   readonly sql: { readonly rounds: number; readonly checks: number };
   /** The seconds of each load on one key, and of the load above its limit. */
   readonly leasing: { readonly seconds: number; readonly overloadSeconds: number };
+  /** How long the processes of a trial call an API, a multiple of 10. */
+  readonly outgoing: { readonly seconds: number };
   readonly redis: {
     readonly load: RedisLoad;
     readonly growth: { readonly rounds: number; readonly checks: number; readonly limits: readonly number[] };
@@ -59,6 +61,7 @@ export const FULL: Effort = {
   logs: { lines: 100_000, times: 50 },
   sql: { rounds: 5, checks: 20_000 },
   leasing: { seconds: 10, overloadSeconds: 60 },
+  outgoing: { seconds: 30 },
   redis: {
     load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000, checks: 64_000 },
     growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
@@ -77,6 +80,7 @@ export const QUICK: Effort = {
   logs: { lines: 50_000, times: 10 },
   sql: { rounds: 3, checks: 4_000 },
   leasing: { seconds: 2, overloadSeconds: 6 },
+  outgoing: { seconds: 10 },
   redis: {
     load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000, checks: 16_000 },
     growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },

@@ -13,6 +13,7 @@ import { measureLogReplay } from './log-replay.js';
 import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
 import { measureOpenWorkCosts } from './open-work.js';
+import { measureOutgoing } from './outgoing.js';
 import { measureRedisLoad, measureRedisState } from './redis.js';
 import { measureRegions } from './regions.js';
 import { saveResults, updatePages } from './results.js';
@@ -44,6 +45,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   sqlite: () => measureSql('sqlite', effort.sql),
   'open-work': () => measureOpenWorkCosts(effort.openWork),
   leasing: () => measureLeasing(effort.leasing),
+  outgoing: () => measureOutgoing(effort.outgoing),
   regions: () => measureRegions(),
   calendar: () => measureCalendar(effort.openWork),
   'fast-ways': () => measureFastWays(effort.fastWays),
