@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { RedisServer } from '@rollgate/test-support';
 import { start } from './support/example-server.js';
 
@@ -60,3 +63,22 @@ describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file
     });
   });
 });
+
+test('metrics-outgoing.ts counts the responses, waits and quotas of calls', async () => {
+  const folder = join(__dirname, '..');
+  const tsx = join(folder, 'node_modules/.bin/tsx');
+  const { stdout } = await promisify(execFile)(tsx, ['metrics-outgoing.ts'], { cwd: folder });
+  const sampleOf = (sample: string) =>
+    stdout
+      .split('\n')
+      .find((line) => line.startsWith(`${sample} `))
+      ?.slice(sample.length + 1);
+  const allowed = sampleOf('rollgate_api_responses_total{bucket="my-app",outcome="allowed"}');
+  expect(allowed).toBe('50');
+  const rejected = Number(sampleOf('rollgate_api_responses_total{bucket="my-app",outcome="rejected"}') ?? 0);
+  expect(sampleOf('rollgate_api_wait_seconds_count{bucket="my-app"}')).toBe(String(50 + rejected));
+  // The quota of 30 is used up once, so at least 20 calls wait for the next window.
+  expect(Number(sampleOf('rollgate_api_wait_seconds_sum{bucket="my-app"}'))).toBeGreaterThan(0);
+  expect(sampleOf('rollgate_api_quota_limit{bucket="my-app",unit="requests"}')).toBe('30');
+  expect(Number(sampleOf('rollgate_api_quota_remaining{bucket="my-app",unit="requests"}'))).toBeLessThan(30);
+}, 30_000);
