@@ -53,14 +53,16 @@ function describeLibraries(): Record<OutgoingLibrary, string> {
     effect: `effect ${versionOf('effect')}`,
     octokit: `@octokit/plugin-throttling ${versionOf('@octokit/plugin-throttling')}`,
     'p-throttle': `p-throttle ${versionOf('p-throttle')}`,
-    'p-throttle, divided': 'the same with a quarter of the limit',
+    'p-throttle, divided': 'p-throttle with a quarter of the limit',
   };
 }
 
 function describeMethod(seconds: number): string[] {
   return [
     `- **Load**: ${PROCESSES} processes share a private Redis, and each has ${CALLERS} calls to make at any time, for ${seconds} s. A server on this machine responds after 20 to 80 ms.`,
-    '- **GitHub**: 250 calls per window of 10 s instead of 5,000 per hour. **OpenAI**: 60,000 tokens that refill in 10 s instead of a minute, 200 to 2,000 per call. **Discord**: 5 calls per second, from the first one on.',
-    '- **Quota**: what the API would have allowed in this time, less what others have used. For OpenAI, it includes the full bucket of the start.',
+    '- **GitHub**: 250 calls per window of 10 s, instead of 5,000 per hour.',
+    '- **OpenAI**: 60,000 tokens that refill in 10 s, instead of a minute. A call takes 200 to 2,000.',
+    '- **Discord**: 5 calls per second, from the first one on.',
+    '- **Quota**: what the API would have allowed in this time, less what others have used. For OpenAI, it includes the full bucket of the start. The last calls may belong to the next window.',
   ];
 }

@@ -4,6 +4,7 @@ import { renderComparison } from './comparison/page.js';
 import { renderCosts, renderLogSizes } from './costs.js';
 import { renderHome } from './home.js';
 import type { Machine } from './machine.js';
+import { renderOutgoing } from './outgoing/page.js';
 import { type ReadResults, type Results, renderReadme } from './readme.js';
 import type { Report } from './table.js';
 
@@ -14,6 +15,7 @@ const ROOT = new URL('../../', import.meta.url);
 const PAGES: Readonly<Record<string, (page: string, read: ReadResults) => string>> = {
   'bench/README.md': renderReadme,
   'docs/algorithms.md': renderCosts,
+  'docs/calling-apis.md': renderOutgoing,
   'docs/comparison.md': renderComparison,
   'docs/index.md': renderHome,
   'docs/redis-in-production.md': renderLogSizes,

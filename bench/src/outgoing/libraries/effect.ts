@@ -7,23 +7,17 @@ import type { CreateCall } from './library.js';
 
 type Options = HttpClient.WithRateLimiter.Options;
 
-/** The headers of OpenAI have other names than the built-in ones. */
-const OPTIONS: Readonly<Record<ApiName, Pick<Options, 'algorithm' | 'responseHeaders'>>> = {
-  github: {},
-  discord: {},
-  openai: {
-    algorithm: 'token-bucket',
-    responseHeaders: {
-      limit: 'x-ratelimit-limit-tokens',
-      remaining: 'x-ratelimit-remaining-tokens',
-      reset: 'x-ratelimit-reset-tokens',
-    },
-  },
+/** It does not read the formats of OpenAI's headers, so it keeps to the limit that it starts with. */
+const ALGORITHMS: Readonly<Record<ApiName, Options['algorithm']>> = {
+  github: 'fixed-window',
+  openai: 'token-bucket',
+  discord: 'fixed-window',
 };
 
 /** `withRateLimiter` with its store in Redis. It starts with the limit of the API, and then reads the headers. */
 export const createEffect: CreateCall = async ({ api, url, redisUrl }) => {
   const { limit, windowMs: window, path } = APIS[api];
+  const algorithm = ALGORITHMS[api];
   const limiting = RateLimiter.layer.pipe(
     Layer.provide(RateLimiter.layerStoreRedis()),
     Layer.provide(redisLayer(new Client(redisUrl))),
@@ -35,7 +29,7 @@ export const createEffect: CreateCall = async ({ api, url, redisUrl }) => {
       const limiter = yield* RateLimiter.RateLimiter;
       const http = yield* HttpClient.HttpClient;
       return http.pipe(
-        HttpClient.withRateLimiter({ limiter, key: 'my-app', limit, window, tokens: costOf, ...OPTIONS[api] }),
+        HttpClient.withRateLimiter({ limiter, key: 'my-app', limit, window, tokens: costOf, algorithm }),
       );
     }),
   );

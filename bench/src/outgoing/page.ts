@@ -1,0 +1,32 @@
+import { markdownTable } from 'markdown-table';
+import { figureOf } from '../figures.js';
+import { tenths } from '../format.js';
+import { REJECTED, SCENARIOS, USED } from '../outgoing.js';
+import { replaceSection } from '../page-sections.js';
+import type { ReadResults, Results } from '../readme.js';
+
+/** Shown instead of a cell if the library is made for another API. */
+const NO_CELL = '–';
+
+/** Returns `docs/calling-apis.md` with the comparison of libraries. */
+export function renderOutgoing(page: string, read: ReadResults): string {
+  const results = read('outgoing');
+  const titles = Object.keys(SCENARIOS);
+  const rows = Object.entries(results.headers).map(([library, header]) => [
+    header,
+    ...titles.map((title) => renderCell(results, title, library)),
+  ]);
+  const table = markdownTable([['library', ...titles], ...rows], { align: ['l', ...titles.map(() => 'r')] });
+  const { date, node, cpu, cores } = results.machine;
+  const run = `- The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
+  return replaceSection(page, 'outgoing', [table, [...results.method, run].join('\n')].join('\n\n'));
+}
+
+function renderCell(results: Results, title: string, library: string): string {
+  const isMeasured = results.rows.some(
+    ({ what, cells }) => what === `${title}: ${USED}` && cells[library] !== undefined,
+  );
+  if (!isMeasured) return NO_CELL;
+  const [rejected, used] = [REJECTED, USED].map((what) => tenths(figureOf(results, `${title}: ${what}`, library)));
+  return `${rejected} / ${used}`;
+}
