@@ -3,6 +3,7 @@
 import { buckets } from './lists/buckets.mjs';
 import { calendar } from './lists/calendar.mjs';
 import { core } from './lists/core.mjs';
+import { fetch } from './lists/fetch.mjs';
 import { http } from './lists/http.mjs';
 import { leasing } from './lists/leasing.mjs';
 import { limits } from './lists/limits.mjs';
@@ -33,6 +34,7 @@ export const mutants = [
   ...sql,
   ...leasing,
   ...told,
+  ...fetch,
 ].map((mutant) => {
   const place = mutant.file
     .replace(/^packages\//, '')

@@ -8,6 +8,7 @@ import {
   discord,
   type FetchOptions,
   github,
+  openai,
   type ResponseEvent,
   shopify,
   slack,
@@ -118,6 +119,12 @@ describe('a rejected call', () => {
     const late = limited(api.url);
     clock.advance('20s');
     expect((await late).status).toBe(200);
+    expect(api.received).toHaveLength(2);
+  });
+
+  test('is returned if the waits of all attempts would exceed `maxWait` together', async () => {
+    api.answerWith(REJECTED, REJECTED, {});
+    expect((await createPatient({ maxWait: '50s' })(api.url)).status).toBe(429);
     expect(api.received).toHaveLength(2);
   });
 
@@ -348,6 +355,14 @@ describe('a reported quota', () => {
 interface Usage {
   usage: { total_tokens: number };
 }
+
+test('a call may take all tokens of a quota, although calls leave a reserve', async () => {
+  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  api.answerWith({ headers: { [limit!]: '100', [left!]: '100', [reset!]: '0s' } });
+  const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 100 }) });
+  for (let call = 0; call < 3; call++) expect((await limited(api.url)).status).toBe(200);
+  expect(waits).toEqual([]);
+});
 
 describe('`settle`', () => {
   const limits = { budget: rollingWindow({ limit: 100, window: '1h' }) };

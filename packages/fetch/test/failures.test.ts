@@ -172,6 +172,23 @@ test('a repeated call waits for `Retry-After` when the store fails', async () =>
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000);
 });
 
+test('a repeated call is open no longer if it is aborted while it waits without the store', async () => {
+  class ForgetfulStore extends MemoryStore {
+    override charge(): never {
+      throw new Error('no charge is kept');
+    }
+  }
+  const forgetful = new ForgetfulStore({ clock });
+  const responses = [new Response('slow down', REJECTED), new Response('done')];
+  const options = { store: forgetful, maxWait: '1h', fetch: async () => responses.shift()! } as const;
+  const controller = new AbortController();
+  const call = createFetch(options)('http://api.example', { signal: controller.signal });
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  controller.abort();
+  await expect(call).rejects.toThrow('aborted');
+  expect(await (await createFetch(options)('http://api.example')).text()).toBe('done');
+});
+
 describe('requests of a dispatcher', () => {
   const limits = { own: rollingWindow({ limit: 2, window: '1h' }) };
 

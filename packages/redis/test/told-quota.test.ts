@@ -104,6 +104,41 @@ test('a key lives until its numbers are forgotten, and none is left of calls tha
   await limiter.close();
 });
 
+describe('on a clock that the test moves', () => {
+  const create = () => {
+    const clock = manualClock(1e6);
+    const store = new RedisStore({ client: redis.connect(), clock });
+    const limiter = new OutgoingLimiter({ limits: api, store, prefix: freshPrefix(), timeout: '30s' });
+    return { clock, limiter };
+  };
+
+  test('a response that another one has overtaken does not raise the count', async () => {
+    const { clock, limiter } = create();
+    await limiter.tell('token', { told: { ...window, remaining: 5 } });
+    const [first, second] = [await limiter.check('token'), await limiter.check('token')];
+    clock.advance('1s');
+    await limiter.tell(second, { told: { ...window, remaining: 3, resetMs: 59_000 } });
+    await limiter.tell(first, { told: { ...window, remaining: 4, resetMs: 59_000 } });
+    expect((await limiter.peek('token')).remaining).toBe(3);
+    await limiter.close();
+  });
+
+  test('a refund from before a reset closes no later call, and leaves what has refilled', async () => {
+    const { clock, limiter } = create();
+    const lost = await limiter.check('token');
+    const other = await limiter.check('other');
+    await Promise.all(['token', 'other'].map((key) => limiter.reset(key)));
+    await limiter.check('token'); // At the same time, so it has the same id.
+    await limiter.refund(lost);
+    expect((await limiter.check('token')).allowed).toBe(false);
+    await limiter.tell('other', { told: { remaining: 0, limit: 10, resetMs: 10_000, kind: 'refill' } });
+    clock.advance(500);
+    await limiter.refund(other);
+    expect((await limiter.check('other')).retryAfterMs).toBe(500);
+    await limiter.close();
+  });
+});
+
 test('a tell reaches the node of a Cluster that has the key', async () => {
   const cluster = await RedisCluster.start(3);
   const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));

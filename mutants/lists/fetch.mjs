@@ -1,0 +1,116 @@
+// Defects in outgoing calls: how often a call is repeated, what headers mean, who shares a quota, and what is lost.
+
+const of = (file, tests, mutants) =>
+  mutants.map(([description, find, replace]) => ({
+    ...{ file: `packages/fetch/src/${file}`, description, find, replace },
+    tests: tests.map((name) => `packages/fetch/test/${name}.test.ts`),
+  }));
+
+export const fetch = [
+  ...of(
+    'fetch/create-fetch.ts',
+    ['create-fetch', 'failures'],
+    [
+      ['a call is sent once more than allowed', 'attempt === attempts ||', 'attempt > attempts ||'],
+      ['the waits of earlier attempts do not count', 'waitMs -= started.waitedMs;', ''],
+      ['the server cannot forbid to repeat', '|| !report.mayRetry', ''],
+      [
+        'an aborted call gets its rejection',
+        'if (rejection !== undefined && !attempt.signal?.aborted)',
+        'if (rejection !== undefined)',
+      ],
+      ['the body of a call that is not sent stays open', '    cancelBody(error);\n', ''],
+      ['a call whose connection breaks stays open', 'await calls.fail(started, isUnsent(error));', ''],
+      ['the response to another server counts', 'origin !== started.plan.request.url.origin', 'false'],
+    ],
+  ),
+  ...of(
+    'fetch/call-of.ts',
+    ['create-fetch'],
+    [
+      [
+        'a stream is sent twice',
+        "    typeof body === 'string' ||",
+        "    body instanceof ReadableStream || typeof body === 'string' ||",
+      ],
+      [
+        'the signal of a `Request` is lost',
+        '(init?.signal === undefined ? given?.signal : init.signal)',
+        'init?.signal',
+      ],
+    ],
+  ),
+  ...of(
+    'calls/may-repeat.ts',
+    ['create-fetch'],
+    [['a key does not make a call idempotent', 'hasKey || IDEMPOTENT', 'IDEMPOTENT']],
+  ),
+  ...of(
+    'calls/outgoing-calls.ts',
+    ['create-fetch', 'failures', 'shared-store'],
+    [
+      ['a block holds for this process alone', 'await this.#options.limiter.block(key, retryAfterMs);', ''],
+      [
+        'a call that was not sent counts',
+        'isUnsent ? limiter.refund(decision) :',
+        'false ? limiter.refund(decision) :',
+      ],
+      ['a call that is closed during a pause stays open', 'await limiter.refund(decision).catch(() => {});\n', ''],
+      [
+        'what a response reports is not shared',
+        'await limiter.tell(decision, { told, cost });',
+        'await limiter.settle(decision, { cost });',
+      ],
+      ['a quota that a response names has no numbers', '    if (others === undefined) return;\n', '    return;\n'],
+    ],
+  ),
+  ...of(
+    'calls/learned-quotas.ts',
+    ['create-fetch', 'recorded-responses', 'failures'],
+    [
+      [
+        'calls wait for a quota that nothing reports',
+        'learned !== undefined && !learned.names.has(unit) &&',
+        'false &&',
+      ],
+    ],
+  ),
+  ...of(
+    'calls/cost-correction.ts',
+    ['simulation'],
+    [
+      ['calls leave nothing to others', 'const RESERVE = 1 / 6;', 'const RESERVE = 0;'],
+      ['a margin follows rejections alone', 'Math.max(this.#margin * DECAY, 2 * missing)', 'this.#margin * DECAY'],
+      ['a call costs more than the quota has', 'Math.min(corrected, this.#limit)', 'corrected'],
+    ],
+  ),
+  ...of(
+    'dialects/retry-after.ts',
+    ['headers', 'create-fetch', 'recorded-responses'],
+    [
+      ['a redirection stops calls', 'UNAVAILABLE.includes(response.status)', 'true'],
+      ['milliseconds are read as seconds', 'Math.ceil(ms);', 'Math.ceil(ms * 1000);'],
+    ],
+  ),
+  ...of(
+    'headers/times.ts',
+    ['headers'],
+    [
+      ['a date counts by the own clock', 'atMs - serverMs', 'atMs - Date.now()'],
+      ['seconds since the epoch are seconds from now', 'number < FIRST_EPOCH_SECOND)', 'number < FIRST_EPOCH_MS)'],
+    ],
+  ),
+  ...of(
+    'headers/numbers.ts',
+    ['headers', 'recorded-responses'],
+    [['minutes are read as milliseconds', 'm: 60_000,', 'm: 1,']],
+  ),
+  ...of(
+    'fetch/read-body.ts',
+    ['create-fetch', 'failures'],
+    [
+      ['a body without an end is waited for', 'cancelTimer = scheduleAfter(MAX_MS, () => copy.cancel(), clock);', ''],
+      ['a body of any length is kept', 'if (size > MAX_BYTES) cancel();', ''],
+    ],
+  ),
+];
