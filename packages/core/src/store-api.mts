@@ -1,6 +1,7 @@
 // ES modules get the same instance as `require`, because one process may contain both.
 export type * from './store-api.js';
 export {
+  backendOfTable,
   CalendarWindow,
   channel,
   clarifyUnit,

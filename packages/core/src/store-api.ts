@@ -52,6 +52,7 @@ export {
   type Unsettled,
 } from './slots/leased-calendar-window.js';
 export type { SlotLimit } from './slots/slot-keeper.js';
+export { backendOfTable } from './store/backend-of-table.js';
 export { refundInBackground } from './store/background-refund.js';
 export { foreignDecision } from './store/foreign-decision.js';
 export type { LimitedReceipt } from './store/limited-receipt.js';

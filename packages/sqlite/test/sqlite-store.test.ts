@@ -181,6 +181,20 @@ test('writes delete expired rows, and none that still counts', async () => {
   expect((await limiter.peek('bob')).remaining).toBe(900);
 });
 
+test('stores with different tables share no callers that wait', async () => {
+  const database = openDatabase();
+  const [first, same, other] = ['rollgate', 'Rollgate', 'other'].map((table) => new SqliteStore({ database, table }));
+  expect(same!.backend).toBe(first!.backend);
+  const limits = rollingWindow({ limit: 1, window: '1h' });
+  const limiter = new RateLimiter({ limits, store: first! });
+  expect((await limiter.check('ann')).allowed).toBe(true);
+  const waiting = expect(limiter.wait('ann')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+  await flushPromises();
+  expect((await new RateLimiter({ limits, store: other! }).check('ann')).allowed).toBe(true);
+  await limiter.close();
+  await waiting;
+});
+
 test('a database without a write-ahead log causes a warning', async () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   new SqliteStore({ database: openDatabase() });

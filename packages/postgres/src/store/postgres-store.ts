@@ -1,4 +1,4 @@
-import { TransactionalStore, TransactionQueue } from '@rollgate/core/store';
+import { backendOfTable, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
 import { createTableText, isTableText } from '../sql/schema.js';
 import { BatchRunner } from './batch-runner.js';
 import { explainCreateError, explainError } from './explain-error.js';
@@ -42,7 +42,7 @@ export class PostgresStore extends TransactionalStore {
     super({
       transact: queue.transact,
       clock: clock ?? 'database',
-      backend: client,
+      backend: backendOfTable(client, table),
       connectionTo: () => ({ state: connector.state, lastError }),
       subscribe: notifications && ((wake) => notifications.subscribe(wake)),
     });

@@ -1,4 +1,4 @@
-import { emitWarning, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
+import { backendOfTable, emitWarning, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
 import { isBusy, isOpen, type SqliteDatabase } from '../database/database.js';
 import { BatchRunner } from './batch-runner.js';
 import { resolveOptions, type SqliteStoreOptions } from './options.js';
@@ -24,7 +24,7 @@ export class SqliteStore extends TransactionalStore {
     super({
       transact: queue.transact,
       clock: clock ?? 'database',
-      backend: database,
+      backend: backendOfTable(database, table.toLowerCase()), // As SQLite compares names.
       connectionTo: () => ({ state: isOpen(database) ? 'open' : 'closed', lastError: runner.lastError }),
     });
   }
