@@ -25,6 +25,7 @@ export {
   keyAt,
   LeasedCalendarWindow,
   MAX_KEY_LENGTH,
+  MAX_TIMER_MS,
   mapAwaitable,
   neverAllowed,
   onAbort,
@@ -36,6 +37,7 @@ export {
   reservesUnits,
   scheduleAfter,
   settledCost,
+  startBackgroundTimer,
   startMicros,
   TransactionalStore,
   TransactionQueue,
@@ -51,5 +53,6 @@ export {
   validateOptionNames,
   validatePositiveInteger,
   validateString,
+  warnOnce,
   withCode,
 } from './store-api.js';

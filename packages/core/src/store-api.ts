@@ -1,6 +1,7 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
 export { onAbort } from './base/abort-listeners.js';
 export { isThenable, mapAwaitable } from './base/awaitable.js';
+export { MAX_TIMER_MS, startBackgroundTimer, type Timer } from './base/background-timer.js';
 export { copyString } from './base/copy-string.js';
 export { PendingResult } from './base/pending-result.js';
 export { channel, emitWarning } from './base/platform.js';
@@ -78,3 +79,4 @@ export {
   validateString,
 } from './validation/validate.js';
 export { neverAllowed, tooManyWaiting } from './validation/wait-errors.js';
+export { warnOnce } from './validation/warn-once.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '@rollgate/core';
-import { copyString, MAX_KEY_LENGTH } from '@rollgate/core/store';
+import { copyString, MAX_KEY_LENGTH, MAX_TIMER_MS, startBackgroundTimer } from '@rollgate/core/store';
 import { CreditAccount } from './credit-account.js';
 import type { LeaseTerms } from './lease-terms.js';
 import type { AccountPort } from './unit-request.js';
@@ -8,8 +8,6 @@ import type { AccountPort } from './unit-request.js';
 const SWEEPS_PER_LEASE = 2;
 /** An account without a lease is forgotten after one or two times so many sweeps without a check. */
 const SWEEPS_PER_GENERATION = 4;
-/** The longest delay of a timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The accounts of one limit, by key. Those of idle keys are forgotten. */
 export class Accounts {
@@ -72,7 +70,7 @@ export class Accounts {
     const delayMs = Math.min(this.terms.leaseMs / SWEEPS_PER_LEASE, MAX_TIMER_MS);
     const sweep = () => this.#sweep();
     if (this.clock.schedule !== undefined) return this.clock.schedule(this.clock.now() + delayMs, sweep);
-    const timer = setTimeout(sweep, delayMs).unref();
+    const timer = startBackgroundTimer(sweep, delayMs);
     return () => clearTimeout(timer);
   }
 

@@ -4,7 +4,8 @@ import type { SomeKeysOn } from '../limiter/call-types.js';
 import { RateLimiter } from '../limiter/rate-limiter.js';
 import type { CheckOptions, RateLimiterOptions } from '../limiter/rate-limiter-options.js';
 import { MemoryStore } from '../memory/memory-store.js';
-import { createPlan, isLimit, type Limits, type NameOf, resolveKeys, selectLimits } from '../plan/create-plan.js';
+import { isLimit, type Limits, type NameOf, resolveKeys, selectLimits } from '../plan/create-plan.js';
+import { Plans } from '../plan/plans.js';
 import type { Cost } from '../plan/resolve-costs.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
@@ -54,14 +55,16 @@ export interface TellOptions<Name extends string = string> {
  * ```
  */
 export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<Given> {
-  readonly #options: RateLimiterOptions<Given>;
+  readonly #plans: Plans;
   readonly #store: Store;
+  readonly #ownsStore: boolean;
 
   constructor(options: RateLimiterOptions<Given>) {
     const store: Store = options?.store ?? new MemoryStore();
     super({ ...options, store });
-    this.#options = options;
+    this.#plans = new Plans(options.prefix ?? 'rollgate', options.limits, (plan) => plan);
     this.#store = store;
+    this.#ownsStore = options.store === undefined;
   }
 
   /**
@@ -104,11 +107,11 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
   /** Like `close` of a `RateLimiter`. */
   override async close(): Promise<void> {
     await super.close();
-    if (this.#options.store === undefined) await this.#store.close?.();
+    if (this.#ownsStore) await this.#store.close?.();
   }
 
-  async #tellKey(key: unknown, told: object, ageMs: number, limits: unknown = this.#options.limits): Promise<void> {
-    const plan = selectLimits(createPlan(this.#options.prefix ?? 'rollgate', limits), key);
+  async #tellKey(key: unknown, told: object, ageMs: number, limits: Limits | undefined): Promise<void> {
+    const plan = selectLimits(this.#plans.of({ limits }), key);
     const rules = typeof key === 'string' ? plan.rules.filter(({ limit }) => isTellable(limit)) : plan.rules;
     const tellings = toTellings(rules, told, ageMs);
     const names = Object.keys(tellings);

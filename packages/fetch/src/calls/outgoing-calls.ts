@@ -7,7 +7,7 @@ import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
-import { warnOnce } from '../warn-once.js';
+import { warnOfError } from '../warn-of-error.js';
 import { backoffMs } from './backoff.js';
 import { BoundedMap } from './bounded-map.js';
 import { type CallPlan, CallPlanner } from './call-planner.js';
@@ -188,7 +188,7 @@ export class OutgoingCalls {
     try {
       this.#options.onWait?.(event);
     } catch (error) {
-      warnOnce('ROLLGATE_ON_WAIT_FAILED', 'The option `onWait` failed, and the call waits nevertheless', error);
+      warnOfError('ROLLGATE_ON_WAIT_FAILED', 'The option `onWait` failed, and the call waits nevertheless', error);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { CallRequest } from '../dialects/dialect.js';
 import type { CallCost, FetchOptions } from '../options/fetch-options.js';
-import { warnOnce } from '../warn-once.js';
+import { warnOfError } from '../warn-of-error.js';
 
 /** Returns the actual cost of a call. If `settle` fails, the estimate stays, and the process emits one warning. */
 export async function settleCost(
@@ -12,7 +12,7 @@ export async function settleCost(
     return await settle(response, request);
   } catch (error) {
     const message = 'The option `settle` of createFetch failed, so a call counts as estimated';
-    warnOnce('ROLLGATE_SETTLE_FAILED', message, error);
+    warnOfError('ROLLGATE_SETTLE_FAILED', message, error);
     return {};
   }
 }

@@ -1,6 +1,6 @@
 import type { Dialect, QuotaReport, ResponseHead, ResponseReport } from '../dialects/dialect.js';
 import { readStatus } from '../dialects/retry-after.js';
-import { warnOnce } from '../warn-once.js';
+import { warnOfError } from '../warn-of-error.js';
 
 /** A report whose numbers are valid and bounded. */
 export interface Report extends ResponseReport {
@@ -58,7 +58,7 @@ function readDialect(dialect: Dialect, response: ResponseHead, maxBlockMs: numbe
 
 function warnOfFailure({ name }: Dialect, error: unknown): undefined {
   const message = `The dialect \`${name}\` failed on a response, so the response reports nothing in it`;
-  warnOnce('ROLLGATE_DIALECT_FAILED', message, error);
+  warnOfError('ROLLGATE_DIALECT_FAILED', message, error);
 }
 
 /** Returns the quota with integers, or `undefined` if it has other numbers. A dialect may be the user's. */

@@ -1,12 +1,8 @@
-import { emitWarning } from '@rollgate/core/store';
-
-const warned = new Set<string>();
+import { warnOnce } from '@rollgate/core/store';
 
 /** Emits a warning for the first error of a function that the user has passed. The call goes on without its result. */
-export function warnOnce(code: string, message: string, error: unknown): void {
-  if (warned.has(code)) return;
-  warned.add(code);
-  emitWarning(`${message}: ${textOf(error)}`, { type: 'RollgateWarning', code });
+export function warnOfError(code: string, message: string, error: unknown): void {
+  warnOnce(code, `${message}: ${textOf(error)}`);
 }
 
 /** An error may be any value, also one without a text. */
