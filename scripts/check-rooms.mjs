@@ -12,7 +12,7 @@ const ROOMS = {
   ],
   http: ['base', 'client', 'warnings', 'headers', 'rejection', 'refunds', 'options', 'gate', 'node', 'web'],
   postgres: ['clients', 'states', 'sql', 'store'],
-  redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'waiting', 'store', 'engine'],
+  redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'waiting', 'store'],
   sqlite: ['database', 'store'],
 };
 /** The entry points of a package. They import from every room, and no room imports them. */
