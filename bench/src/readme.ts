@@ -15,7 +15,7 @@ export type ReadResults = (part: string) => Results;
 /** Returns `README.md` with the summary, and with the tables that no other page shows. */
 export function renderReadme(readme: string, read: ReadResults): string {
   const withSummary = replaceSection(readme, 'summary', summarize(read));
-  const parts = ['fast-ways', 'algorithms'];
+  const parts = ['postgres', 'sqlite', 'fast-ways', 'algorithms'];
   return parts.reduce((page, part) => replaceSection(page, part, renderPart(read(part))), withSummary);
 }
 
