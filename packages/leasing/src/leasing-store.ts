@@ -53,6 +53,8 @@ export class LeasingStore implements Store {
   declare readonly partOf?: NonNullable<Store['partOf']>;
   /** Like that of the store. */
   declare readonly partOfReceipt?: NonNullable<Store['partOfReceipt']>;
+  /** The queues of the store, for checks that are not leased. Callers of others wait in this process. */
+  declare readonly waiting?: NonNullable<Store['waiting']>;
   /** Like that of the store. */
   declare readonly connectionTo?: NonNullable<Store['connectionTo']>;
   readonly #options: ResolvedOptions;
@@ -70,6 +72,10 @@ export class LeasingStore implements Store {
     this.guard = store.guard ?? guardStore;
     if (store.renew) this.renew = (receipts) => this.#renew(receipts);
     if (store.release) this.release = (receipt) => store.release!(innerOf(receipt));
+    if (store.waiting) {
+      const { waiting } = store;
+      this.waiting = { wait: async (call) => (this.#plans.of(call.plan) === null ? waiting.wait(call) : undefined) };
+    }
     if (store.connectionTo) this.connectionTo = (part) => store.connectionTo!(part);
     if (store.partOf) this.partOf = (plan, keys) => store.partOf!(this.#innerPlan(plan), keys);
     if (store.partOfReceipt) this.partOfReceipt = (receipt) => store.partOfReceipt!(innerOf(receipt));

@@ -402,6 +402,21 @@ test('`wait` gets units that expire, and units of a refund', async () => {
   expect((await second).allowed).toBe(true);
 });
 
+test('only callers that no lease decides wait in the queues of the store', async () => {
+  const waited: string[] = [];
+  const wait: NonNullable<Store['waiting']>['wait'] = async ({ plan }) => {
+    waited.push(plan.rules[0]!.limit.algorithm);
+    return undefined;
+  };
+  shared = Object.assign(Object.create(memory), { waiting: { wait } });
+  for (const method of ['check', 'peek', 'charge', 'settle', 'refund', 'reset'] as const) {
+    Object.assign(shared, { [method]: (memory[method] as () => unknown).bind(memory) });
+  }
+  await createLimiter(QUOTA).wait('hot');
+  await createLimiter(tokenBucket({ capacity: 5, refill: 5, every: '1m' })).wait('hot');
+  expect(waited).toEqual(['token-bucket']);
+});
+
 test.each([
   [{ store: {} }, '`store`'],
   [{ lease: '4ms' }, 'Expected `lease` to be a duration of at least 5 ms, got "4ms" (string)'],
