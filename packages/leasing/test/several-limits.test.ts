@@ -58,16 +58,27 @@ test('the limit of all is leased next to a limit of users that come seldom', asy
 });
 
 test('units that this process holds of a user do not reject the user next to a leased limit', async () => {
-  const limiter = createLimiter({ total: TOTAL, user: rollingWindow({ limit: 8, window: '10s' }) }, { maxShare: 1 });
-  const keys = { total: 'all', user: 'ann' };
-  for (let time = 0; time < 6; time++) limiter.decide(keys);
-  await Promise.resolve();
-  for (let time = 0; time < 30; time++) {
-    clock.advance(2);
-    limiter.decide({ total: 'all', user: `other ${time}` });
-  }
-  expect((await limiter.check(keys, { cost: { total: 1, user: 2 } })).allowed).toBe(true);
-  expect((await limiter.check(keys, { cost: { total: 1, user: 1 } })).allowed).toBe(false);
+  const total = rollingWindow({ limit: 1000, window: '1s' });
+  const limiter = createLimiter({ total, user: rollingWindow({ limit: 20, window: '10s' }) }, { maxShare: 1 });
+  const checkAnn = (user: number) => limiter.check({ total: 'all', user: 'ann' }, { cost: { total: 1, user } });
+  /** Others keep the total busy. */
+  const advance = async (ms: number) => {
+    for (let time = 0; time < ms; time++) {
+      clock.advance(1);
+      for (const name of ['b', 'c']) await limiter.check({ total: 'all', user: `${name}${clock.now()}` });
+    }
+  };
+  await advance(20);
+  for (let time = 0; time < 5; time++) await checkAnn(1);
+  await advance(21);
+  await checkAnn(1); // Leases five units.
+  await advance(9);
+  await checkAnn(5); // Spends them, and leases six.
+  await advance(12);
+  checked = [];
+  expect((await checkAnn(8)).allowed).toBe(true);
+  expect(checked[0]).toEqual(['user+lease20ms']);
+  expect((await checkAnn(2)).allowed).toBe(false);
 });
 
 test('a check without a cost for all limits of the store is decided there as a whole', async () => {
@@ -86,6 +97,9 @@ test('the figures of a leased limit without a cost come from the store, once per
   const decisions = Array.from({ length: 30 }, () => limiter.decide('all', { cost }) as Decision);
   expect(decisions.map((decision) => decision.limits.user?.remaining)).toEqual(Array(30).fill(0));
   expect(checked.slice(3).filter((names) => names.length === 2).length).toBeLessThan(8);
+  await other.reset('all');
+  clock.advance(21);
+  expect((limiter.decide('all', { cost }) as Decision).limits.user?.remaining).toBe(3);
 });
 
 test('a long key is decided in the store, and not kept', async () => {
