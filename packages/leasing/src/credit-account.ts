@@ -42,6 +42,11 @@ export class CreditAccount {
     return this.#request !== undefined || this.#isNotifying;
   }
 
+  /** Whether a request is under way whose lease may be over when the reply comes, as that of the last one was. */
+  get isAskingLate(): boolean {
+    return this.#wasLate && this.isAsking;
+  }
+
   /** Whether the account has a lease or asks for one. */
   get isBusy(): boolean {
     return this.isAsking || !this.#leases.isEmpty;

@@ -88,6 +88,8 @@ export class LeasedCheck implements RequestListener {
       }
       if (inStore.length > 0) return this.#checkInStore(missing);
       if (missing.some(({ account, units }) => account.denialOf(units, nowMs))) return this.#reject(nowMs);
+      // Its units would be gone, so the check would wait for two replies.
+      if (missing.some(({ account }) => account.isAskingLate)) break;
       const [first, ...rest] = missing;
       for (const { account, units } of rest) account.ask(units, nowMs);
       this.#awaited = first;

@@ -374,6 +374,22 @@ test('slots are taken together with the units of a leased limit', async () => {
   expect(plans).toEqual(Array(3).fill(['burst+lease20ms', 'work']));
 });
 
+test('a store that is slower than a lease makes checks wait for one reply', async () => {
+  const limiter = createLimiter(QUOTA);
+  const check = memory.check.bind(memory);
+  memory.check = (...given) =>
+    new Promise<Decision>((resolve) => clock.schedule(clock.now() + 30, () => resolve(check(...given)))) as never;
+  const waits: number[] = [];
+  for (let ms = 0; ms < 200; ms++) {
+    const calledMs = clock.now();
+    limiter.check('hot').then(() => waits.push(clock.now() - calledMs));
+    clock.advance(1);
+    await new Promise(setImmediate);
+  }
+  expect(waits.length).toBeGreaterThan(160);
+  expect(Math.max(...waits.slice(60))).toBeLessThan(35);
+});
+
 test('`close` also returns the units of a request under way', async () => {
   const store = new LeasingStore({ store: shared, ...LEASE, maxShare: 1 });
   const limiter = new RateLimiter({ limits: QUOTA, store, timeout: '1h' });
