@@ -30,8 +30,8 @@ const SCOPES: readonly [string, Scope][] = [
   ['a reset', { ...base, resets: 1 }],
 ];
 
-test.each(SCOPES)('no order of events allows too much: %s', (_, scope) => {
-  const { failure, states } = explore(scope, effort(3000, 150_000));
+test.each(SCOPES)('no order of events allows too much: %s', async (_, scope) => {
+  const { failure, states } = await explore(scope, effort(3000, 150_000));
   expect(failure).toBeUndefined();
   expect(states).toBeGreaterThan(1000);
 });

@@ -11,16 +11,20 @@ export interface Exploration {
   readonly isComplete: boolean;
 }
 
+const PATHS_PER_TURN = 100;
+
 /**
  * Runs everything that may happen, in every order, up to a number of states. A store cannot be copied, so each state is reached by its
  * actions again. If there are more states, the ones to continue from are a fixed random choice.
  */
-export function explore(scope: Scope, maxStates: number): Exploration {
+export async function explore(scope: Scope, maxStates: number): Promise<Exploration> {
   const seen = new Set<string>();
   const open: (readonly string[])[] = [[]];
   const random = createRandom();
   let transitions = 0;
-  while (open.length > 0) {
+  for (let paths = 1; open.length > 0; paths++) {
+    // Weak references keep their targets until the end of the turn.
+    if (paths % PATHS_PER_TURN === 0) await new Promise(setImmediate);
     const path = takeAny(open, random);
     let world: World | undefined = worldAfter(scope, path);
     for (const action of world.actions()) {
