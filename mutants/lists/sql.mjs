@@ -90,6 +90,18 @@ export const sql = [
     ],
   ),
   ...of(
+    'core/src/store/backend-of-table',
+    [sqlite('sqlite-store')],
+    [
+      ['tables share callers that wait', 'getOrInsert(tables, table, ', "getOrInsert(tables, '', "],
+      [
+        'each store of a table has its own callers',
+        'getOrInsert(tables, table, () => ({ client, table }))',
+        '{ client, table }',
+      ],
+    ],
+  ),
+  ...of(
     'sqlite/src/database/state-table',
     [sqlite('sqlite-store')],
     [['expired rows stay', 'this.#deleteExpired.run(this.#cursor, last, nowMs)', '']],
