@@ -314,6 +314,7 @@ export const core = [
       'this.#keptBy === undefined',
     ],
     ['a caller that needs two limits waits for ever', 'if (this.#moves > this.states.size) return;', ''],
+    ['a caller behind others is counted as passed', 'if (this.isBehind) this.#moves = 0;\n    else if', 'if'],
     [
       'a caller waits for the limit with the shortest wait',
       'limits[other]!.retryAfterMs - limits[one]!.retryAfterMs',
@@ -329,7 +330,7 @@ export const core = [
     ],
     [
       'a caller that waits already is rejected by `maxWaiting`',
-      'this.#moves === 0 && this.#maxWaiting < Infinity',
+      '!this.hasWaited && this.#maxWaiting < Infinity',
       'this.#maxWaiting < Infinity',
     ],
   ]),

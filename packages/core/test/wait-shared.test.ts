@@ -96,6 +96,28 @@ describe.each([
     expect((await Promise.allSettled(ann)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
   });
 
+  test('callers of one client that were behind each other at a shared limit do not keep it afterwards', async () => {
+    const limits = {
+      all: rollingWindow({ limit: 1, window: '1s' }),
+      user: rollingWindow({ limit: 1, window: '1h' }),
+    };
+    const limiter = new RateLimiter({ limits, store: create() });
+    const keysOf = (user: string) => ({ all: 'all', user });
+    await limiter.check(keysOf('mallory'));
+    const order: string[] = [];
+    const wait = (user: string) => limiter.wait(keysOf(user)).then(() => order.push(user));
+    const waits = ['mallory', 'mallory', 'mallory'].map(wait);
+    await advance(3_599_500);
+    await limiter.check(keysOf('alice')); // So the unit of all is not free when Mallory's is.
+    await advance(2000);
+    expect(order).toEqual(['mallory']);
+    waits.push(wait('bob'));
+    await advance(1000);
+    expect(order).toEqual(['mallory', 'bob']);
+    await advance(3 * 3_600_000);
+    await Promise.all(waits);
+  });
+
   test('a caller that needs two limits starts, even while others keep using up each of them', async () => {
     const store = create();
     const limits = {

@@ -21,7 +21,7 @@ export class Ticket implements QuotaWaiter {
   /** The state that keeps the caller. While it attempts, it holds all of them, so that no later one attempts as well. */
   #keptBy: string | undefined;
   #lastKeptBy: string | undefined;
-  /** How often another state has begun to keep the caller. */
+  /** How often another state has begun to keep the caller since an earlier caller last held it up. */
   #moves = 0;
   isBehind = false;
 
@@ -50,7 +50,7 @@ export class Ticket implements QuotaWaiter {
   }
 
   get hasWaited(): boolean {
-    return this.#moves > 0;
+    return this.#lastKeptBy !== undefined;
   }
 
   unitsOf(state: string): number {
@@ -91,13 +91,15 @@ export class Ticket implements QuotaWaiter {
   }
 
   #waitFor(state: string): void {
-    const isFirstWait = this.#moves === 0 && this.#maxWaiting < Infinity;
+    const isFirstWait = !this.hasWaited && this.#maxWaiting < Infinity;
     if (isFirstWait && holdersOf(this.#queues, state).indexOf(this) >= this.#maxWaiting) {
       throw tooManyWaiting(this.#maxWaiting);
     }
-    if (state !== this.#lastKeptBy) this.#moves += 1;
-    this.#lastKeptBy = state;
     // Callers that need fewer states could otherwise take each one while this caller waits for another one, for ever.
+    // Earlier callers cannot, because there are only so many of them.
+    if (this.isBehind) this.#moves = 0;
+    else if (state !== this.#lastKeptBy) this.#moves += 1;
+    this.#lastKeptBy = state;
     if (this.#moves > this.states.size) return;
     this.#keptBy = state;
     this.#letPass();
