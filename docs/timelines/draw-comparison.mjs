@@ -17,6 +17,9 @@ const BURSTS = [
   ...[82_000, 97_000, 112_000, 124_500, 127_500, 130_500].map((atMs) => ({ atMs, count: 1 })),
 ];
 
+/** The ends of the minutes that the first request has started, and the first one after the restart. */
+const RESTARTS_MS = [BURSTS[0], BURSTS[2]].map(({ atMs }) => atMs + WINDOW_MS);
+
 const [WIDTH, MARGIN, END_MS] = [920, 16, 138_000];
 const [TITLE_HEIGHT, BRACKET_HEIGHT, MARK_SIZE, GAP] = [26, 24, 12, 22];
 const ROW_HEIGHT = TITLE_HEIGHT + BRACKET_HEIGHT + LIMIT * MARK_SIZE + GAP;
@@ -62,7 +65,7 @@ function draw(title, index, requests) {
   return [
     `<text class="text" x="${MARGIN}" y="${top + 18}" font-size="16" font-weight="700">${title}: <tspan class="${isExact ? 'good' : 'beyond'}-text">${verdict}</tspan></text>`,
     `<path class="line" d="M${MARGIN} ${floor + 1}H${WIDTH - MARGIN}"/>`,
-    ...(isExact ? [] : [restart(floor), bracket(top + TITLE_HEIGHT + BRACKET_HEIGHT - 4, most)]),
+    ...(isExact ? [] : [...RESTARTS_MS.map((atMs) => restart(atMs, floor)), bracket(top + TITLE_HEIGHT + BRACKET_HEIGHT - 4, most)]),
     ...requests.map((request) => markAt(request, x(request.atMs), floor - MARK_SIZE * (request.level + 0.5))),
   ];
 }
@@ -75,9 +78,8 @@ function bracket(y, most) {
   return `<path class="bracket" d="M${left} ${y + 5}V${y}H${right}V${y + 5}"/><text class="beyond-text" x="${round((left + right) / 2)}" y="${y - 4}" font-weight="700" font-size="13" text-anchor="middle">${text}</text>`;
 }
 
-/** The end of the minute that the first request has started. */
-function restart(floor) {
-  const at = x(BURSTS[0].atMs + WINDOW_MS);
+function restart(atMs, floor) {
+  const at = x(atMs);
   return `<path class="edge" stroke-width="1.5" stroke-dasharray="4 3" d="M${at} ${floor - LIMIT * MARK_SIZE}V${floor + 4}"/><text class="text" x="${at}" y="${floor + 16}" text-anchor="middle">counter restarts</text>`;
 }
 
