@@ -118,7 +118,7 @@ test.each(['README.md', 'docs/index.md'])('the headline of %s has the figures of
   const { rows } = readJson('bench/results/comparison.json');
   const { cells } = rows.find(({ what }: { what: string }) => what === 'most-in-window');
   const [exact, others] = ['rollgate', 'express-rate-limit'].map((library) => cells[library].text);
-  expect(read(file)).toContain(`10 per minute means ${exact}. Not ${others}.`);
+  expect(read(file).replaceAll('&nbsp;', ' ')).toContain(`10 per minute means ${exact}. Not ${others}.`);
 });
 
 test('the internals of Redis have the measured size of a fixed window', () => {

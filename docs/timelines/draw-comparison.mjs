@@ -65,7 +65,9 @@ function draw(title, index, requests) {
   return [
     `<text class="text" x="${MARGIN}" y="${top + 18}" font-size="16" font-weight="700">${title}: <tspan class="${isExact ? 'good' : 'beyond'}-text">${verdict}</tspan></text>`,
     `<path class="line" d="M${MARGIN} ${floor + 1}H${WIDTH - MARGIN}"/>`,
-    ...(isExact ? [] : [...RESTARTS_MS.map((atMs) => restart(atMs, floor)), bracket(top + TITLE_HEIGHT + BRACKET_HEIGHT - 4, most)]),
+    ...(isExact
+      ? []
+      : [...RESTARTS_MS.map((atMs) => restart(atMs, floor)), bracket(top + TITLE_HEIGHT + BRACKET_HEIGHT - 4, most)]),
     ...requests.map((request) => markAt(request, x(request.atMs), floor - MARK_SIZE * (request.level + 0.5))),
   ];
 }

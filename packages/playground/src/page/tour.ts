@@ -44,11 +44,11 @@ export class Tour {
 function describe({ scenario, settings: { limit, windowMs } }: RunState): string {
   switch (scenario) {
     case 'fill':
-      return `The limit is ${formatCount(limit, 'request')} in ${formatSeconds(windowMs)}. The first ${limit} are allowed, the rest rejected.`;
+      return `The limit is ${formatCount(limit, 'request')} in ${formatSeconds(windowMs)}. The first ${limit} are allowed, the rest will be rejected.`;
     case 'boundary':
-      return `The fixed window restarts its counter. Around the restart, it allows up to ${2 * limit}.`;
+      return `All limits start over. Around the restart of its counter, the fixed window will allow up to ${2 * limit}.`;
     case 'roll':
-      return 'The shaded window rolls. Each request that leaves it makes room for a new one.';
+      return 'All limits start over. Each request that leaves the shaded window makes room for a new one.';
     case 'first':
       return `This fixed window restarts with a request. Around the restart, it allows up to ${2 * limit - 1}.`;
     default:

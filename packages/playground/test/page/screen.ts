@@ -101,12 +101,18 @@ describe('the tour', () => {
   test('shows three scenes by itself, each on an empty chart, and a request ends it', async () => {
     const page = await openPage(own.url, { reducedMotion: 'no-preference' });
     await page.shows('#scenes [aria-pressed="true"]', '1. Fill the limit');
-    await page.shows('#caption', 'The limit is 10 requests in 10 s. The first 10 are allowed, the rest rejected.');
+    await page.shows(
+      '#caption',
+      'The limit is 10 requests in 10 s. The first 10 are allowed, the rest will be rejected.',
+    );
     await page.shows('#scenes [aria-pressed="true"]', '2. Boundary attack');
     await until('all of the attack are decided', async () => (await own.attempts()).length === 20);
     expect((await own.attempts()).every(({ run }) => run?.startsWith('boundary-'))).toBe(true);
     await page.shows('#scenes [aria-pressed="true"]', '3. Watch it roll');
-    await page.shows('#caption', 'The shaded window rolls. Each request that leaves it makes room for a new one.');
+    await page.shows(
+      '#caption',
+      'All limits start over. Each request that leaves the shaded window makes room for a new one.',
+    );
     await page.page.emulateMedia({ reducedMotion: 'reduce' });
     await page.press('Send a request');
     await until('the scene has ended', async () => (await own.update()).run?.status === 'stopped');
