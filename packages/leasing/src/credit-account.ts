@@ -69,7 +69,7 @@ export class CreditAccount {
     });
   }
 
-  /** Takes units back from an action that was refunded or that another limit has rejected. */
+  /** Takes units back from an action that was refunded or that another limit has rejected. The returned promise may reject. */
   giveBack(lease: Lease, units: number): Awaitable<void> {
     this.#denial = undefined;
     return lease.giveBack(units);
@@ -84,6 +84,11 @@ export class CreditAccount {
   /** Ends local rejections, because the store has free units. */
   endDenial(): void {
     this.#denial = undefined;
+  }
+
+  /** Asks for units of later checks, unless the store has just rejected such a request. */
+  askAhead(units: number, nowMs: number): void {
+    if (nowMs >= this.#askAfterMs) this.ask(units, nowMs);
   }
 
   /** Asks the store for a lease of at least so many units, unless a request is under way. */

@@ -133,7 +133,10 @@ export class LeasedCheck implements RequestListener {
     const keys = typeof this.#keys === 'string' ? this.#keys : inStore.map((index) => keyAt(this.#keys, index));
     const costs = typeof this.#costs === 'number' ? this.#costs : inStore.map((index) => costAt(this.#costs, index));
     const giveBack = () => {
-      for (const { account, lease, units } of spent) account.giveBack(lease, units);
+      for (const { account, lease, units } of spent) {
+        const returned = account.giveBack(lease, units);
+        if (isThenable(returned)) returned.then(undefined, () => {}); // Units that do not return stay counted.
+      }
     };
     return mapResult(
       this.#store.check(plan.partOf(inStore), keys, costs),
@@ -160,7 +163,7 @@ export class LeasedCheck implements RequestListener {
   #checkInStore(missing: readonly LeasedPart[]): Awaitable<Decision> {
     const { inner, outer } = this.#plan;
     const checked = this.#store.check(inner, this.#keys, this.#costs);
-    for (const { account, units } of missing) account.ask(units, this.#plan.now());
+    for (const { account, units } of missing) account.askAhead(units, this.#plan.now());
     return mapResult(checked, (decision) => {
       if (!decision.allowed && this.#returnUnits([...outer.rules.keys()])) return this.#checkInStore([]);
       noteFigures(this.#plan, decision, this.#keys, this.#costs);

@@ -146,3 +146,38 @@ test('another algorithm next to a leased limit is charged with its own cost', as
   expect(checked.at(-1)).toEqual(['bucket']);
   expect((await limiter.peek('all')).limits).toMatchObject({ total: { remaining: 90 }, bucket: { remaining: 980 } });
 });
+
+test('an exhausted limit of all takes hardly more calls than without leases', async () => {
+  const total = rollingWindow({ limit: 1000, window: '1s' });
+  const limiter = createLimiter({ total, user: USER }, { maxShare: 0.1 });
+  let allowed = 0;
+  for (let ms = 0; ms < 3000; ms++) {
+    for (let index = 0; index < 4; index++) {
+      if ((await limiter.check({ total: 'all', user: `${ms} ${index}` })).allowed) allowed += 1;
+    }
+    clock.advance(1);
+  }
+  expect(allowed).toBe(3000);
+  expect(checked.length).toBeLessThan(1.2 * 12_000);
+});
+
+test('units that cannot return to a store that fails reject no promise but that of the check', async () => {
+  const limiter = createLimiter({ total: TOTAL, user: USER });
+  for (let index = 0; index < 30; index++) limiter.decide({ total: 'all', user: `a${index}` });
+  await Promise.resolve();
+  const replies: ((error: Error) => void)[] = [];
+  const neverReply = () => new Promise<never>((_, reject) => replies.push(reject));
+  memory.check = neverReply;
+  memory.settle = neverReply;
+  const unhandled = jest.fn();
+  process.on('unhandledRejection', unhandled);
+  const check = limiter.check({ total: 'all', user: 'b' });
+  clock.advance(60); // The lease ends, so its settlement is under way.
+  await new Promise(setImmediate);
+  expect(replies).toHaveLength(2);
+  for (const reject of replies) reject(new Error('Connection lost'));
+  await expect(check).rejects.toThrow('Connection lost');
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+});
