@@ -59,7 +59,11 @@ export const sql = [
         '[...texts, TIME_TEXT]',
         '[texts[0], TIME_TEXT, ...texts.slice(1)]',
       ],
-      ['a rejection waits for the end of its transaction', 'batch.succeed(); // Nothing', '// Nothing'],
+      [
+        'a rejection waits for the end of its transaction',
+        'if (this.#settings.connector.endWaits) batch.succeed();',
+        '// Nothing',
+      ],
       ['a check of a caller that gave up reaches the server', 'if (batch.dropIfUnneeded()) return;', ''],
     ],
   ),

@@ -167,8 +167,8 @@ test('units that cannot return to a store that fails reject no promise but that 
   await Promise.resolve();
   const replies: ((error: Error) => void)[] = [];
   const neverReply = () => new Promise<never>((_, reject) => replies.push(reject));
-  memory.check = neverReply;
-  memory.settle = neverReply;
+  memory.check = neverReply as never;
+  memory.settle = neverReply as never;
   const unhandled = jest.fn();
   process.on('unhandledRejection', unhandled);
   const check = limiter.check({ total: 'all', user: 'b' });

@@ -1,8 +1,9 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { type PgPool, PostgresStore } from '@rollgate/postgres';
+import { type PgPool, type PostgresJsSql, PostgresStore } from '@rollgate/postgres';
 import { PostgresServer, until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Pool, type PoolClient } from 'pg';
+import postgres from 'postgres';
 
 silenceOutages();
 
@@ -20,7 +21,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const limiterOn = (client: PgPool, limit = LIMIT) =>
+const limiterOn = (client: PgPool | PostgresJsSql, limit = LIMIT) =>
   new RateLimiter({
     ...{ limits: rollingWindow({ limit, window: '1h' }), store: new PostgresStore({ client, sweep: false }) },
     ...{ prefix: 'lone', timeout: '10s', onStoreError: 'throw' },
@@ -105,6 +106,24 @@ test('processes that check long states by turns, one at a time, count exactly', 
   }
 });
 
+test('a process that has not seen a state of many rows reads them in their order', async () => {
+  let now = 1e12;
+  const clock = { now: () => now };
+  const limiterAt = () =>
+    new RateLimiter({
+      ...{ limits: rollingWindow({ limit: 1000, window: '1h' }), timeout: '10s', onStoreError: 'throw' as const },
+      ...{ prefix: 'many rows', store: new PostgresStore({ client: pool, sweep: false, clock }) },
+    });
+  const limiter = limiterAt();
+  for (let second = 0; second < 14; second++) {
+    await checkTimes(limiter, 'leo', 50);
+    now += 1000;
+  }
+  now += 3_600_000 - 4500; // The hits of the last four seconds are left.
+  expect((await limiterAt().peek('leo')).remaining).toBe(1000 - 4 * 50);
+  expect((await limiterAt().check('leo')).remaining).toBe(1000 - 4 * 50 - 1);
+});
+
 test('a lone check reads the time after it has got the lock', async () => {
   const limiter = limiterOn(pool);
   await limiter.check('gil');
@@ -133,6 +152,14 @@ test('a new key and a known one take two texts, and a rejection only one', async
   expect((await limiterOn(client, 2).check('kim')).allowed).toBe(false);
   await untilStopped();
   resume();
+});
+
+test('Postgres.js ends right after a rejection', async () => {
+  const sql = postgres(server.url);
+  const limiter = limiterOn(sql, 1);
+  await limiter.check('mia');
+  expect((await limiter.check('mia')).allowed).toBe(false);
+  await sql.end();
 });
 
 test('a check whose caller has given up sends nothing when a connection is free', async () => {

@@ -246,6 +246,8 @@ test('rows are found by the primary key, although the statistics expect few keys
       Promise.all(Array.from({ length: users * 40 }, (_, index) => limiter.check(`user ${index % users}`)));
     await checkAll(8);
     await checkAll(16); // The states of the first users have several rows, whose version this process knows.
+    for (const key of ['user 1', 'user 2', 'new']) await limiter.check(key);
+    await limiterOn(storeOn(client), 1000).check('user 3'); // A process that knows no version.
   });
   expect(after - before).toBe(0);
 });

@@ -21,6 +21,8 @@ export interface Connector {
   connect(): Promise<Connection>;
   /** The client's name for its state. */
   readonly state: string;
+  /** Whether the client's end waits for connections that are in use. Otherwise, a caller who ends it must find none. */
+  readonly endWaits: boolean;
 }
 
 /** Listens to a channel, and returns when the server has confirmed it. */

@@ -7,6 +7,7 @@ interface PgResult {
 
 export function fromPg(pool: PgPool): Connector {
   return {
+    endWaits: true,
     get state() {
       return pool.ending === true ? 'closed' : 'open';
     },

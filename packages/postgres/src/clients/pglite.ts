@@ -5,6 +5,7 @@ import type { Connection, Connector } from './connector.js';
 export function fromPglite(database: Pglite): Connector {
   let last = Promise.resolve();
   return {
+    endWaits: true,
     get state() {
       return database.closed ? 'closed' : 'open';
     },

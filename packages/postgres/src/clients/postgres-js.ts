@@ -7,6 +7,7 @@ type Rows = readonly Readonly<Record<string, string | null>>[] & { readonly comm
 export function fromPostgresJs(sql: PostgresJsSql): Connector {
   return {
     state: 'open',
+    endWaits: false,
     async connect() {
       const connection = await sql.reserve();
       return {

@@ -37,7 +37,9 @@ export function readText(
 /** Reads whole states. This finds the rows of a key once, and not twice. */
 function readWholeText(table: string, keys: readonly string[]): string {
   const wanted = keys.map(quoteText).join(',');
-  return `SELECT key, version::text, page::text, encode(state, 'hex') FROM ${table} WHERE key IN (${wanted}) ORDER BY key, page`;
+  // Without the table's name, `page` would be the text of the result, and row 10 would come before row 2.
+  const order = `ORDER BY ${table}.key, ${table}.page`;
+  return `SELECT key, version::text, page::text, encode(state, 'hex') FROM ${table} WHERE key IN (${wanted}) ${order}`;
 }
 
 /** A state that a transaction writes. */

@@ -5,9 +5,6 @@ import { quoteText } from './quote.js';
 /**
  * Locks the first row of a key and reads it: page, version, state. After a wait for the lock, PostgreSQL returns the newest
  * version of the row. A state of several rows is left out, because the other rows need the snapshot of a later statement.
- *
- * It needs no settings of the planner. For one row of the primary key, the planner expects to read about two pages, whatever the
- * statistics are. It reads the whole table only if that has a few pages.
  */
 export function lockOneText(table: string, key: string): string {
   const state = "CASE WHEN version IS NULL THEN encode(state, 'hex') END";

@@ -17,13 +17,9 @@ export const NO_STATEMENT_LIMIT = 'SET LOCAL statement_timeout = DEFAULT';
  * Returns the statements that begin a transaction which locks rows. The limit of `statement_timeout` holds for the locks of all
  * rows together, which `lock_timeout` does not offer.
  */
-export function beginTexts(
-  lockMs: number,
-  synchronousCommit: boolean,
-  planning: Readonly<Record<string, string>>,
-): string[] {
+export function beginTexts(lockMs: number, synchronousCommit: boolean): string[] {
   const settings = {
-    ...planning,
+    ...BY_PRIMARY_KEY,
     idle_in_transaction_session_timeout: Math.min(Math.max(LEAST_IDLE_MS, lockMs), MOST_IDLE_MS),
     ...(synchronousCommit ? {} : { synchronous_commit: 'off' }),
     statement_timeout: lockMs,

@@ -71,13 +71,13 @@ export class BatchRunner {
     if (batch.keys.length === 1 && this.#cache.get(key!)?.isShared !== true) {
       if (await this.#decide(connection, batch, await this.#lockOne(connection, batch, key!))) return;
     }
-    const begin = [...this.#begin(batch, BY_PRIMARY_KEY), lockText(this.#settings.table, batch.keys)];
+    const begin = [...this.#begin(batch), lockText(this.#settings.table, batch.keys)];
     const found = await this.#find(connection, begin, batch.keys);
     await this.#decide(connection, batch, found);
   }
 
-  #begin(batch: TransactionBatch, settings: Readonly<Record<string, string>>): string[] {
-    return beginTexts(lockMs(batch), this.#settings.synchronousCommit, settings);
+  #begin(batch: TransactionBatch): string[] {
+    return beginTexts(lockMs(batch), this.#settings.synchronousCommit);
   }
 
   /** Runs these statements, and then reads the states and the time. */
@@ -89,7 +89,7 @@ export class BatchRunner {
 
   /** Locks and reads in one statement. Another one reads the other rows of a state that this process does not know. */
   async #lockOne(connection: TextRunner, batch: TransactionBatch, key: string): Promise<Found> {
-    const texts = [...this.#begin(batch, {}), lockOneText(this.#settings.table, key)];
+    const texts = [...this.#begin(batch), lockOneText(this.#settings.table, key)];
     const { rows, nowMicros } = await this.#runWithTime(connection, texts);
     const [row] = rows;
     if (row === undefined) {
@@ -118,7 +118,7 @@ export class BatchRunner {
     const before = new Map(states) as ReadonlyMap<string, Float64Array | undefined>;
     const changes = batch.update(states, nowMicros);
     if (changes.size === 0) {
-      batch.succeed(); // Nothing depends on the end of the transaction.
+      if (this.#settings.connector.endWaits) batch.succeed(); // Nothing else depends on the end of the transaction.
       await connection.run('ROLLBACK');
       return true;
     }
