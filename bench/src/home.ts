@@ -29,8 +29,8 @@ function describeTwoLimits(comparison: Results): string {
   const allowedBy = (library: string) => figureOf(comparison, 'two-limits', library);
   return [
     'A request that one limit rejects uses no quota of the others.',
-    `With 10 an hour and 2 a second, an impatient client of Rollgate gets its ${allowedBy('rollgate')} requests.`,
-    `With ${ALTERNATIVE} it gets ${allowedBy(ALTERNATIVE)}. [Comparison](comparison.md#the-limit)`,
+    `With limits of 10 an hour and 2 a second, Rollgate allows ${allowedBy('rollgate')} requests of a client that starts with 5 at once.`,
+    `${ALTERNATIVE} allows ${allowedBy(ALTERNATIVE)}. [Comparison](comparison.md#the-limit)`,
   ].join(' ');
 }
 
@@ -41,17 +41,24 @@ function describeRedis(redis: Results): string {
   return [
     `With 64 checks in flight, Rollgate makes ${tenths(ratio('checks/s'))} times as many checks per second as`,
     `${ITS_REDIS_STORE}, the store of ${ALTERNATIVE}.`,
-    `Each takes ${percent(ratio('server CPU µs/check'))} of the server's time. [Benchmarks](benchmarks.md)`,
+    `For each check, the Redis server needs ${percent(ratio('server CPU µs/check'))} of the CPU time that it needs with ${ITS_REDIS_STORE}. [Benchmarks](benchmarks.md)`,
   ].join(' ');
 }
 
 function describeOutage(comparison: Results): string {
-  const outcomeOf = (library: string) => {
+  const secondsOf = (library: string, outcome: RegExp) => {
     const cell = comparison.rows.find(({ what }) => what === 'redis-stopped')?.cells[library];
-    return typeof cell === 'object' ? cell.text : cell;
+    const text = String(typeof cell === 'object' ? cell.text : cell);
+    const seconds = outcome.exec(text)?.[1];
+    if (seconds === undefined) throw new Error(`Expected an outcome like ${outcome} of ${library}, got "${text}"`);
+    return seconds;
   };
+  const [decided, waited] = [
+    secondsOf('rollgate', /^still limited, within (\d+) s$/),
+    secondsOf(ALTERNATIVE, /^no reply in (\d+) s$/),
+  ];
   return [
-    `When Redis stops, requests to Rollgate are ${outcomeOf('rollgate')}.`,
-    `With ${ALTERNATIVE}, the same test ends with ${outcomeOf(ALTERNATIVE)}. [When Redis is down](store-failures.md)`,
+    `When Redis stops, Rollgate still enforces the limit, and decides every request within ${decided} s.`,
+    `In the same test, ${ALTERNATIVE} sends no reply within ${waited} s. [When Redis is down](store-failures.md)`,
   ].join(' ');
 }

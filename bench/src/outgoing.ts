@@ -59,10 +59,13 @@ function describeLibraries(): Record<OutgoingLibrary, string> {
 
 function describeMethod(seconds: number): string[] {
   return [
-    `- **Load**: ${PROCESSES} processes share a private Redis, and each has ${CALLERS} calls to make at any time, for ${seconds} s. A server on this machine responds after 20 to 80 ms.`,
-    '- **GitHub**: 250 calls per window of 10 s, instead of 5,000 per hour.',
-    '- **OpenAI**: 60,000 tokens that refill in 10 s, instead of a minute. A call takes 200 to 2,000.',
-    '- **Discord**: 5 calls per second, from the first one on.',
-    '- **Quota**: what the API would have allowed in this time, less what others have used. For OpenAI, it includes the full bucket of the start. The last calls may belong to the next window.',
+    `- **Load**: ${PROCESSES} processes share a private Redis for ${seconds} s. Each process always has ${CALLERS} calls that wait or are open. A server on this machine responds after 20 to 80 ms.`,
+    '- **GitHub**: The server allows 250 calls per window of 10 s, instead of 5,000 per hour.',
+    '- **One process busy**: Only one of the processes makes calls.',
+    '- **Others use 10 %**: Another client uses a tenth of the quota, evenly over the time.',
+    '- **OpenAI**: The server allows 60,000 tokens, which refill in 10 s instead of a minute. A call takes 200 to 2,000 tokens.',
+    '- **Discord**: The server allows 5 calls per window of 1 s. The first call after a window starts the next one.',
+    '- **Quota**: This is what the API allows in this time, without what the other client used. For OpenAI, it includes the tokens that are there at the start. The last calls may count in the next window, so a share can exceed 100 %.',
+    '- **–**: The library works only with GitHub, so it has no result here.',
   ];
 }
