@@ -74,17 +74,13 @@ export class LeasedCheck implements RequestListener {
       if (!leases.includes(undefined)) return this.#spend(parts, leases as Lease[], others, nowMs);
       const lacking = parts.filter((_, place) => leases[place] === undefined);
       const missing = lacking.filter(({ account }) => account.demand.isHigh);
-      const cold = lacking.filter((part) => !missing.includes(part));
+      const cold = lacking.filter(({ account }) => !account.demand.isHigh);
       if (cold.length === parts.length) break;
       const inStore = cold.length === 0 ? others : [...others, ...cold.map(({ index }) => index)].sort((a, b) => a - b);
       if (missing.length === 0) {
-        const held = parts.filter((_, place) => leases[place] !== undefined);
-        return this.#spend(
-          held,
-          leases.filter((lease) => lease !== undefined),
-          inStore,
-          nowMs,
-        );
+        const held = parts.filter((part) => !lacking.includes(part));
+        const found = leases.filter((lease) => lease !== undefined);
+        return this.#spend(held, found, inStore, nowMs);
       }
       if (inStore.length > 0) return this.#checkInStore(missing);
       if (missing.some(({ account, units }) => account.denialOf(units, nowMs))) return this.#reject(nowMs);

@@ -1,7 +1,7 @@
 import { ROW_NAMES, type RowName, type Settings } from '../shared/settings.js';
 import { paintExcesses, paintNow, paintWait } from './annotations.js';
 import { paintBackdrop } from './backdrop.js';
-import { element } from './elements.js';
+import { element, isChartOnly } from './elements.js';
 import { paintMarks, paintPlanned } from './marks.js';
 import type { Model } from './model.js';
 import type { RowHistory } from './row-history.js';
@@ -104,8 +104,7 @@ export class Chart {
   #rowNames(real: RowName): readonly RowName[] {
     if (this.#showsAll) return ROW_NAMES;
     const compared = ['rolling', this.#model.attacked, real];
-    const isChartOnly = document.documentElement.dataset.view === 'chart';
-    return ROW_NAMES.filter((name) => compared.includes(name) || (name === 'fixed' && !isChartOnly));
+    return ROW_NAMES.filter((name) => compared.includes(name) || (name === 'fixed' && !isChartOnly()));
   }
 
   #stacksOf(name: RowName): readonly Stack[] {

@@ -9,3 +9,8 @@ export function element<Kind extends HTMLElement>(selector: string): Kind {
 export function setText(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
+
+/** Whether the page shows only its chart, in a frame of another page. */
+export function isChartOnly(): boolean {
+  return document.documentElement.dataset.view === 'chart';
+}

@@ -1,5 +1,5 @@
 import { ROWS, type RowName } from '../shared/settings.js';
-import { element, setText } from './elements.js';
+import { element, isChartOnly, setText } from './elements.js';
 import { formatSeconds, formatTimesTheLimit } from './format.js';
 import type { Model } from './model.js';
 import type { RowHistory } from './row-history.js';
@@ -33,9 +33,8 @@ export class HighestCounts {
     if (isCurrent && nowMs - this.#shown.atMs < UPDATE_MS) return;
     this.#shown = { rows, atMs: nowMs };
     if (this.#highest.changedMs !== changedMs) this.#highest = { changedMs, counts: new Map() };
-    const isChartOnly = document.documentElement.dataset.view === 'chart'; // Its page speaks of a minute.
     const window = formatSeconds(settings.windowMs);
-    setText(this.#window, isChartOnly ? `minute (here ${window})` : window);
+    setText(this.#window, isChartOnly() ? `minute (here ${window})` : window); // The other page speaks of a minute.
     this.#showCount(element('#most-rolling'), 'rolling', nowMs);
     const most = this.#showCount(element('#most-fixed'), attacked, nowMs);
     const times = element('#times');

@@ -1,5 +1,5 @@
 import { ROWS } from '../shared/settings.js';
-import { setText } from './elements.js';
+import { isChartOnly, setText } from './elements.js';
 import { formatSeconds } from './format.js';
 import type { RowBox, Scene } from './scene.js';
 
@@ -50,8 +50,7 @@ function createTitle({ name: row, topPx }: RowBox, isReal: boolean): HTMLElement
   title.dataset.row = row;
   title.style.top = `${topPx}px`;
   const name = document.createElement('b');
-  const isChartOnly = document.documentElement.dataset.view === 'chart';
-  name.textContent = ROWS[isChartOnly && row === 'first' ? 'fixed' : row];
+  name.textContent = ROWS[isChartOnly() && row === 'first' ? 'fixed' : row];
   const count = document.createElement('span');
   count.className = 'count';
   const more = document.createElement('span');
