@@ -1,5 +1,6 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
 import { RedisServer, until } from '@rollgate/test-support';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
@@ -8,40 +9,74 @@ import { Sentinel } from './support/sentinel.js';
 
 interface Opened {
   readonly client: RedisClient;
+  readonly subscriber: FairWaitingOptions['subscriber'];
   close(): unknown;
 }
 
 const clients: Record<string, (sentinel: Sentinel) => Promise<Opened>> = {
   ioredis: async ({ host, port }) => {
     const client = new Redis({ sentinels: [{ host, port }], name: Sentinel.masterName });
-    client.on('error', () => {}); // The master is killed.
-    return { client, close: () => client.disconnect() };
+    const subscriber = client.duplicate();
+    for (const connection of [client, subscriber]) connection.on('error', () => {}); // The master is killed.
+    return { client, subscriber, close: () => [client, subscriber].map((connection) => connection.disconnect()) };
   },
   'node-redis': async ({ host, port }) => {
-    const client = createSentinel({
-      name: Sentinel.masterName,
-      sentinelRootNodes: [{ host, port }],
-      scanInterval: 100,
-      // It would keep trying the dead master for a while after the test.
-      nodeClientOptions: {
-        socket: { reconnectStrategy: (retries) => (retries < 3 ? 50 : new Error('The master has ended')) },
-      },
-    });
-    client.on('error', () => {});
-    await client.connect();
-    return { client, close: () => client.close() };
+    const open = async () => {
+      const client = createSentinel({
+        name: Sentinel.masterName,
+        sentinelRootNodes: [{ host, port }],
+        scanInterval: 100,
+        // It would keep trying the dead master for a while after the test.
+        nodeClientOptions: {
+          socket: { reconnectStrategy: (retries) => (retries < 3 ? 50 : new Error('The master has ended')) },
+        },
+      });
+      client.on('error', () => {});
+      await client.connect();
+      return client;
+    };
+    const [client, subscriber] = await Promise.all([open(), open()]);
+    return { client, subscriber, close: () => Promise.all([client.close(), subscriber.close()]) };
   },
 };
 
-test.each(Object.keys(clients))('a limit survives a failover: %s', async (kind) => {
+const QUEUE = 'fair:{api}:default/q';
+const untilQueued = (server: RedisServer, count: number) =>
+  until(`${count} wait`, async () => Number(await server.run('ZCOUNT', QUEUE, '0', '+inf')) === count);
+
+/** Lets callers of two stores wait behind an action, as those of two processes do. */
+async function waitInOrder({ client, subscriber }: Opened, master: RedisServer) {
+  const waiting = fairWaiting({ subscriber, lease: '1m' });
+  const limits = rollingWindow({ limit: 1, window: '1h' });
+  const join = () =>
+    new RateLimiter({ limits, store: new RedisStore({ client, waiting }), prefix: 'fair', timeout: '1m' });
+  const limiters = [join(), join(), join()] as const;
+  const held = await limiters[0].wait('api');
+  const started: number[] = [];
+  const waits: Promise<void>[] = [];
+  for (const [index, limiter] of limiters.entries()) {
+    const start = limiter.wait('api').then((decision) => {
+      started.push(index);
+      return limiter.refund(decision);
+    });
+    waits.push(start);
+    await untilQueued(master, index + 1);
+  }
+  return { started, finish: () => Promise.all([limiters[0].refund(held), ...waits]) };
+}
+
+test.each(Object.keys(clients))('a limit and the callers that wait survive a failover: %s', async (kind) => {
   const master = await RedisServer.start({ args: ['--repl-diskless-sync-delay', '0'] });
   const replica = await RedisServer.start({ args: ['--replicaof', master.host, String(master.port)] });
   const sentinel = await Sentinel.start(master);
-  const { client, close } = await clients[kind]!(sentinel);
+  const opened = await clients[kind]!(sentinel);
+  const { client, close } = opened;
   try {
     const store = new RedisStore({ client });
     const limiter = new RateLimiter({ limits: rollingWindow({ limit: 3, window: '1h' }), store, timeout: '5s' });
     expect(await limiter.check('ann', { cost: 2 })).toMatchObject({ allowed: true, remaining: 1 });
+    const callers = await waitInOrder(opened, master);
+    await untilQueued(replica, 3);
     await until('the replica has it', async () => {
       const mine = await replica.run('DUMP', 'rollgate:{ann}:default');
       return mine !== null && mine === (await master.run('DUMP', 'rollgate:{ann}:default'));
@@ -59,6 +94,9 @@ test.each(Object.keys(clients))('a limit survives a failover: %s', async (kind) 
     expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 0 });
     expect(await limiter.check('ann')).toMatchObject({ allowed: false });
     expect(await replica.run('PTTL', 'rollgate:{ann}:default')).toBeGreaterThan(3_500_000);
+    await callers.finish();
+    expect(callers.started).toEqual([0, 1, 2]);
+    expect(await replica.run('ZCOUNT', QUEUE, '0', '+inf')).toBe(0);
   } finally {
     await close();
     await Promise.all([sentinel.stop(), replica.stop(), master.stop()]);
