@@ -293,27 +293,17 @@ export const core = [
   ...of('waiting/ticket', WAIT, [
     [
       'callers overtake each other',
-      'this.isBehind = taken !== undefined;\n    if (taken !== undefined) this.#waitFor(taken);',
+      'this.isBehind = !!taken;\n    if (taken) this.#waitFor(taken);',
       'this.isBehind = false;',
     ],
-    [
-      'a caller that stops waiting starts the next one',
-      'firstOf(this.#queues, state) !== this)',
-      'firstOf(this.#queues, state) === undefined)',
-    ],
-    ['callers that stop waiting stay in the queue', 'queue?.delete(this);', ';'],
-    ['a caller that stops waiting wakes no other', '    this.#letPass();\n  }\n\n  #waitFor', '  }\n\n  #waitFor'],
+    ['a caller that stops waiting wakes no other', 'if (first?.isBehind) first.woken.resolve();', ''],
     [
       'a caller holds up others at a limit that does not keep it',
-      'this.#keptBy === undefined || this.#keptBy === state ?',
-      'true ?',
+      'if (this.#moves <= this.states.size) this.leave(state);',
+      '',
     ],
-    [
-      'a caller that waits holds up nobody',
-      'this.#keptBy === undefined || this.#keptBy === state',
-      'this.#keptBy === undefined',
-    ],
-    ['a caller that needs two limits waits for ever', 'if (this.#moves > this.states.size) return;', ''],
+    ['a caller that waits holds up nobody', 'this.leave(state);', 'this.leave();'],
+    ['a caller that needs two limits waits for ever', 'if (this.#moves <= this.states.size) this', 'this'],
     ['a caller behind others is counted as passed', 'if (this.isBehind) this.#moves = 0;\n    else if', 'if'],
     [
       'a caller waits for the limit with the shortest wait',
@@ -321,18 +311,8 @@ export const core = [
       'limits[one]!.retryAfterMs - limits[other]!.retryAfterMs',
     ],
     ['a limit with cost 0 holds up callers', 'if (units === 0) return;', ''],
-    ['callers that pass wake nobody', 'this.#keptBy = state;\n    this.#letPass();', 'this.#keptBy = state;'],
-    ['one more caller waits than `maxWaiting`', '.indexOf(this) >= this', '.indexOf(this) > this'],
-    [
-      '`maxWaiting` counts callers that others pass',
-      'holdersOf(this.#queues, state).indexOf(this)',
-      '[...this.#queues.get(state)].indexOf(this)',
-    ],
-    [
-      'a caller that waits already is rejected by `maxWaiting`',
-      '!this.hasWaited && this.#maxWaiting < Infinity',
-      'this.#maxWaiting < Infinity',
-    ],
+    ['one more caller waits than `maxWaiting`', '.lastIndexOf(this) >= this', '.lastIndexOf(this) > this'],
+    ['a caller that waits already is rejected by `maxWaiting`', '!this.hasWaited && holdersOf', 'holdersOf'],
   ]),
   ...of('waiting/check-at-tail', WAIT, [
     [
@@ -443,6 +423,8 @@ export const core = [
     ],
     ['checks wait for callers that are about to be allowed', 'holders.some(({ hasWaited }) => hasWaited)', 'true'],
     ['each limiter has its own queues', 'getOrInsert(queuesByBackend, backendOf(store), () => new Map())', 'new Map()'],
+    ['a caller that comes back to a limit is behind later ones', 'number >= waiter.number) place', 'number < 0) place'],
+    ['callers that stop waiting stay in the queue', 'queue.splice(place, 1)', 'queue.slice()'],
   ]),
   ...of('waiting/wait-in-process', WAIT, [
     [

@@ -10,6 +10,7 @@ import {
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { createDeferred } from '../src/base/deferred';
 import { checkAtTail } from '../src/waiting/check-at-tail';
 import { checkAtTail as checkAtTailInBundles } from '../src/waiting/check-at-tail.neutral';
 
@@ -162,9 +163,13 @@ test.each([
   const rule = { name: 'default', limit: second, namespace: 'a' };
   const plan = { prefix: 'a', rules: [rule] };
   const [name] = store.namesOf(plan, 'ann');
-  const waiter = (units: number, hasWaited = true) => ({ isBehind: false, hasWaited, unitsOf: () => units, wake() {} });
+  const waiter = (units: number, hasWaited = true) => ({
+    ...{ number: 1, isBehind: false, hasWaited },
+    units: new Map([[name!, units]]),
+    woken: createDeferred(),
+  });
   const checkBehind = (...waiters: ReturnType<typeof waiter>[]) =>
-    check(new Map(waiters.length === 0 ? [] : [[name!, new Set(waiters)]]), store, plan, 'ann', 2);
+    check(new Map(waiters.length === 0 ? [] : [[name!, waiters]]), store, plan, 'ann', 2);
   expect(await checkBehind()).toMatchObject({ allowed: true, remaining: 2 });
   expect(await checkBehind(waiter(1))).toMatchObject({ allowed: false, retryAfterMs: 1000 });
   expect(await checkBehind(waiter(1, false))).toMatchObject({ allowed: true, remaining: 0 });

@@ -1,10 +1,19 @@
-import { createDeferred, type Deferred } from '../base/deferred.js';
-import { getOrInsert } from '../base/get-or-insert.js';
+import { createDeferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
 import { costAt } from '../plan/plan.js';
-import { firstOf, holdersOf, namesOf, type QuotaQueues, type QuotaWaiter, queuesOf } from '../store/quota-waiters.js';
+import {
+  enterQueue,
+  holdersOf,
+  leaveQueue,
+  namesOf,
+  type QuotaQueues,
+  type QuotaWaiter,
+  queuesOf,
+} from '../store/quota-waiters.js';
 import { tooManyWaiting } from '../validation/wait-errors.js';
 import type { WaitCall } from './wait-call.js';
+
+let nextNumber = 0;
 
 /**
  * The places of a waiting caller in the queues of the states that it needs. It starts before all later callers that need the
@@ -12,14 +21,14 @@ import type { WaitCall } from './wait-call.js';
  * up no other client at a limit that they share.
  */
 export class Ticket implements QuotaWaiter {
+  readonly number = nextNumber++;
   readonly #queues: QuotaQueues;
   /** By the names of the limits. A limit with cost 0 keeps no caller. */
   readonly states = new Map<string, string>();
-  readonly #units = new Map<string, number>();
+  readonly units = new Map<string, number>();
   readonly #maxWaiting: number;
-  #woken = createDeferred();
-  /** The state that keeps the caller. While it attempts, it holds all of them, so that no later one attempts as well. */
-  #keptBy: string | undefined;
+  /** What wakes the caller. Each attempt has its own. */
+  woken = createDeferred();
   #lastKeptBy: string | undefined;
   /** How often another state has begun to keep the caller since an earlier caller last held it up. */
   #moves = 0;
@@ -34,39 +43,24 @@ export class Ticket implements QuotaWaiter {
       const units = costAt(costs, index);
       if (units === 0) return;
       this.states.set(name, state);
-      this.#units.set(state, units);
-      getOrInsert(this.#queues, state, () => new Set()).add(this);
+      this.units.set(state, units);
     });
-  }
-
-  /** Returns what {@link wake} resolves from now on. */
-  watch(): Deferred {
-    this.#woken = createDeferred();
-    return this.#woken;
-  }
-
-  wake(): void {
-    this.#woken.resolve();
   }
 
   get hasWaited(): boolean {
     return this.#lastKeptBy !== undefined;
   }
 
-  unitsOf(state: string): number {
-    return this.#keptBy === undefined || this.#keptBy === state ? this.#units.get(state)! : 0;
-  }
-
   /**
-   * Whether no earlier caller holds one of the states, so that the caller may attempt. Otherwise it is woken later.
+   * Whether no earlier caller holds one of the states, so that the caller may attempt. Otherwise it is woken later. While it
+   * attempts, it holds all of its states, so that no later one attempts as well.
    *
    * @throws The error of `maxWaiting`.
    */
   takeTurn(): boolean {
-    this.#keptBy = undefined;
-    const taken = [...this.states.values()].find((state) => firstOf(this.#queues, state) !== this);
-    this.isBehind = taken !== undefined;
-    if (taken !== undefined) this.#waitFor(taken);
+    const [taken] = [...this.states.values()].filter((state) => !enterQueue(this.#queues, state, this));
+    this.isBehind = !!taken;
+    if (taken) this.#waitFor(taken);
     return !this.isBehind;
   }
 
@@ -78,21 +72,11 @@ export class Ticket implements QuotaWaiter {
   waitAfter({ violated, limits }: Decision): void {
     const [longest] = [...violated].sort((one, other) => limits[other]!.retryAfterMs - limits[one]!.retryAfterMs);
     const state = this.states.get(longest!);
-    if (state !== undefined) this.#waitFor(state);
-  }
-
-  leave(): void {
-    for (const state of this.states.values()) {
-      const queue = this.#queues.get(state);
-      queue?.delete(this);
-      if (queue?.size === 0) this.#queues.delete(state);
-    }
-    this.#letPass();
+    if (state) this.#waitFor(state);
   }
 
   #waitFor(state: string): void {
-    const isFirstWait = !this.hasWaited && this.#maxWaiting < Infinity;
-    if (isFirstWait && holdersOf(this.#queues, state).indexOf(this) >= this.#maxWaiting) {
+    if (!this.hasWaited && holdersOf(this.#queues, state).lastIndexOf(this) >= this.#maxWaiting) {
       throw tooManyWaiting(this.#maxWaiting);
     }
     // Callers that need fewer states could otherwise take each one while this caller waits for another one, for ever.
@@ -100,16 +84,19 @@ export class Ticket implements QuotaWaiter {
     if (this.isBehind) this.#moves = 0;
     else if (state !== this.#lastKeptBy) this.#moves += 1;
     this.#lastKeptBy = state;
-    if (this.#moves > this.states.size) return;
-    this.#keptBy = state;
-    this.#letPass();
+    if (this.#moves <= this.states.size) this.leave(state);
   }
 
-  /** Wakes the callers that are no longer behind this one. */
-  #letPass(): void {
+  /**
+   * Leaves the queues, and wakes the callers that are no longer behind this one. A caller that attempts again has its old place.
+   *
+   * @param keptBy The state that keeps the caller, if it waits.
+   */
+  leave(keptBy?: string): void {
     for (const state of this.states.values()) {
-      const first = firstOf(this.#queues, state);
-      if (first?.isBehind) first.wake();
+      if (state === keptBy) continue;
+      const first = leaveQueue(this.#queues, state, this);
+      if (first?.isBehind) first.woken.resolve();
     }
   }
 }

@@ -1,5 +1,5 @@
 import { isThenable } from '../base/awaitable.js';
-import type { Deferred } from '../base/deferred.js';
+import { createDeferred, type Deferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
@@ -23,7 +23,8 @@ export async function waitInProcess(call: WaitCall, cancellation: Cancellation):
   try {
     for (;;) {
       cancellation.throwIfCanceled();
-      const woken = ticket.watch(); // From before the attempt, so that no release is missed.
+      const woken = createDeferred();
+      ticket.woken = woken; // From before the attempt, so that no release is missed.
       if (!ticket.takeTurn()) {
         await cancellation.unlessCanceled(woken.promise);
         continue;
