@@ -426,7 +426,7 @@ export const core = [
     ['a caller that comes back to a limit is behind later ones', 'number >= waiter.number) place', 'number < 0) place'],
     ['callers that stop waiting stay in the queue', 'queue.splice(place, 1)', 'queue.slice()'],
   ]),
-  ...of('waiting/wait-in-process', WAIT, [
+  ...of('waiting/wait-for-turn', WAIT, [
     [
       'a wait that cannot end in time rejects only after the timeout',
       'cancellation.throwIfTooLong(retryAfterMs, repliedMs);',
@@ -436,8 +436,18 @@ export const core = [
     ['the delay of a caller holds up the next one', 'ticket.leave(); // The', ' // The'],
     [
       'a caller that has stopped waiting attempts',
-      '      cancellation.throwIfCanceled();\n      const woken',
-      '      const woken',
+      '      cancellation.throwIfCanceled();\n      if (queues)',
+      '      if (queues)',
+    ],
+    [
+      'a caller asks queues that have just failed',
+      'queues = queues || decision.degraded',
+      'queues = decision.degraded',
+    ],
+    [
+      'a caller whose queues have failed never returns to them',
+      '? undefined : store.waiting;',
+      '? undefined : undefined;',
     ],
   ]),
   ...of('waiting/waiting-callers', WAIT, [

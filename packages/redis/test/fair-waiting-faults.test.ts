@@ -19,14 +19,22 @@ interface Options extends FairWaitingOptions {
   readonly client?: RedisStoreOptions['client'];
   readonly waiting?: FairWaiting;
   readonly maxWaiting?: number;
+  readonly onStoreError?: 'throw' | 'deny';
 }
 
 /** A limiter with its own store. Only an event ends the wait of a caller within a test, because the lease is long. */
 function join<Given extends Limits>(limits: Given, options: Options = {}): RateLimiter<Given> {
-  const { client = redis.connect(), waiting, maxWaiting = Infinity, ...rest } = options;
+  const { client = redis.connect(), waiting, maxWaiting = Infinity, onStoreError = 'throw', ...rest } = options;
   const fair = waiting ?? fairWaiting({ subscriber: redis.connect(), lease: '1h', ...rest });
   const store = new RedisStore({ client, waiting: fair });
-  return new RateLimiter({ limits, store, prefix, timeout: '30s', maxWaiting } as RateLimiterOptions<Given>);
+  return new RateLimiter({
+    limits,
+    store,
+    prefix,
+    timeout: '30s',
+    maxWaiting,
+    onStoreError,
+  } as RateLimiterOptions<Given>);
 }
 
 const countQueued = async (key = 'api', name = 'default') =>
@@ -220,6 +228,49 @@ test('callers keep their places if their process stands still for longer than a 
   await other.refund(await Promise.race(waits));
   await Promise.all(waits);
   expect(starts).toEqual(['first', 'second']);
+});
+
+test('a caller whose arrival has failed twice gets its place when Redis replies again', async () => {
+  const client = new Redis(redis.server.url);
+  redis.beforeStop(() => client.disconnect());
+  const [arriving, other] = [join(one, { client, onStoreError: 'deny' }), join(one)];
+  const held = await arriving.wait('api');
+  client.disconnect(); // From now on, it rejects each command at once.
+  const starts: string[] = [];
+  const first = noteStart(starts, 'first', arriving.wait('api'));
+  await expect(arriving.check('api')).resolves.toMatchObject({ degraded: 'deny' });
+  const second = noteStart(starts, 'second', other.wait('api'));
+  await untilQueued(1);
+  await client.connect();
+  await untilQueued(2);
+  await other.refund(held);
+  await other.refund(await first);
+  await second;
+  expect(starts).toEqual(['first', 'second']);
+});
+
+test('callers without replies for a lease get their places back', async () => {
+  const proxy = await ReplyDroppingProxy.start(Number(new URL(redis.server.url).port));
+  const client = new Redis(proxy.port, '127.0.0.1', { retryStrategy: () => 1 });
+  redis.beforeStop(() => {
+    client.disconnect();
+    proxy.stop();
+  });
+  const [waiting, other] = [join(one, { client, lease: '1s', onStoreError: 'deny' }), join(one)];
+  const held = await other.wait('api');
+  const starts: string[] = [];
+  const waits = [noteStart(starts, 'first', waiting.wait('api')), noteStart(starts, 'second', waiting.wait('api'))];
+  await untilQueued(2);
+  waits.push(noteStart(starts, 'third', other.wait('api')));
+  await untilQueued(3);
+  await waiting.peek('api');
+  proxy.dropReplies();
+  await untilQueued(1); // Their process has sent that they leave, and reads no replies.
+  proxy.closeConnections();
+  await untilQueued(3);
+  await other.refund(held);
+  for (const wait of waits) await other.refund(await wait);
+  expect(starts).toEqual(['first', 'second', 'third']);
 });
 
 test('forgets owners whose lease has ended, and leases from before the clock was set back', async () => {

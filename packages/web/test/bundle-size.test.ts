@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 /** The bundle of an app that limits its requests in memory, in bytes after compression. Lower it when the bundle shrinks. */
-const MAX_GZIP_BYTES = 22_820;
+const MAX_GZIP_BYTES = 22_850;
 
 test('an app with one rolling window in memory has a small bundle', async () => {
   const app = `

@@ -5,5 +5,5 @@ import { invalidOption } from '../validation/validate.js';
 
 /** @throws TypeError, because a store that may fail has to bring its guard. */
 export const defaultGuard: StoreGuard = (store) => {
-  throw invalidOption('store', 'a `MemoryStore`, or a store with `guard: guardStore` of @rollgate/core/store', store);
+  throw invalidOption('store.guard', 'guardStore', store.guard);
 };

@@ -30,7 +30,8 @@ export interface StoreWaiting {
    * Records the action when it is its turn, and resolves when the action may start. The limiter then keeps its slots and publishes
    * the decision. The order of arrival is that of these calls.
    *
-   * Resolves to `undefined` if the store has failed. The caller then waits in this process, and `onStoreError` decides.
+   * Resolves to `undefined` if the store has failed. The caller then waits in this process, and `onStoreError` decides, until the
+   * store rejects a check. Then the limiter passes the same object again, and the caller gets its old place.
    *
    * After the cancellation, frees the place and takes back what is recorded. Use the methods of `cancellation`, which reject with
    * its reason.

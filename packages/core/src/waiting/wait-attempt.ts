@@ -1,7 +1,6 @@
 import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { refundInBackground } from '../store/background-refund.js';
-import type { Cancellation } from '../time/cancellation.js';
 import type { StartOrder } from '../time/start-order.js';
 import { acceptDecision } from './accept-decision.js';
 import type { WaitCall } from './wait-call.js';
@@ -13,13 +12,12 @@ import type { WaitCall } from './wait-call.js';
 export function attempt(
   call: WaitCall,
   order: StartOrder | undefined,
-  cancellation: Cancellation,
   sentMs: number,
 ): Awaitable<Decision | undefined> {
-  const { store, plan, keys, costs } = call;
+  const { store, plan, keys, costs, cancellation } = call;
   const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.canDelay);
   if (!leavesTrace) {
-    const checked = check(call, cancellation, 0, sentMs);
+    const checked = check(call, 0, sentMs);
     // A store on a network that rejects at once remembers an earlier rejection, so only a peek shows the present state.
     if (isThenable(checked) || checked.allowed) return checked;
   }
@@ -28,13 +26,13 @@ export function attempt(
   return mapAwaitable(replied, (peeked): Awaitable<Decision | undefined> => {
     if (!peeked.allowed) return peeked;
     const passed = order?.passOvertaken(peeked.delayMs, sentMs, cancellation) as Promise<undefined> | undefined;
-    return passed ?? check(call, cancellation, peeked.delayMs, sentMs);
+    return passed ?? check(call, peeked.delayMs, sentMs);
   });
 }
 
 /** Checks, and refunds what the check records if the wait is canceled before the reply. */
-function check(call: WaitCall, cancellation: Cancellation, delayMs: number, sentMs: number): Awaitable<Decision> {
-  const { limiter, store, plan, keys, costs } = call;
+function check(call: WaitCall, delayMs: number, sentMs: number): Awaitable<Decision> {
+  const { limiter, store, plan, keys, costs, cancellation } = call;
   // A caller that has stopped waiting, or whose action would start after its deadline, must not be charged.
   cancellation.throwIfCanceled();
   cancellation.throwIfTooLong(delayMs, cancellation.timers.replyMs(sentMs));

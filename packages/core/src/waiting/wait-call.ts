@@ -4,6 +4,7 @@ import type { Cost } from '../plan/resolve-costs.js';
 import type { SlotKeeper } from '../slots/slot-keeper.js';
 import type { Refunder } from '../store/background-refund.js';
 import type { Store } from '../store/store.js';
+import type { Cancellation } from '../time/cancellation.js';
 
 /** A call of `RateLimiter.wait`. */
 export interface WaitCall {
@@ -19,6 +20,8 @@ export interface WaitCall {
   readonly cost: Cost | undefined;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
+  /** Ends the wait. */
+  readonly cancellation: Cancellation;
   /** How many callers may wait in one queue. */
   readonly maxWaiting: number;
 }

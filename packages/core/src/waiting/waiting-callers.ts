@@ -2,9 +2,8 @@ import type { Decision } from '../decision/decision.js';
 import { CancelableWait } from '../time/cancellation.js';
 import { timersOf } from '../time/clock-timers.js';
 import { limiterClosed } from '../validation/wait-errors.js';
-import { acceptDecision } from './accept-decision.js';
 import type { WaitCall } from './wait-call.js';
-import { waitInProcess } from './wait-in-process.js';
+import { waitForTurn } from './wait-for-turn.js';
 
 /** What all calls of a limiter have in common. */
 type Shared = Pick<WaitCall, 'limiter' | 'store' | 'maxWaiting'>;
@@ -21,16 +20,13 @@ export class WaitingCallers {
   }
 
   /** Waits in the queues of the store's processes, or of this process. Resolves when the action starts. */
-  async wait(own: Omit<WaitCall, keyof Shared>): Promise<Decision> {
+  async wait(own: Omit<WaitCall, keyof Shared | 'cancellation'>): Promise<Decision> {
     if (this.#isClosed) throw limiterClosed();
-    const call = { ...own, ...this.#shared };
-    const cancellation = new CancelableWait(call.signal, call.timeoutMs, timersOf(call.store.clock));
+    const { signal, timeoutMs } = own;
+    const cancellation = new CancelableWait(signal, timeoutMs, timersOf(this.#shared.store.clock));
     this.#open.add(cancellation);
     try {
-      const { waiting } = call.store;
-      const grant = waiting && (await waiting.wait({ ...call, cancellation }));
-      if (grant !== undefined) return await acceptDecision(call, grant.decision, grant.madeMs);
-      return await waitInProcess(call, cancellation);
+      return await waitForTurn({ ...own, ...this.#shared, cancellation });
     } finally {
       cancellation.dispose();
       this.#open.delete(cancellation);

@@ -50,6 +50,11 @@ export class ServerClock {
     return serverMs + this.#low;
   }
 
+  /** The latest time that the server can have. `Infinity` if it is unknown. */
+  toLatestServerMs(localMs: number): number {
+    return localMs - this.#low;
+  }
+
   /**
    * Whether it is too late for a start at this time of the server. What is unknown about the clocks is how long the network takes
    * at least.

@@ -11,6 +11,7 @@ import {
 import { performance, randomId } from '../base/platform.js';
 import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
+import { LostPlaces } from './lost-places.js';
 import type { QueueingStore, Room, RoomSettings } from './room.js';
 import { ServerClock } from './server-clock.js';
 import { Ticket, type Turn } from './ticket.js';
@@ -36,6 +37,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly #left = new Map<number, Entry & { readonly endMs: number }>();
   readonly #unconfirmed = new UnconfirmedLeaves();
   readonly #serverClock = new ServerClock();
+  readonly #lostPlaces = new LostPlaces(this.#serverClock);
   #nextId = 1;
 
   constructor(store: QueueingStore, settings: RoomSettings) {
@@ -51,12 +53,17 @@ export class WaitingRoom implements StoreWaiting, Room {
     const group = this.groupOf(encodedPlan, keys, call.costs);
     if (!group.hasQueues) return undefined;
     const ticket = new Ticket(this.#nextId++, call, call.costs);
+    ticket.number = this.#lostPlaces.numberOf(call);
+    const arrivedMs = this.nowMs();
     this.#enter(ticket, group);
     let turn: Turn | undefined;
     try {
       for (;;) {
         turn = await call.cancellation.unlessCanceled(ticket.turn);
-        if (turn === undefined) return undefined;
+        if (turn === undefined) {
+          this.#lostPlaces.keep(call, ticket.number, arrivedMs);
+          return undefined;
+        }
         await this.#sleepUntilStart(turn, call);
         if (!this.#isLate(turn, ticket)) return { decision: turn.decision, madeMs: this.#earliestMs(turn.madeMs) };
         // What other processes know about this turn no longer holds, so the action must not start.

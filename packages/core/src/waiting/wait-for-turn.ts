@@ -3,26 +3,35 @@ import { createDeferred, type Deferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
-import type { Cancellation } from '../time/cancellation.js';
 import { neverAllowed } from '../validation/wait-errors.js';
+import { acceptDecision } from './accept-decision.js';
 import { Ticket } from './ticket.js';
 import { attempt } from './wait-attempt.js';
 import type { WaitCall } from './wait-call.js';
 
-/** How often a call attempts again that only `fallbackLimits` can never allow. */
-const FALLBACK_RETRY_MS = 1000;
+/** After how long a call attempts again at the latest while its store, or the queues of the store, fail. */
+const OUTAGE_RETRY_MS = 1000;
 
-/** Repeats the check until it is allowed, whenever it is the caller's turn. Resolves when the action starts. */
-export async function waitInProcess(call: WaitCall, cancellation: Cancellation): Promise<Decision> {
+/**
+ * Waits in the queues of the store, if it has any. Without them, and while they fail, repeats the check whenever it is the caller's
+ * turn in this process. Resolves when the action starts.
+ */
+export async function waitForTurn(call: WaitCall): Promise<Decision> {
+  const { store, plan, cancellation } = call;
   const { timers } = cancellation;
-  const { store, plan } = call;
   const ticket = new Ticket(call);
   const order = plan.rules
     .find(({ limit }) => limit.orderStarts)
     ?.limit.orderStarts?.(backendOf(store), plan.rules, ticket.states);
+  let queues = store.waiting;
   try {
     for (;;) {
       cancellation.throwIfCanceled();
+      if (queues) {
+        ticket.leave();
+        const grant = await queues.wait(call);
+        if (grant) return await acceptDecision(call, grant.decision, grant.madeMs);
+      }
       const woken = createDeferred();
       ticket.woken = woken; // From before the attempt, so that no release is missed.
       if (!ticket.takeTurn()) {
@@ -30,14 +39,17 @@ export async function waitInProcess(call: WaitCall, cancellation: Cancellation):
         continue;
       }
       const sentMs = timers.clock.now();
-      const attempted = attempt(call, order, cancellation, sentMs);
+      const attempted = attempt(call, order, sentMs);
       // A store in memory decides at once, so a caller that need not wait is never in the way of the next one.
       const decision = isThenable(attempted) ? await attempted : attempted;
-      if (decision === undefined) continue;
+      if (!decision) continue;
       const repliedMs = timers.replyMs(sentMs);
       if (!decision.allowed) {
+        // If the store responds, its queues may, too.
+        queues = queues || decision.degraded ? undefined : store.waiting;
+        if (queues) continue;
         ticket.waitAfter(decision);
-        await sleepUntilRetry(call, decision, repliedMs, cancellation, woken);
+        await sleepUntilRetry(call, decision, repliedMs, woken);
         continue;
       }
       const started = order?.wait(decision.delayMs, sentMs, repliedMs, cancellation);
@@ -53,21 +65,22 @@ export async function waitInProcess(call: WaitCall, cancellation: Cancellation):
   }
 }
 
-/** Sleeps until a rejected attempt may be allowed, or until `woken` resolves. */
+/** Sleeps until a rejected attempt may be allowed, or until `woken` resolves. The store or its queues may be back earlier. */
 function sleepUntilRetry(
-  { plan }: WaitCall,
+  { store, plan, cancellation }: WaitCall,
   { retryAfterMs, violated, limits, degraded }: Decision,
   repliedMs: number,
-  cancellation: Cancellation,
   woken: Deferred,
 ): Promise<void> {
-  if (retryAfterMs === Infinity) {
-    if (degraded !== 'fallback' || plan.fallback === undefined) throw neverAllowed();
-    // The limits of one process may be smaller than the cost. The store decides again after the outage.
-    return cancellation.sleep(FALLBACK_RETRY_MS, repliedMs, woken);
-  }
+  // The limits of one process may be smaller than the cost. The store decides again after the outage.
+  const isNever = retryAfterMs === Infinity;
+  if (isNever && (degraded !== 'fallback' || !plan.fallback)) throw neverAllowed();
   // A slot may be released at any time, so the wait may be shorter.
-  const isEstimate = violated.some((limit) => limits[limit]?.retryIsEstimate);
+  const isEstimate = isNever || violated.some((limit) => limits[limit]?.retryIsEstimate);
   if (!isEstimate) cancellation.throwIfTooLong(retryAfterMs, repliedMs);
-  return cancellation.sleep(retryAfterMs, repliedMs, woken);
+  return cancellation.sleep(
+    degraded || store.waiting ? Math.min(retryAfterMs, OUTAGE_RETRY_MS) : retryAfterMs,
+    repliedMs,
+    woken,
+  );
 }
