@@ -91,6 +91,9 @@ export const told = [
   ...of('core/src/outgoing/outgoing-limiter.ts', TELL, [
     ['a tell with a key wakes no caller', 'wakeWaiters(this.#store,', '(() => {})(this.#store,'],
   ]),
+  ...of('core/src/failure/guarded-store.ts', REDIS.slice(0, 1), [
+    ['a check that replies late leaves its call open', ' || limit.releasesLateChecks === true', ''],
+  ]),
   ...of('redis/src/lua/limits/told-state.lua', REDIS, [
     ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
     ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],

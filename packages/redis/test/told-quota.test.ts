@@ -65,6 +65,27 @@ test('a tell that is sent twice runs once, so it undoes no later one', async () 
   await proxy.stop();
 });
 
+test('a check that the server executes after its timeout leaves no call open', async () => {
+  const prefix = freshPrefix();
+  const proxy = await FaultyProxy.start(redis.server.port);
+  const client = new Redis(proxy.port);
+  await once(client, 'ready');
+  const limits = toldQuota({ lease: '1h' });
+  const create = (ofProcess: Redis, timeout: string) =>
+    new OutgoingLimiter({ limits, store: new RedisStore({ client: ofProcess }), prefix, timeout });
+  const [slow, other] = [create(client, '100ms'), create(redis.connect(), '30s')];
+  const warm = await other.check('warm');
+  await other.release(warm); // Now the server has the script.
+  const before = await redis.countScriptCalls();
+  proxy.delay(150); // In each direction.
+  await expect(slow.check('token')).rejects.toThrow('100 ms');
+  await until('the late reply has ended the call', async () => (await redis.countScriptCalls()) >= before + 2);
+  expect((await other.check('token')).allowed).toBe(true);
+  await Promise.all([slow.close(), other.close()]);
+  client.disconnect();
+  await proxy.stop();
+});
+
 test('in the queues that processes share, a response lets the callers of all processes start', async () => {
   const limits = toldQuota({ lease: '30s', retryAfter: '1h' });
   const prefix = freshPrefix();

@@ -1,7 +1,7 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
-import { holdsSlots } from '../limits/limit.js';
+import { holdsSlots, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Limits, LimitsFrom } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
@@ -52,8 +52,7 @@ class GuardedStore implements Guarded {
       onlyReads: ({ operation }) => operation === 'peek',
       onFailure: (error, call) => decideByPolicy(policy, error, () => this.#fallback, call),
       onLate: (decision, { operation, plan }) => {
-        // Reserved units come back after one lease.
-        if (operation === 'check' && plan.rules.some(({ limit }) => holdsSlots(limit))) this.#releaseLate(decision);
+        if (operation === 'check' && plan.rules.some(({ limit }) => isReleasedLate(limit))) this.#releaseLate(decision);
       },
     });
     this.#onLost = policy === 'throw' ? RETHROW : { onFailure() {} };
@@ -136,11 +135,16 @@ class GuardedStore implements Guarded {
     return this.#decisions.guard(sent, this.partOfReceipt(receipt), handler);
   }
 
-  /** Frees slots that no caller holds, because the policy has decided their check. */
+  /** Frees slots and closes calls that no caller has, because the policy has decided their check. */
   #releaseLate(decision: Decision): void {
     const receipt = decision.allowed ? takeReceipt(decision) : undefined;
     if (receipt === undefined) return;
     // If that fails, they are free after one lease.
     new Promise((resolve) => resolve(this.#store.release?.(receipt))).catch(() => {});
   }
+}
+
+/** Reserved units come back after one lease. A release would spend them. */
+function isReleasedLate(limit: Limit): boolean {
+  return holdsSlots(limit) || limit.releasesLateChecks === true;
 }

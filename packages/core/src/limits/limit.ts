@@ -122,6 +122,8 @@ export interface Limit extends StateLifecycle {
    * and charges record no overdraft.
    */
   readonly holdsSlots?: boolean;
+  /** Whether a check is released if the store replies too late, as with `toldQuota`. Slots are released in any case. */
+  readonly releasesLateChecks?: boolean;
   /** How long a lease lasts unless it is renewed. Present if a check takes leases: slots, or reserved units. */
   readonly leaseMicros?: number;
 

@@ -83,6 +83,8 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
   /** The units of calls that may be open together while nothing is known of the quota. */
   readonly limit: number;
   readonly countRejected = false;
+  /** Otherwise all calls would wait for a probe that no caller sends, until its lease ends. */
+  readonly releasesLateChecks = true;
   /** How long a call stays open without a renewal, in microseconds. */
   readonly leaseMicros: number;
   /** How long reported numbers matter, in microseconds. */
