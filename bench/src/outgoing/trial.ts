@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisServer } from '@rollgate/test-support';
+import { LimitedApiServer } from '@rollgate/test-support/limited-api-server';
+import { LIMITED_APIS } from '@rollgate/test-support/limited-apis';
 import { Worker } from '../worker.js';
-import { type ApiServer, startApi } from './api-server.js';
-import { APIS, type ApiName, unitsWithin } from './apis.js';
+import { APIS, type ApiName, createQuota, unitsWithin } from './apis.js';
 import type { OutgoingLibrary } from './libraries/index.js';
 import type { OutgoingTask } from './worker.js';
 
@@ -24,6 +25,8 @@ export interface Outcome {
 
 export const PROCESSES = 4;
 export const CALLERS = 25;
+/** The shortest and the longest time that a call takes. */
+const LATENCY_MS = [20, 80] as const;
 
 /** Lets the processes call the API with this library for some seconds. */
 export async function runTrial(library: OutgoingLibrary, scenario: Scenario, seconds: number): Promise<Outcome> {
@@ -54,6 +57,10 @@ export async function runTrial(library: OutgoingLibrary, scenario: Scenario, sec
   }
 }
 
+function startApi(name: ApiName): Promise<LimitedApiServer> {
+  return LimitedApiServer.start({ api: LIMITED_APIS[name], quota: createQuota(name), latencyMs: LATENCY_MS });
+}
+
 /** Waits until a window of the clock begins. */
 async function startOfWindow(api: ApiName): Promise<void> {
   const { windowMs } = APIS[api];
@@ -61,9 +68,9 @@ async function startOfWindow(api: ApiName): Promise<void> {
 }
 
 /** Takes this part of the quota, evenly over the time. Returns a function that ends it. */
-function useByOthers(api: ApiServer, scenario: Scenario): () => void {
+function useByOthers(api: LimitedApiServer, scenario: Scenario): () => void {
   if (scenario.foreign === 0) return () => {};
   const { limit, windowMs } = APIS[scenario.api];
-  const timer = setInterval(() => api.useByOthers(), windowMs / (limit * scenario.foreign));
+  const timer = setInterval(() => api.serveOther(1), windowMs / (limit * scenario.foreign));
   return () => clearInterval(timer);
 }

@@ -1,26 +1,21 @@
 import { fixedWindow } from '@rollgate/core';
+import { AlignedWindows, RefillingQuota, RollingQuota } from '@rollgate/test-support/api-quotas';
+import { LIMITED_APIS } from '@rollgate/test-support/limited-apis';
 import { discord, draftHeaders, github, openai, xRateLimit } from '../src';
 import { runTrial, type Trial } from './simulation/run';
-import {
-  describeDiscord,
-  describeGithub,
-  FixedWindowQuota,
-  RollingQuota,
-  TokenQuota,
-} from './simulation/simulated-api';
 
 // Four instances share a store, in virtual time. Each has more calls to make than the API allows.
 
 const tokens = (random: () => number) => 200 + Math.floor(random() * 1800);
 const LATE = [20, 2000] as const;
-const GITHUB = { options: { dialects: [github()] } };
-const DISCORD = { options: { dialects: [discord()] } };
-const OPENAI = { options: { dialects: [openai()] }, cost: tokens };
-const DRAFT = { options: { dialects: [draftHeaders()] } };
+const GITHUB = { api: LIMITED_APIS.github, options: { dialects: [github()] } };
+const DISCORD = { api: LIMITED_APIS.discord, options: { dialects: [discord()] } };
+const OPENAI = { api: LIMITED_APIS.openai, options: { dialects: [openai()] }, cost: tokens };
+const DRAFT = { api: LIMITED_APIS.draftHeaders, options: { dialects: [draftHeaders()] } };
 
-const githubQuota = () => new FixedWindowQuota(200, 4000, describeGithub);
-const discordQuota = () => new FixedWindowQuota(5, 1000, describeDiscord);
-const openaiQuota = () => new TokenQuota(30_000, 20_000);
+const githubQuota = () => new AlignedWindows(200, 4000);
+const discordQuota = () => new AlignedWindows(5, 1000);
+const openaiQuota = () => new RefillingQuota(30_000, 20_000);
 const draftQuota = () => new RollingQuota(50, 5000);
 
 /** A trial, the units that the API allows in its time, and the share of them that must be used. */
@@ -36,7 +31,7 @@ const exact: readonly Case[] = [
     400,
     0.95,
   ],
-  ['`X-RateLimit-*`', { quota: githubQuota(), options: { dialects: [xRateLimit()] }, seconds: 8 }, 400, 1],
+  ['`X-RateLimit-*`', { quota: githubQuota(), ...GITHUB, options: { dialects: [xRateLimit()] }, seconds: 8 }, 400, 1],
   ['Discord', { quota: discordQuota(), ...DISCORD, seconds: 12 }, 60, 1],
   ['OpenAI', { quota: openaiQuota(), ...OPENAI, seconds: 20 }, 60_000, 0.95],
   ['OpenAI, estimates of twice the cost', { quota: openaiQuota(), ...OPENAI, seconds: 40, estimate: 2 }, 90_000, 0.95],
@@ -87,9 +82,9 @@ test.each(inexact)('%s rejects few calls', async (_, trial, units, share) => {
 });
 
 test('an own limit leaves the start of each window to others', async () => {
-  const trial = { quota: discordQuota(), seconds: 12, foreignRate: 0.0005, foreignIsEven: true };
+  const trial = { ...DISCORD, quota: discordQuota(), seconds: 12, foreignRate: 0.0005, foreignIsEven: true };
   // A call of another client comes first in every second window, when all calls of this one are on their way.
-  const full = await runTrial({ ...trial, ...DISCORD });
+  const full = await runTrial(trial);
   expect(full.rejected).toBeGreaterThanOrEqual(5);
   const limits = { own: fixedWindow({ limit: 4, window: '1s' }) };
   const careful = await runTrial({ ...trial, quota: discordQuota(), options: { ...DISCORD.options, limits } });

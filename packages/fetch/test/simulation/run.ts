@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { MemoryStore, manualClock } from '@rollgate/core';
+import type { ApiQuota } from '@rollgate/test-support/api-quotas';
+import type { LimitedApi } from '@rollgate/test-support/limited-apis';
 import { createFetch, type FetchOptions } from '../../src';
-import { type Quota, SimulatedApi, type Totals } from './simulated-api';
+import { SimulatedApi, type Totals } from './simulated-api';
 
 /** A trial in virtual time. */
 export interface Trial {
-  readonly quota: Quota;
+  readonly api: LimitedApi;
+  readonly quota: ApiQuota;
   readonly options: FetchOptions;
   readonly seconds: number;
   /** The instances that share a store, as processes do. */
@@ -48,7 +51,7 @@ export async function runTrial(trial: Trial): Promise<Totals> {
   const foreignRandom = createRandom(2);
   const untilNext = () => -Math.log(1 - foreignRandom());
   const clock = manualClock(START_MS);
-  const api = new SimulatedApi(clock, trial.quota, random, { latencyMs, aheadMs });
+  const api = new SimulatedApi(clock, random, { api: trial.api, quota: trial.quota, latencyMs, aheadMs });
   const store = new MemoryStore({ clock });
   const estimateOf = ({ url }: { url: URL }) => Math.ceil(Number(url.searchParams.get('cost')) * estimate);
   let isOver = false;
