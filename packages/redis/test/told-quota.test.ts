@@ -15,6 +15,18 @@ const window = { remaining: 3, limit: 5, resetMs: 60_000 };
 const createLimiter = (client: Redis | Cluster, prefix = freshPrefix()) =>
   new OutgoingLimiter({ limits: api, store: new RedisStore({ client }), prefix, timeout: '30s' });
 
+/** A connection that the test can delay and cut. */
+async function connectThroughProxy() {
+  const proxy = await FaultyProxy.start(redis.server.port);
+  const client = new Redis(proxy.port);
+  await once(client, 'ready');
+  const stop = () => {
+    client.disconnect();
+    return proxy.stop();
+  };
+  return { proxy, client, stop };
+}
+
 test('by the time of the server, what one client is told counts for another one', async () => {
   const prefix = freshPrefix();
   const [one, other] = [redis.connect(), redis.connect()].map((client) => createLimiter(client, prefix));
@@ -47,9 +59,7 @@ test('one script closes the call, tells all limits and settles those of your own
 
 test('a tell that is sent twice runs once, so it undoes no later one', async () => {
   const prefix = freshPrefix();
-  const proxy = await FaultyProxy.start(redis.server.port);
-  const client = new Redis(proxy.port);
-  await once(client, 'ready');
+  const { proxy, client, stop } = await connectThroughProxy();
   const [cut, other] = [createLimiter(client, prefix), createLimiter(redis.connect(), prefix)];
   await cut.tell('token', { told: window }); // Now the server has the script.
   const before = await redis.countScriptCalls();
@@ -61,15 +71,12 @@ test('a tell that is sent twice runs once, so it undoes no later one', async () 
   proxy.cut();
   await done;
   expect((await other.peek('token')).remaining).toBe(1);
-  client.disconnect();
-  await proxy.stop();
+  await stop();
 });
 
 test('a check that the server executes after its timeout leaves no call open', async () => {
   const prefix = freshPrefix();
-  const proxy = await FaultyProxy.start(redis.server.port);
-  const client = new Redis(proxy.port);
-  await once(client, 'ready');
+  const { proxy, client, stop } = await connectThroughProxy();
   const limits = toldQuota({ lease: '1h' });
   const create = (ofProcess: Redis, timeout: string) =>
     new OutgoingLimiter({ limits, store: new RedisStore({ client: ofProcess }), prefix, timeout });
@@ -82,8 +89,25 @@ test('a check that the server executes after its timeout leaves no call open', a
   await until('the late reply has ended the call', async () => (await redis.countScriptCalls()) >= before + 2);
   expect((await other.check('token')).allowed).toBe(true);
   await Promise.all([slow.close(), other.close()]);
-  client.disconnect();
-  await proxy.stop();
+  await stop();
+});
+
+test('a renewal that the server executes after the end of the lease opens the call no more', async () => {
+  const prefix = freshPrefix();
+  const { proxy, client, stop } = await connectThroughProxy();
+  const limits = toldQuota({ lease: '600ms' });
+  const create = (ofProcess: Redis) =>
+    new OutgoingLimiter({ limits, store: new RedisStore({ client: ofProcess }), prefix, timeout: '30s' });
+  const [slow, other] = [create(client), create(redis.connect())];
+  await other.tell('token', { told: window });
+  await slow.check('token');
+  proxy.delay(800);
+  const before = await redis.countScriptCalls();
+  await until('a renewal arrives', async () => (await redis.countScriptCalls()) > before);
+  const { spent, reserved } = (await other.peek('token')).limits.default!;
+  expect({ spent, reserved }).toEqual({ spent: 2, reserved: 0 });
+  await Promise.all([slow.close(), other.close()]);
+  await stop();
 });
 
 test('in the queues that processes share, a response lets the callers of all processes start', async () => {
