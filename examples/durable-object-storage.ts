@@ -16,7 +16,7 @@ interface State {
   };
 }
 
-/** A store in the storage of one object. It is synchronous, so each transaction is atomic. */
+/** A store that keeps its state in the object's storage. Its transactions are synchronous, so they are atomic. */
 const createStorageStore = ({ kv }: State['storage']) =>
   createStore({
     transact(keys, update) {
@@ -30,33 +30,33 @@ const createStorageStore = ({ kv }: State['storage']) =>
   });
 
 export class ClientLimiter {
-  readonly #decide: (request: Request, info: undefined) => Promise<Response>;
+  readonly #check: (request: Request, info: undefined) => Promise<Response>;
 
   constructor({ storage }: State) {
     const limit = rateLimit({
       limit: 3,
       window: '1d',
-      key: () => 'client', // An object decides for one client.
+      key: () => 'client', // Each object serves one client.
       store: createStorageStore(storage),
       silence: ['ROLLGATE_LIMITER_PER_REQUEST'], // Each object has its own limiter.
     });
-    this.#decide = limit(() => new Response(null, { status: 204 }));
+    this.#check = limit(() => new Response(null, { status: 204 }));
   }
 
   fetch(request: Request): Promise<Response> {
-    return this.#decide(request, undefined);
+    return this.#check(request, undefined);
   }
 }
 
-const toKey = createClientKey(56); // One client has many IPv6 addresses.
+const toKey = createClientKey(56); // An IPv6 client has many addresses, so this counts by its network.
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const client = toKey(cloudflareAddress(request) ?? '');
-    const decision = await env.LIMITERS.getByName(client).fetch(request.url);
-    if (decision.status === 429) return decision;
+    const limited = await env.LIMITERS.getByName(client).fetch(request.url);
+    if (limited.status === 429) return limited;
     const response = new Response('hello');
-    for (const [name, value] of decision.headers) response.headers.set(name, value);
+    for (const [name, value] of limited.headers) response.headers.set(name, value);
     return response;
   },
 };

@@ -9,10 +9,10 @@ interface State {
   readonly id: { toString(): string };
 }
 
-const limit = rateLimit({ limit: 3, window: '1m', key: (_request, { id }: State) => id.toString() });
-const decide = limit(() => new Response(null, { status: 204 }));
+const limit = rateLimit({ limit: 3, window: '10s', key: (_request, { id }: State) => id.toString() });
+const check = limit(() => new Response(null, { status: 204 }));
 
-/** Decides the requests of one client. Cloudflare runs at most one object of a name at a time. */
+/** Checks the requests of one client. Cloudflare runs at most one object per name at a time. */
 export class ClientLimiter {
   readonly #state: State;
 
@@ -21,19 +21,19 @@ export class ClientLimiter {
   }
 
   fetch(request: Request): Promise<Response> {
-    return decide(request, this.#state);
+    return check(request, this.#state);
   }
 }
 
-const toKey = createClientKey(56); // One client has many IPv6 addresses.
+const toKey = createClientKey(56); // An IPv6 client has many addresses, so this counts by its network.
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const client = toKey(cloudflareAddress(request) ?? '');
-    const decision = await env.LIMITERS.getByName(client).fetch(request.url);
-    if (decision.status === 429) return decision;
+    const limited = await env.LIMITERS.getByName(client).fetch(request.url);
+    if (limited.status === 429) return limited;
     const response = new Response('hello');
-    for (const [name, value] of decision.headers) response.headers.set(name, value);
+    for (const [name, value] of limited.headers) response.headers.set(name, value);
     return response;
   },
 };

@@ -151,7 +151,7 @@ const EXPRESS: Record<string, Scenario> = {
     const paid = { headers: { 'X-Plan': 'paid', ...from('203.0.113.1').headers } };
     await expectSame(sides, [...times(3), ...times(6, paid)], [200, 200, 429, 200, 200, 200, 200, 200, 429]);
   },
-  async 'Requests that are not limited'(sides) {
+  async 'Exempt requests'(sides) {
     const office = from('203.0.113.8');
     await expectSame(sides, [...times(5, office), ...times(5, { path: '/health' })], new Array(10).fill(200));
     await expectSame(sides, times(4), [200, 200, 200, 429]);
@@ -174,17 +174,17 @@ const EXPRESS: Record<string, Scenario> = {
       expect(Number(headerOf(rejected, 'Retry-After'))).toBeGreaterThan(30);
     }
   },
-  async 'Only failures count'(sides) {
+  async 'Count only failures'(sides) {
     const right = { path: '/login' };
     const wrong = { path: '/login?status=401' };
     await expectSame(sides, [...times(4, right), wrong, wrong, wrong, right], [200, 200, 200, 200, 401, 401, 429, 429]);
   },
-  async 'Failures do not count'(sides) {
+  async 'Count only successes'(sides) {
     const failing = { path: '/?status=500' };
     const missing = { path: '/?status=404' };
     await expectSame(sides, [...times(4, failing), missing, missing, missing], [500, 500, 500, 500, 404, 404, 429]);
   },
-  async 'Other headers'(sides) {
+  async 'Draft headers'(sides) {
     await expectSame(sides, times(3), [200, 200, 200]);
     const [old, rejected] = [await sides.before.send(), await sides.after.send()];
     expect(headerOf(old, 'RateLimit-Policy')).toMatch(/^"requests"; q=3; w=60; pk=:\w+=*:$/);
@@ -197,7 +197,7 @@ const EXPRESS: Record<string, Scenario> = {
       expect(headerOf(response, 'Retry-After')).not.toBeNull();
     }
   },
-  async 'No headers'(sides) {
+  async 'Turn off headers'(sides) {
     await expectSame(sides, times(4), [200, 200, 200, 429]);
     expect(hasNoHeaders(await sides.before.send())).toBe(true);
     const rejected = await sides.after.send();

@@ -28,6 +28,28 @@ const OPTIONS = ['transact', 'clock', 'backend', 'connectionTo', 'subscribe', 'c
  * limits, settlements, refunds, resets and rolling counters. It returns a promise when `transact` does.
  *
  * @throws TypeError, RangeError naming the invalid option.
+ *
+ * @example
+ * ```ts
+ * import { RateLimiter, rollingWindow } from '@rollgate/core';
+ * import { createStore } from '@rollgate/core/store';
+ *
+ * const rows = new Map<string, number[]>(); // Use a table of your database instead.
+ * const store = createStore({
+ *   transact(keys, update) {
+ *     const changes = update(keys.map((key) => rows.get(key)));
+ *     for (const [index, key] of keys.entries()) {
+ *       const change = changes[index];
+ *       if (change === null) rows.delete(key);
+ *       else if (change !== undefined) rows.set(key, [...change.numbers]);
+ *     }
+ *   },
+ * });
+ *
+ * const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }), store });
+ * (await limiter.check('ann')).allowed; // => true
+ * (await limiter.check('ann')).allowed; // => false
+ * ```
  */
 export function createStore(options: CreateStoreOptions): Store & CountingStore {
   validateOptionNames('createStore', options, OPTIONS);

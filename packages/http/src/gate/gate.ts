@@ -25,6 +25,31 @@ const RESPONDED: Outcome = { kind: 'responded', allowed: undefined };
  * applies the outcome.
  *
  * @typeParam Target What the host writes headers to.
+ *
+ * @example
+ * ```ts
+ * import { Gate, type Host } from '@rollgate/http';
+ *
+ * const HOST: Host<{ address: string }, never, Map<string, string>> = {
+ *   name: 'rateLimit',
+ *   ownOptions: [],
+ *   resetUnit: 'delta',
+ *   getClientAddress: (call) => call.address,
+ *   getRequestHeader: () => undefined,
+ *   getProxyTrust: () => 'none',
+ *   isDisconnected: () => false,
+ *   setHeader: (headers, name, value) => headers.set(name, value),
+ *   getHeader: (headers, name) => headers.get(name),
+ *   lowercaseHeaders: false,
+ * };
+ * const gate = new Gate(HOST, { limit: 1, window: '1m' });
+ * (await gate.judge({ address: '192.0.2.1' })).kind; // => 'allowed'
+ *
+ * const outcome = await gate.judge({ address: '192.0.2.1' });
+ * const headers = new Map<string, string>();
+ * if (outcome.kind === 'rejected') gate.headers.write(headers, outcome);
+ * headers.get('Retry-After'); // => '60'
+ * ```
  */
 export class Gate<Request, Response, Target = Response> {
   readonly #host: Host<Request, Response, Target>;

@@ -21,6 +21,36 @@ type HeaderTarget<Response> = Response | NodeResponse;
  *
  * It awaits only what requires it. With a store in memory and option functions that return values, a request has continued
  * or been rejected when `run` returns.
+ *
+ * @example
+ * ```ts
+ * import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+ * import { type Framework, HttpLimiter, sendRejection } from '@rollgate/http';
+ *
+ * const NODE: Framework<IncomingMessage, ServerResponse> = {
+ *   name: 'rateLimit',
+ *   ownOptions: [],
+ *   resetUnit: 'epoch',
+ *   getClientAddress: (request) => request.socket.remoteAddress,
+ *   getRequestHeader: (request, name) => request.headers[name],
+ *   getProxyTrust: () => 'none',
+ *   isDisconnected: (request) => request.socket.destroyed,
+ *   getNodeResponse: (response) => response,
+ * };
+ * const httpLimiter = new HttpLimiter(
+ *   NODE,
+ *   { limit: 100, window: '1m' },
+ *   {
+ *     attachDecision() {}, // An adapter puts the decision on the request here.
+ *     sendRejection(request, response, next, _decision, rejection) {
+ *       sendRejection(response, request.headers.accept, rejection, next);
+ *     },
+ *   },
+ * );
+ * const server = createServer((request, response) => {
+ *   httpLimiter.run(request, response, (error) => response.end(error?.message ?? 'hello'));
+ * });
+ * ```
  */
 export class HttpLimiter<Request, Response> {
   readonly #framework: Framework<Request, Response>;

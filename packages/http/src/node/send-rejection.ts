@@ -8,6 +8,19 @@ import type { Next, NodeResponse } from './adapter.js';
  * way to send a body. Express's `send` would add an `ETag`, which costs time and is useless in a response that is not cached.
  *
  * @param accept The request's header `Accept`.
+ *
+ * @example
+ * ```ts
+ * import type { IncomingMessage, ServerResponse } from 'node:http';
+ * import { type Adapter, sendRejection } from '@rollgate/http';
+ *
+ * const adapter: Adapter<IncomingMessage, ServerResponse> = {
+ *   attachDecision() {},
+ *   sendRejection(request, response, next, _decision, rejection) {
+ *     sendRejection(response, request.headers.accept, rejection, next);
+ *   },
+ * };
+ * ```
  */
 export function sendRejection(
   response: NodeResponse,

@@ -19,6 +19,15 @@ export interface RenderedRejection {
  * plain text. An error is rendered with its own status and its message, for hosts without error handling.
  *
  * @param accept The request's header `Accept`. A host that always sends JSON passes none.
+ *
+ * @example
+ * ```ts
+ * import { renderRejection } from '@rollgate/http';
+ *
+ * const rejection = { status: 429, text: 'Rate limit exceeded: try again in 23 seconds' };
+ * renderRejection(rejection, 'text/plain').body; // => 'Rate limit exceeded: try again in 23 seconds\n'
+ * JSON.parse(renderRejection(rejection).body).code; // => 'RATE_LIMIT_EXCEEDED'
+ * ```
  */
 export function renderRejection(rejection: Rejection, accept?: string | null): RenderedRejection {
   if ('body' in rejection) return rejection;

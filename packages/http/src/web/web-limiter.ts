@@ -11,7 +11,34 @@ import { waitForStart } from './wait-for-start.js';
 import { WEB_HEADERS } from './web-headers.js';
 import type { WebHost } from './web-host.js';
 
-/** Limits requests on a host whose responses are values. */
+/**
+ * Limits requests on a host whose responses are values.
+ *
+ * @example
+ * ```ts
+ * import { type WebHost, WebLimiter } from '@rollgate/http';
+ *
+ * const WEB: WebHost<Request> = {
+ *   name: 'rateLimit',
+ *   ownOptions: [],
+ *   resetUnit: 'delta',
+ *   getRequest: (request) => request,
+ *   getClientAddress: (request) => request.headers.get('x-client-address') ?? undefined, // Set by the platform.
+ *   getRequestHeader: (request, name) => request.headers.get(name),
+ *   getProxyTrust: () => 'custom',
+ *   isDisconnected: (request) => request.signal.aborted,
+ * };
+ * const webLimiter = new WebLimiter(WEB, { limit: 1, window: '1m' });
+ *
+ * async function handle(request: Request): Promise<Response> {
+ *   const result = await webLimiter.check(request);
+ *   return result.allowed ? result.withHeaders(new Response('hello')) : result.response();
+ * }
+ * const headers = { 'X-Client-Address': '192.0.2.1' };
+ * (await handle(new Request('http://localhost/', { headers }))).status; // => 200
+ * (await handle(new Request('http://localhost/', { headers }))).status; // => 429
+ * ```
+ */
 export class WebLimiter<Call> {
   readonly #host: WebHost<Call>;
   readonly #gate: WebGate<Call>;
