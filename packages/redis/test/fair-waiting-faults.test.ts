@@ -127,6 +127,26 @@ test('the turn of an unknown caller does not hide the rest of its message', asyn
   expect((await next).allowed).toBe(true);
 });
 
+test('a process whose first callers arrive while it subscribes gets messages', async () => {
+  const subscriber = redis.connect();
+  const [waiting, other] = [join(one, { subscriber }), join(one)];
+  const held = await other.wait('api');
+  await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
+  const isOver = new AbortController();
+  const waits = Array.from({ length: 300 }, () => waiting.wait('api', { signal: isOver.signal })); // Too many for one call.
+  for (const wait of waits) wait.catch(() => {});
+  await until('both are subscribed', async () => {
+    const channels = (await redis.server.run('PUBSUB', 'CHANNELS', 'rollgate:*')) as string[];
+    return channels.length >= 2;
+  });
+  await subscriber.ping(); // It has read the reply.
+  await redis.server.run('CLIENT', 'UNPAUSE');
+  await untilQueued(300);
+  await other.refund(held);
+  expect((await waits[0]!).allowed).toBe(true);
+  isOver.abort();
+});
+
 test('two stores with the same fairWaiting get their own messages', async () => {
   const waiting = fairWaiting({ subscriber: redis.connect(), lease: '1h' });
   const [first, second, other] = [join(one, { waiting }), join(one, { waiting }), join(one)];

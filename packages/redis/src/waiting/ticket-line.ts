@@ -152,14 +152,17 @@ export class TicketLine {
 
   #send(kind: string, rest: readonly unknown[], onError: () => void): void {
     const { encodedPlan, keys } = this.group;
+    const caller = this.#room.caller();
     const operation: TicketOperation = {
       kind: 'ticket',
       encodedPlan,
       keys,
-      encoding: this.group.encode(kind, this.#room.caller(), rest),
+      encoding: this.group.encode(kind, caller, rest),
       resolve: (text, sentMs) => {
         this.#asks.noteReply();
         if (kind === 'sync') this.#asks.end();
+        // Redis must know how this process gets messages now. It runs the rest of a long batch after later operations.
+        if (caller.contact !== this.#room.caller().contact) this.#asks.hurry();
         this.#room.receive(text, sentMs);
         this.#reenterMissing();
         this.#schedule();
