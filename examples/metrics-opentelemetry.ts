@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import rateLimit, { type RequestEvent, rollingWindow } from '@rollgate/fastify';
+import rateLimit, { type RequestEvent, rollingWindow, type StoreFailure } from '@rollgate/fastify';
 import { RedisStore } from '@rollgate/redis';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';
@@ -33,7 +33,10 @@ subscribe('rollgate:request', (message) => {
     decisions.add(1, { limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
-subscribe('rollgate:store:failure', () => storeFailures.add(1));
+subscribe('rollgate:store:failure', (message) => {
+  console.error('The store has failed:', (message as StoreFailure).error); // Rollgate emits no warning if there is a subscriber.
+  storeFailures.add(1);
+});
 
 const redis = REDIS_URL === undefined ? undefined : new Redis(REDIS_URL);
 redis?.on('error', () => {}); // Emitted at every attempt to connect. The counter above counts an outage once.

@@ -1,7 +1,14 @@
 // An Express server that counts the decisions of its limits for Prometheus.   npm run example metrics-prometheus.ts
 import { subscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
-import { type RequestEvent, rateLimit, rollingWindow, type StoreFailure, type StoreRecovery } from '@rollgate/express';
+import {
+  type RefundFailure,
+  type RequestEvent,
+  rateLimit,
+  rollingWindow,
+  type StoreFailure,
+  type StoreRecovery,
+} from '@rollgate/express';
 import { RedisStore } from '@rollgate/redis';
 import express from 'express';
 import { Redis } from 'ioredis';
@@ -36,7 +43,7 @@ const refundFailures = new Counter({
 });
 const leaseLosses = new Counter({
   name: 'rollgate_lease_losses_total',
-  help: 'Slots of a concurrency limit that may belong to another process.',
+  help: 'Leases that this process could not renew in time, so others may use their slots or units.',
   registers: [registry],
 });
 
@@ -51,7 +58,8 @@ const downParts = new Map<object, Set<string>>();
 const partsOf = (store: object) => downParts.get(store) ?? downParts.set(store, new Set()).get(store)!;
 const publishDown = () => storeDown.set([...downParts.values()].reduce((sum, parts) => sum + parts.size, 0));
 subscribe('rollgate:store:failure', (message) => {
-  const { store, part } = message as StoreFailure;
+  const { store, part, error } = message as StoreFailure;
+  console.error('The store has failed:', error); // Rollgate emits no warning if there is a subscriber.
   storeFailures.inc();
   partsOf(store).add(part);
   publishDown();
@@ -61,7 +69,10 @@ subscribe('rollgate:store:recovery', (message) => {
   partsOf(store).delete(part);
   publishDown();
 });
-subscribe('rollgate:refund:failure', () => refundFailures.inc());
+subscribe('rollgate:refund:failure', (message) => {
+  console.error('A refund has failed:', (message as RefundFailure).error);
+  refundFailures.inc();
+});
 subscribe('rollgate:lease:lost', () => leaseLosses.inc());
 
 const redis = REDIS_URL === undefined ? undefined : new Redis(REDIS_URL);

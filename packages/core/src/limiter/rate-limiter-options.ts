@@ -64,8 +64,8 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    */
   checks?: 'queue' | 'overtake' | undefined;
   /**
-   * Called when slots of a `concurrency` limit may belong to another process, because this one could not renew its lease in
-   * time.
+   * Called when this process could not renew a lease in time. Its slots of `concurrency`, or its reserved units of a
+   * `calendarWindow`, may then belong to another process.
    *
    * @defaultValue none; the channel `rollgate:lease:lost` publishes the same
    */

@@ -1,7 +1,7 @@
 import type { RecordedHit } from '../engine/recorded-hit.js';
 import type { ReservingLimit } from '../engine/reserving-limit.js';
 import type { Hit, State, Usage, Verdict } from '../limits/limit.js';
-import { type Duration, parseInterval } from '../validation/duration.js';
+import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import * as leases from './lease-list.js';
 import { ReservationSettlement } from './reservation-settlement.js';
@@ -71,7 +71,7 @@ export function toldQuota(options: ToldQuotaOptions): ToldQuota {
     leaseMicros: parseInterval('lease', options.lease) * 1000,
     limit: validatePositiveInteger('guess', options.guess ?? 1),
     maxAgeMicros: parseInterval('maxAge', options.maxAge ?? DAY_MS) * 1000,
-    retryAfterMicros: parseInterval('retryAfter', options.retryAfter ?? '1s') * 1000,
+    retryAfterMicros: parseDuration('retryAfter', options.retryAfter ?? '1s') * 1000,
   });
 }
 
