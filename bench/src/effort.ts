@@ -18,6 +18,8 @@ export interface Effort {
   readonly leasing: { readonly seconds: number; readonly overloadSeconds: number };
   /** How long the processes of a trial call an API, a multiple of 10. */
   readonly outgoing: { readonly seconds: number };
+  /** How often each library runs each scenario. */
+  readonly fairWait: { readonly rounds: number };
   readonly redis: {
     readonly load: RedisLoad;
     readonly growth: { readonly rounds: number; readonly checks: number; readonly limits: readonly number[] };
@@ -62,6 +64,7 @@ export const FULL: Effort = {
   sql: { rounds: 5, checks: 20_000 },
   leasing: { seconds: 10, overloadSeconds: 60 },
   outgoing: { seconds: 30 },
+  fairWait: { rounds: 3 },
   redis: {
     load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000, checks: 64_000 },
     growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
@@ -81,6 +84,7 @@ export const QUICK: Effort = {
   sql: { rounds: 3, checks: 4_000 },
   leasing: { seconds: 2, overloadSeconds: 6 },
   outgoing: { seconds: 10 },
+  fairWait: { rounds: 1 },
   redis: {
     load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000, checks: 16_000 },
     growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },

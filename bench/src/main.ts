@@ -6,6 +6,7 @@ import { measureAlgorithms } from './algorithms.js';
 import { measureBytes } from './bytes.js';
 import { measureCalendar } from './calendar.js';
 import { FULL, QUICK } from './effort.js';
+import { measureFairWait } from './fair-wait.js';
 import { measureFastWays } from './fast-ways.js';
 import { measureHttp } from './http.js';
 import { measureLeasing } from './leasing.js';
@@ -46,6 +47,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   'open-work': () => measureOpenWorkCosts(effort.openWork),
   leasing: () => measureLeasing(effort.leasing),
   outgoing: () => measureOutgoing(effort.outgoing),
+  'fair-wait': () => measureFairWait(effort.fairWait),
   regions: () => measureRegions(),
   calendar: () => measureCalendar(effort.openWork),
   'fast-ways': () => measureFastWays(effort.fastWays),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { renderComparison } from './comparison/page.js';
 import { renderCosts, renderLogSizes } from './costs.js';
+import { renderFairWait } from './fair-wait/page.js';
 import { renderHome } from './home.js';
 import type { Machine } from './machine.js';
 import { renderOutgoing } from './outgoing/page.js';
@@ -18,6 +19,7 @@ const PAGES: Readonly<Record<string, (page: string, read: ReadResults) => string
   'docs/calling-apis.md': renderOutgoing,
   'docs/comparison.md': renderComparison,
   'docs/index.md': renderHome,
+  'docs/queues.md': renderFairWait,
   'docs/redis-in-production.md': renderLogSizes,
 };
 

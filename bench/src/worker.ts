@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -14,6 +14,13 @@ export interface WorkerOptions {
   readonly core?: number;
   /** The longest that a task may take, in milliseconds. @defaultValue `120_000` */
   readonly timeoutMs?: number;
+  /** Receives what the worker reports during a task: see {@link report}. */
+  readonly onReport?: (value: unknown) => void;
+}
+
+/** What a worker sends before its result. */
+interface ReportMessage {
+  readonly report: unknown;
 }
 
 const hasTaskset = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'taskset')));
@@ -25,15 +32,21 @@ export const canPin = hasTaskset && availableParallelism() > 1;
 export class Worker<Task, Result> {
   readonly #process: ChildProcess;
   readonly #timeoutMs: number;
+  /** Emits `result` for each result. */
+  readonly #results = new EventEmitter();
 
-  private constructor(process: ChildProcess, timeoutMs: number) {
+  private constructor(process: ChildProcess, { timeoutMs = 120_000, onReport }: WorkerOptions) {
     this.#process = process;
     this.#timeoutMs = timeoutMs;
+    process.on('message', (message) => {
+      if (isReport(message)) onReport?.(message.report);
+      else this.#results.emit('result', message);
+    });
   }
 
   /** Starts `file`, a module that calls {@link handleTasks}, and waits until it is ready. */
   static async start<Task, Result>(file: string, options: WorkerOptions = {}): Promise<Worker<Task, Result>> {
-    const { args = [], flags = [], core, timeoutMs = 120_000 } = options;
+    const { args = [], flags = [], core } = options;
     const path = fileURLToPath(new URL(file, import.meta.url));
     const command = [process.execPath, ...process.execArgv, ...flags, path, ...args];
     const pinned = core !== undefined && canPin ? ['taskset', '-c', String(core), ...command] : command;
@@ -41,7 +54,7 @@ export class Worker<Task, Result> {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
-    const worker = new Worker<Task, Result>(child, timeoutMs);
+    const worker = new Worker<Task, Result>(child, options);
     await worker.#nextMessage();
     return worker;
   }
@@ -49,6 +62,11 @@ export class Worker<Task, Result> {
   async run(task: Task): Promise<Result> {
     this.#process.send(task as object);
     return (await this.#nextMessage()) as Result;
+  }
+
+  /** Sends a signal to the process, such as `SIGSTOP`. */
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name);
   }
 
   async stop(): Promise<void> {
@@ -66,7 +84,7 @@ export class Worker<Task, Result> {
     });
     const late = AbortSignal.timeout(this.#timeoutMs);
     try {
-      const message = once(this.#process, 'message', { signal: AbortSignal.any([signal, late]) });
+      const message = once(this.#results, 'result', { signal: AbortSignal.any([signal, late]) });
       const [value] = (await Promise.race([message, exit])) as unknown[];
       return value;
     } catch (error) {
@@ -77,6 +95,15 @@ export class Worker<Task, Result> {
       done.abort();
     }
   }
+}
+
+function isReport(message: unknown): message is ReportMessage {
+  return typeof message === 'object' && message !== null && 'report' in message;
+}
+
+/** Reports a value to the parent process at once, even if this process is killed before its result. Call it in a worker. */
+export function report(value: unknown): void {
+  process.send!({ report: value } satisfies ReportMessage);
 }
 
 /** Runs the tasks that the parent process sends. Ends when the parent process ends. Call it in a worker. */

@@ -1,0 +1,86 @@
+import type { Effort } from './effort.js';
+import { LIBRARIES, type WaitingLibrary } from './fair-wait/libraries.js';
+import {
+  CALLERS,
+  GAP_MS,
+  LIMIT,
+  PROCESSES,
+  REFUND_AFTER_MS,
+  SCENARIOS,
+  type Scenario,
+  WINDOW_MS,
+} from './fair-wait/load.js';
+import { type Outcome, runTrial } from './fair-wait/trial.js';
+import { versionOf } from './machine.js';
+import { inTurn, median } from './statistics.js';
+import { type Report, type Row, tenths, toFigure, whole } from './table.js';
+
+/** How a figure appears: its title, how it is written, and what it is of the rounds. */
+interface Column {
+  readonly title: string;
+  readonly write: (value: number) => string;
+  readonly of: (values: readonly number[]) => number;
+}
+
+const most = (values: readonly number[]) => Math.max(...values);
+const least = (values: readonly number[]) => Math.min(...values);
+const hundredths = (value: number) => value.toFixed(2);
+
+export const FIGURES: Readonly<Record<keyof Outcome, Column>> = {
+  invertedPercent: { title: '% of pairs out of order', write: tenths, of: most },
+  invertedInRedisPercent: { title: '% of pairs out of order, by arrival in Redis', write: tenths, of: most },
+  scriptsPerStart: { title: 'scripts per start', write: hundredths, of: median },
+  usedPercent: { title: '% of the quota used', write: tenths, of: median },
+  mostWithin: { title: 'most starts in any 75 ms', write: whole, of: most },
+  startedPercent: { title: '% of live callers that started', write: whole, of: least },
+};
+
+/** Lets callers of several processes wait for one limit in Redis, in order and not. */
+export async function measureFairWait({ rounds }: Effort['fairWait']): Promise<Report<WaitingLibrary>> {
+  const names = Object.keys(LIBRARIES) as WaitingLibrary[];
+  const outcomes = new Map<string, Outcome[]>();
+  for (let round = 0; round < rounds; round++) {
+    for (const scenario of SCENARIOS) {
+      for (const library of inTurn(names, round)) {
+        if (library === 'bottleneck' && scenario === 'a third refunded') continue; // Without a reservoir, nothing is freed.
+        const outcome = await runTrial(library, scenario);
+        const all = outcomes.get(`${scenario} ${library}`) ?? [];
+        outcomes.set(`${scenario} ${library}`, [...all, outcome]);
+        process.stderr.write(`\n${scenario}, ${library}: ${JSON.stringify(outcome)}`);
+      }
+    }
+  }
+  const rowOf = (scenario: Scenario, figure: keyof Outcome): Row<WaitingLibrary> => ({
+    what: `${scenario}: ${FIGURES[figure].title}`,
+    cells: Object.fromEntries(
+      names.flatMap((library) => {
+        const values = (outcomes.get(`${scenario} ${library}`) ?? []).map((outcome) => outcome[figure]);
+        const known = values.filter((value) => value !== undefined);
+        return known.length === 0 ? [] : [[library, toFigure(FIGURES[figure].of(known), FIGURES[figure].write)]];
+      }),
+    ),
+  });
+  const figures = Object.keys(FIGURES) as (keyof Outcome)[];
+  const rows = SCENARIOS.flatMap((scenario) => figures.map((figure) => rowOf(scenario, figure)));
+  return { headers: describeLibraries(), rows, method: describeMethod(rounds) };
+}
+
+function describeLibraries(): Record<WaitingLibrary, string> {
+  return {
+    fair: 'with `fairWaiting`',
+    plain: 'without it',
+    bottleneck: `bottleneck ${versionOf('bottleneck')}`,
+  };
+}
+
+function describeMethod(rounds: number): string[] {
+  return [
+    `- **Load**: ${CALLERS} callers of ${PROCESSES} processes wait for ${LIMIT} units per ${WINDOW_MS} ms in a private Redis. They call ${GAP_MS} ms apart, one process after the other.`,
+    `- **Out of order**: Of two callers, the later one started more than 25 ms earlier. That is the \`horizon\`. Callers of the process that was stopped or killed do not count here.`,
+    `- **A third refunded**: Each third caller frees its unit ${REFUND_AFTER_MS} ms after its start. The scripts of these refunds do not count.`,
+    '- **Quota**: This is the least time that the starts need, of the time that they took.',
+    '- **Most starts in any 75 ms**: The limit allows 5. A start may come 25 ms after its turn.',
+    `- **bottleneck**: It paces the starts, one in ${WINDOW_MS / LIMIT} ms, because its reservoirs in Redis need intervals of 5 s. So nothing can be refunded.`,
+    `- **Rounds**: ${rounds}. Scripts and quota are medians, the others are the worst figures.`,
+  ];
+}

@@ -1,0 +1,62 @@
+import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { type FairWaiting, fairWaiting } from '@rollgate/redis/waiting';
+import Bottleneck from 'bottleneck';
+import { Redis } from 'ioredis';
+import { LIMIT, WINDOW_MS } from './load.js';
+
+/** Waits for a unit and starts the action. Resolves to what frees the unit again, unless the library has no such thing. */
+type Wait = (action: () => void) => Promise<(() => Promise<unknown>) | undefined>;
+
+/** Creates the client of one process. Its connections work, and the server knows its scripts. */
+type CreateWait = (redisUrl: string, process: number) => Promise<Wait>;
+
+const createPlain: CreateWait = (redisUrl, process) => createRollgate(new Redis(redisUrl), process);
+
+const createFair: CreateWait = (redisUrl, process) => {
+  const client = new Redis(redisUrl);
+  return createRollgate(client, process, fairWaiting({ subscriber: client.duplicate(), lease: '3s' }));
+};
+
+async function createRollgate(client: Redis, process: number, waiting?: FairWaiting): Promise<Wait> {
+  const limiter = new RateLimiter({
+    limits: rollingWindow({ limit: LIMIT, window: `${WINDOW_MS}ms` }),
+    store: new RedisStore({ client, waiting }),
+    timeout: '10s',
+  });
+  await limiter.refund(await limiter.wait(warmUpKey(process)));
+  return async (action) => {
+    const decision = await limiter.wait('api');
+    action();
+    return () => limiter.refund(decision);
+  };
+}
+
+/** By this key, `arrivals.ts` recognizes the process. */
+export const warmUpKey = (process: number): string => `warm-up-${process}`;
+
+/** In a cluster, its reservoirs need intervals of 5 seconds, so the limit becomes a distance between starts. */
+const createBottleneck: CreateWait = async (redisUrl) => {
+  const { hostname: host, port } = new URL(redisUrl);
+  const limiter = new Bottleneck({
+    id: 'my-app',
+    datastore: 'ioredis',
+    clientOptions: { host, port: Number(port) },
+    Redis,
+    minTime: WINDOW_MS / LIMIT,
+  });
+  await limiter.ready();
+  await limiter.schedule(async () => {});
+  return async (action) => {
+    await limiter.schedule(async () => action());
+    return undefined;
+  };
+};
+
+export const LIBRARIES = {
+  fair: createFair,
+  plain: createPlain,
+  bottleneck: createBottleneck,
+} as const satisfies Readonly<Record<string, CreateWait>>;
+
+export type WaitingLibrary = keyof typeof LIBRARIES;

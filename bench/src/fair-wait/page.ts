@@ -1,0 +1,38 @@
+import { markdownTable } from 'markdown-table';
+import { FIGURES } from '../fair-wait.js';
+import { replaceSection } from '../page-sections.js';
+import type { ReadResults } from '../readme.js';
+import type { Scenario } from './load.js';
+import type { Outcome } from './trial.js';
+
+/** The rows of the page, which shows not all figures. */
+const SHOWN: readonly (readonly [figure: keyof Outcome, scenario: Scenario])[] = [
+  ['invertedPercent', 'a burst'],
+  ['invertedPercent', 'a third refunded'],
+  ['invertedPercent', 'one of 8 killed'],
+  ['invertedPercent', 'one of 8 stopped for 600 ms'],
+  ['scriptsPerStart', 'a burst'],
+  ['scriptsPerStart', 'a third refunded'],
+  ['usedPercent', 'a burst'],
+  ['mostWithin', 'a burst'],
+  ['mostWithin', 'one of 8 stopped for 600 ms'],
+];
+
+/** Returns `docs/queues.md` with the figures of callers in several processes. */
+export function renderFairWait(page: string, read: ReadResults): string {
+  const { headers, rows, method, machine } = read('fair-wait');
+  const libraries = Object.keys(headers);
+  const lines = SHOWN.map(([figure, scenario]) => {
+    const { cells } = rows.find(({ what }) => what === `${scenario}: ${FIGURES[figure].title}`)!;
+    const texts = libraries.map((library) => {
+      const cell = cells[library];
+      return typeof cell === 'object' ? cell.text : '–';
+    });
+    return [`${FIGURES[figure].title}, ${scenario}`, ...texts];
+  });
+  const header = ['measured', ...libraries.map((library) => headers[library]!)];
+  const table = markdownTable([header, ...lines], { align: ['l', ...libraries.map(() => 'r')] });
+  const { date, node, cpu, cores } = machine;
+  const run = `- The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
+  return replaceSection(page, 'fair-wait', [table, [...method, run].join('\n')].join('\n\n'));
+}
