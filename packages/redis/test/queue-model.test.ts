@@ -45,15 +45,16 @@ const QUICK_DEFECTS = [
   'a new ticket overtakes',
   'a start ahead ends the log before it',
   'a check counts from the newest hit',
+  'a check looks into no queue',
 ];
 
 test.each(effort(QUICK_DEFECTS, Object.keys(DEFECTS)))('finds a planted defect: %s', async (name) => {
-  const { scope, from, to } = DEFECTS[name]!;
+  const { scope, from = '', to = '', changes } = DEFECTS[name]!;
   const plant = (script: string) => {
     if (!script.includes(from)) throw new Error(`Expected the script to contain ${from}`);
-    return script.replaceAll(from, () => to);
+    return from === '' ? script : script.replaceAll(from, () => to);
   };
-  const model = new QueueModel(redis.connect() as never, SCOPES[scope]!, plant);
+  const model = new QueueModel(redis.connect() as never, { ...SCOPES[scope]!, ...changes }, plant);
   const { problem, states } = await explore(model, 12_000, 10);
   if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${name}: ${problem} after ${states} states\n`);
   expect(problem).toBeDefined();

@@ -1,11 +1,14 @@
+import type { Scope } from './scope.js';
 import type { SCOPES } from './scopes.js';
 
-/** A change of the scripts that breaks a guarantee, and the scope in which the explorer finds it. */
+/** A change that breaks a guarantee, and the scope in which the explorer finds it. */
 export interface PlantedDefect {
   readonly scope: keyof typeof SCOPES;
-  /** What the script contains, and what takes its place. */
-  readonly from: string;
-  readonly to: string;
+  /** What the script contains, and what takes its place. By default, the script stays. */
+  readonly from?: string;
+  readonly to?: string;
+  /** What the processes do instead. */
+  readonly changes?: Partial<Scope>;
 }
 
 const ORDER = 'order of three callers';
@@ -73,4 +76,30 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a start ahead ends the log before it': { scope: ORDER, from: 'now - (rule.is_dated and MAX_DATED or 0)', to: 'now' },
   'no ticket is ever granted': { scope: ORDER, from: 'turns < line.max_turns)', to: 'turns < 0)' },
+  'an action starts after its turn': { scope: 'faults of two callers', changes: { mayStartLate: true } },
+  'a check looks into no queue': {
+    scope: CHECKS,
+    from: "'0', '+inf') > 0 then return ''",
+    to: "'0', '+inf') > 9 then return ''",
+  },
+  'a check misses the first queue': {
+    scope: CHECKS,
+    from: 'index = first_key + own_count + 1,',
+    to: 'index = first_key + own_count + 2,',
+  },
+  'later starts do not count': {
+    scope: 'faults and a long horizon',
+    from: 'local free = limit - (hits.total - dropped)',
+    to: 'local free = limit - (hits.is_dated and log.total_before(hits, log.first_after(hits, now)) or hits.total) + dropped',
+  },
+  'a start is recorded before a later one': {
+    scope: COSTS,
+    from: 'at, time = newest, present(hits, now)',
+    to: 'at, time = now, present(hits, now)',
+  },
+  'turns are granted too early': {
+    scope: ORDER,
+    from: 'wait <= line.horizon and may_start',
+    to: 'wait <= 2 * line.horizon and may_start',
+  },
 };

@@ -1,4 +1,5 @@
-import type { Choice, ModelState, QueueModel } from './queue-model.js';
+import type { Choice, ModelState } from './model-state.js';
+import type { QueueModel } from './queue-model.js';
 import { finish, type Steps } from './schedules.js';
 import type { Outcome } from './script-runner.js';
 

@@ -1,4 +1,7 @@
-import type { Choice, ModelState, QueueModel } from './queue-model.js';
+import { createRandom } from '../support/random.js';
+import type { Choice, ModelState } from './model-state.js';
+import type { QueueModel } from './queue-model.js';
+import { processOf } from './scope.js';
 
 /** The steps of a schedule. Returns what is wrong at its end, if anything is. */
 export type Steps = Generator<Choice, string | undefined, void>;
@@ -23,16 +26,17 @@ export function* finish(model: QueueModel, state: ModelState): Steps {
   for (; state.tick <= end; model.pass(state)) {
     yield* deliverAll(model, state);
     for (const [index, caller] of state.callers.entries()) {
-      if (caller.resends) yield model.enter(index);
-      if (caller.owesLeave && hasWaiting(model, state, index)) yield model.leaveAgain(index);
+      if (caller.resends) yield model.callers.enter(index);
+      if (caller.owesLeave && hasWaiting(model, state, index)) yield model.callers.leaveAgain(index);
       yield* deliverAll(model, state);
-      if (caller.status === 'waits') yield caller.isMissing ? model.reenter(state, index) : model.sync(state, index);
+      if (caller.status === 'waits')
+        yield caller.isMissing ? model.callers.reenter(state, index) : model.callers.sync(state, index);
       yield* deliverAll(model, state);
-      if (caller.status === 'hasTurn' && caller.at < state.tick) yield model.reenter(state, index);
+      if (caller.status === 'hasTurn' && caller.at < state.tick) yield model.callers.reenter(state, index);
       yield* deliverAll(model, state);
     }
     for (const [index, { status, at }] of state.callers.entries()) {
-      if (status === 'hasTurn' && at === state.tick) yield model.start(index);
+      if (status === 'hasTurn' && at === state.tick) yield model.callers.start(index);
     }
     const problem = model.findProblem(state);
     if (problem !== undefined) return `${problem}, in a fair schedule`;
@@ -42,22 +46,13 @@ export function* finish(model: QueueModel, state: ModelState): Steps {
 }
 
 function* deliverAll(model: QueueModel, state: ModelState): Generator<Choice, void, void> {
-  while (state.messages.length > 0) yield model.deliver(0);
-  while (state.unused.length > 0) yield model.refundUnused(state, 0);
+  while (state.messages.length > 0) yield model.faults.deliver(0);
+  while (state.unused.length > 0) yield model.callers.refundUnused(state, 0);
 }
 
 /** A process without a caller that waits gets no reply, so its lease ends instead. */
 function hasWaiting(model: QueueModel, { callers }: ModelState, index: number): boolean {
-  return callers.some(({ status }, other) => status === 'waits' && model.processOf(other) === model.processOf(index));
-}
-
-/** The generator mulberry32 of Tommy Ettinger. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  return callers.some(
+    ({ status }, other) => status === 'waits' && processOf(model.scope, other) === processOf(model.scope, index),
+  );
 }

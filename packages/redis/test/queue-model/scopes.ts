@@ -1,4 +1,4 @@
-import type { Scope } from './queue-model.js';
+import type { Scope } from './scope.js';
 
 const ORDER = { hasFaults: false, lease: 9, lastTick: 8, lastArrival: 2, aborts: 1, refunds: 1 };
 const FAULTS = { hasFaults: true, lease: 2, lastTick: 5, lastArrival: 1, crashes: 1, aborts: 1, refunds: 1 };

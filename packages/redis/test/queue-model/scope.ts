@@ -1,0 +1,39 @@
+/** What the explorer visits. Times are ticks. */
+export interface Scope {
+  readonly limit: number;
+  readonly window: number;
+  readonly horizon: number;
+  readonly lease: number;
+  readonly lastTick: number;
+  /** The last tick at which a caller arrives. */
+  readonly lastArrival: number;
+  /** For each caller, its cost for each limit. */
+  readonly costs: readonly (readonly number[])[];
+  /** The process of each caller. By default, each has its own. */
+  readonly processes?: readonly number[];
+  /** Whether messages may be lost and late, and processes may be stopped at any time. */
+  readonly hasFaults: boolean;
+  readonly crashes?: number;
+  readonly aborts?: number;
+  readonly refunds?: number;
+  /** How many operations fail without an effect when a caller leaves, so that it leaves later. */
+  readonly failedLeaves?: number;
+  /** How many messages arrive twice. */
+  readonly repeatedMessages?: number;
+  /** How many replies to arrivals are lost, so that the client sends the operation again later. */
+  readonly lostReplies?: number;
+  /** Plain checks of one unit of all limits: behind the callers, or by a limiter that knows no queues. */
+  readonly checks?: number;
+  readonly overtakingChecks?: number;
+  /** Whether the server knows who receives messages. */
+  readonly countsReceivers?: boolean;
+  /** Whether owners receive messages at all. */
+  readonly getsMessages?: boolean;
+  /** Whether an action may start after the time of its turn, which breaks the guarantee. */
+  readonly mayStartLate?: boolean;
+}
+
+/** The process of a caller. */
+export function processOf({ processes }: Scope, index: number): number {
+  return processes?.[index] ?? index;
+}
