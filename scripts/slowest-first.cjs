@@ -24,7 +24,7 @@ const HEAVY_LATER = [
 /** Files that mostly wait: for deadlines of silent servers, and for slots of a queue. */
 const WAITING = [
   /core.test.store-failure-outage/,
-  /redis.test.(faults-|cluster-outage|sentinel|resent)/,
+  /redis.test.(faults-|cluster-outage|fair-(processes|schedules)|sentinel|resent)/,
   /http.test.(delay|failing-functions)/,
 ];
 

@@ -26,6 +26,43 @@ export function readPackedLog(text: Buffer): PackedLog {
   return { times, droppedHits };
 }
 
+/** A hit of a packed log. */
+export interface PackedHit {
+  readonly timeMicros: number;
+  readonly cost: number;
+}
+
+/** Reads the hits of a packed log with their costs, less what was refunded of them, independently of the scripts. */
+export function readPackedHits(text: Buffer): PackedHit[] {
+  const { times, droppedHits } = readPackedLog(text);
+  if (text.length === 0 || (text.at(-1)! & HAS_TOTALS) === 0)
+    return times.map((timeMicros) => ({ timeMicros, cost: 1 }));
+  const totalsEnd = text.length - END_SIZE - ((text.at(-1)! & HAS_MIN_DIFFERENCE) === 0 ? 0 : 7);
+  const plainCount = text.readUInt32BE(totalsEnd - 13);
+  const gapsSize = text.readUInt16BE(totalsEnd - 2);
+  const gapsText = text.toString('latin1', totalsEnd - 13 - gapsSize, totalsEnd - 13);
+  const gaps = [...gapsText.matchAll(/(\d+),(\d+)/g)].map(([, from, units]) => [Number(from), Number(units)] as const);
+  let before = readInt56(text, totalsEnd - 9);
+  return times.map((timeMicros, index) => {
+    const place = droppedHits + index;
+    const total = place < plainCount ? before + 1 : readTotal(text, place, plainCount, gaps);
+    const cost = total - before;
+    before = total;
+    return { timeMicros, cost };
+  });
+}
+
+/** The units of all hits up to this one. A gap counts for the totals from its position on. */
+function readTotal(
+  text: Buffer,
+  place: number,
+  plainCount: number,
+  gaps: readonly (readonly [number, number])[],
+): number {
+  const total = readInt56(text, 14 * place - 7 * plainCount + 7);
+  return gaps.reduce((left, [from, units]) => (from <= total ? left - units : left), total);
+}
+
 /** The time of the hit that a command writes, from its last argument. */
 export function newestTimeOf(written: Buffer): number {
   return readInt56(written, written.length - END_SIZE - 7);

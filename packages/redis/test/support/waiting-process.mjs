@@ -4,7 +4,9 @@ import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { Redis } from 'ioredis';
 
-const { url, prefix, limit, window, isFair = true, lease = '1s', name = 'waiting' } = JSON.parse(process.argv[2]);
+const options = JSON.parse(process.argv[2]);
+const { url, prefix, limit, window, isFair = true, lease = '1s', name = 'waiting' } = options;
+const { timeout = '100s', onStoreError } = options;
 const client = new Redis(url, { connectionName: name });
 const subscriber = new Redis(url, { connectionName: `${name}-messages` });
 client.on('error', () => {});
@@ -15,7 +17,8 @@ const limiter = new RateLimiter({
   limits: rollingWindow({ limit, window: `${window}ms` }),
   store,
   prefix,
-  timeout: '100s',
+  timeout,
+  onStoreError,
 });
 
 /** The monotonic time that all processes of a machine share, in milliseconds. */
@@ -26,15 +29,24 @@ async function until(ms) {
   while (now() < ms) await new Promise(setImmediate);
 }
 
-async function call(index, calledMs, refundMs) {
+/** Waits from a time on, and then refunds or keeps its units, unless it gives up before. Times are milliseconds. */
+async function call({ index, calledMs, cost, timeoutMs, refundMs, abortMs }) {
   await until(calledMs);
-  const beforeMs = now();
-  const decision = await limiter.wait('api');
-  process.send({ index, calledMs: beforeMs, startedMs: now() });
+  process.send({ index, calledMs: now() });
+  const signal = abortMs === undefined ? undefined : AbortSignal.timeout(abortMs);
+  const timeout = timeoutMs === undefined ? undefined : `${timeoutMs}ms`;
+  let decision;
+  try {
+    decision = await limiter.wait('api', { cost, signal, timeout });
+  } catch (error) {
+    process.send({ index, endedMs: now(), reason: String(error.code ?? error) });
+    return;
+  }
+  process.send({ index, startedMs: now() });
   if (refundMs === undefined) return;
   await until(now() + refundMs);
-  process.send({ refundedMs: now() });
-  await limiter.refund(decision);
+  process.send({ index, refundedMs: now() });
+  await limiter.refund(decision).catch(() => {}); // The server may be down.
 }
 
 process.on('message', async ({ calls }) => {
@@ -44,7 +56,7 @@ process.on('message', async ({ calls }) => {
     process.send({ isReady: true });
     return;
   }
-  await Promise.all(calls.map(({ index, calledMs, refundMs }) => call(index, calledMs, refundMs)));
+  await Promise.all(calls.map(call));
   process.send({ isDone: true });
 });
 process.on('disconnect', () => process.exit()); // The parent has ended or needs no more.

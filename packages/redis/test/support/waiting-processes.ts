@@ -1,19 +1,43 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import type { OnStoreError } from '@rollgate/core';
 
-interface WaitingOptions {
+export interface WaitingOptions {
   readonly url: string;
   readonly prefix: string;
   readonly limit: number;
+  /** In milliseconds. */
   readonly window: number;
   readonly lease: string;
+  readonly timeout?: string;
+  readonly onStoreError?: OnStoreError;
 }
 
-interface Message {
-  readonly isReady?: boolean;
-  readonly isDone?: boolean;
-  readonly startedMs?: number;
+/** A call of `wait`. Times are milliseconds. */
+export interface WaitCall {
+  readonly index: number;
+  /** When to call, by the monotonic clock of the machine. */
+  readonly calledMs: number;
+  readonly cost?: number;
+  readonly timeoutMs?: number;
+  /** How long after its start the action refunds its units. */
+  readonly refundMs?: number | undefined;
+  /** How long after the call it gives up. */
+  readonly abortMs?: number | undefined;
 }
+
+/** What happens to a call, by the monotonic clock of the machine. */
+export interface WaitMessage {
+  readonly index: number;
+  readonly calledMs?: number;
+  readonly startedMs?: number;
+  readonly refundedMs?: number;
+  /** When it has ended without a start, and why. */
+  readonly endedMs?: number;
+  readonly reason?: string;
+}
+
+type Message = WaitMessage & { readonly isReady?: boolean; readonly isDone?: boolean };
 
 /** A separate process that waits (see `waiting-process.mjs`). */
 export class WaitingProcess {
@@ -22,10 +46,11 @@ export class WaitingProcess {
   readonly #child: ChildProcess;
   #done: Promise<void> | undefined;
 
-  constructor(options: WaitingOptions) {
+  constructor(options: WaitingOptions, onMessage?: (message: WaitMessage) => void) {
     this.#child = fork(`${__dirname}/waiting-process.mjs`, [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
-    this.#child.on('message', ({ startedMs }: Message) => {
-      if (startedMs !== undefined) this.startedMs.push(startedMs);
+    this.#child.on('message', (message: Message) => {
+      if (message.startedMs !== undefined) this.startedMs.push(message.startedMs);
+      if ('index' in message) onMessage?.(message);
     });
   }
 
@@ -38,12 +63,16 @@ export class WaitingProcess {
 
   /** Waits so many times at once. */
   callAll(count: number): void {
-    this.#done = this.#next('isDone');
-    this.#done.catch(() => {});
-    this.#child.send({ calls: Array.from({ length: count }, (_, index) => ({ index, calledMs: 0 })) });
+    this.call(Array.from({ length: count }, (_, index) => ({ index, calledMs: 0 })));
   }
 
-  /** Resolves when all of its calls have started. */
+  call(calls: readonly WaitCall[]): void {
+    this.#done = this.#next('isDone');
+    this.#done.catch(() => {});
+    this.#child.send({ calls });
+  }
+
+  /** Resolves when all of its calls have started or ended. */
   async done(): Promise<void> {
     await this.#done;
   }

@@ -1,0 +1,36 @@
+import { effort, seed } from '@rollgate/test-support/effort';
+import { createWaitSchedule } from './support/wait-schedule.js';
+import { type WaitFigures, WaitTrial } from './support/wait-trial.js';
+
+/** How many schedules to run, how many of them at once, and how many processes and callers in each a schedule has at most. */
+const { SCHEDULES, TOGETHER, PROCESSES, CALLERS } = effort(
+  { SCHEDULES: 3, TOGETHER: 3, PROCESSES: 4, CALLERS: 4 },
+  { SCHEDULES: 200, TOGETHER: 4, PROCESSES: 8, CALLERS: 5 },
+);
+/** How late an action may start after its turn on a busy machine. The explorer checks the turns themselves exactly. */
+const SLACK_MS = 250;
+
+test('callers of several processes start within the limit, whatever happens to them', async () => {
+  const all: WaitFigures[] = [];
+  for (let first = seed; first < seed + SCHEDULES; first += TOGETHER) {
+    const schedules = Array.from({ length: TOGETHER }, (_, index) =>
+      createWaitSchedule(first + index, PROCESSES, CALLERS),
+    );
+    const trials = await Promise.all(schedules.map((schedule) => WaitTrial.run(schedule)));
+    for (const [index, figures] of trials.entries()) {
+      all.push(figures);
+      const { limit } = schedules[index]!;
+      if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${JSON.stringify({ limit, ...figures })}\n`);
+      expect({
+        ...figures,
+        isInLimit: figures.mostInLog <= limit,
+        isInTime: figures.tooCloseMs <= SLACK_MS,
+      }).toMatchObject({
+        lost: [],
+        isInLimit: true,
+        isInTime: true,
+      });
+    }
+  }
+  expect(all.some(({ started }) => started > 0)).toBe(true);
+});

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RedisServer } from '@rollgate/test-support';
+import { Redis } from 'ioredis';
+import { readPackedHits } from './packed-log.js';
+import { type CallRecord, mostInWindow, tooCloseMs } from './start-records.js';
+import type { ScheduledDisturbance, WaitSchedule } from './wait-schedule.js';
+import { WaitingProcess } from './waiting-processes.js';
+
+const LEASE_MS = 1000;
+const PREFIX = 'schedule';
+/** A log of a process that is granted ahead is at most this far ahead. */
+const HORIZON_MS = 25;
+/** How much longer than documented a wait may take on a busy machine. */
+const BUSY_MS = 20_000;
+
+/** What a schedule has shown. */
+export interface WaitFigures {
+  readonly seed: number;
+  readonly started: number;
+  /** Callers of processes that live which have neither started nor given up as scheduled. */
+  readonly lost: readonly CallRecord[];
+  /** How many milliseconds starts came closer than the limit allows. */
+  readonly tooCloseMs: number;
+  /** The most units in a window of the store's log. */
+  readonly mostInLog: number;
+  readonly longestWaitMs: number;
+  /** How long a wait may last by the documentation. */
+  readonly boundMs: number;
+}
+
+/** Runs a schedule with real processes and a real server, which writes each change to disk. */
+export class WaitTrial {
+  readonly #schedule: WaitSchedule;
+  readonly #server: RedisServer;
+  readonly #processes: readonly WaitingProcess[];
+  readonly #records: readonly CallRecord[];
+  readonly #killed = new Set<number>();
+  readonly #boundMs: number;
+  /** When the server has lost its data. */
+  #lostDataMs = Infinity;
+  #mostInLog = 0;
+  #isDone = false;
+
+  private constructor(schedule: WaitSchedule, server: RedisServer) {
+    this.#schedule = schedule;
+    this.#server = server;
+    this.#records = schedule.calls.map(({ process, cost }, index) => ({ index, process, cost }));
+    this.#boundMs = boundOf(schedule);
+    const { limit, windowMs: window } = schedule;
+    const options = { url: server.url, prefix: PREFIX, limit, window, lease: `${LEASE_MS}ms`, timeout: '2s' };
+    this.#processes = Array.from(
+      { length: schedule.processes },
+      () =>
+        new WaitingProcess({ ...options, onStoreError: 'deny' }, (message) =>
+          Object.assign(this.#records[message.index]!, message),
+        ),
+    );
+  }
+
+  static async run(schedule: WaitSchedule): Promise<WaitFigures> {
+    const server = await RedisServer.start({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
+    const trial = new WaitTrial(schedule, server);
+    try {
+      return await trial.#run();
+    } finally {
+      trial.#isDone = true;
+      for (const process of trial.#processes) process.kill();
+      await server.stop();
+    }
+  }
+
+  async #run(): Promise<WaitFigures> {
+    await Promise.all(this.#processes.map((process) => process.prepare()));
+    const watching = this.#watchLog();
+    const firstMs = nowMs() + 50;
+    for (const [number, process] of this.#processes.entries()) process.call(this.#callsOf(number, firstMs));
+    const resumed: Promise<void>[] = [];
+    for (const disturbance of this.#schedule.disturbances) {
+      await sleep(Math.max(0, firstMs + disturbance.afterMs - nowMs()));
+      await this.#disturb(disturbance, resumed);
+    }
+    await Promise.all(resumed);
+    const live = this.#processes.filter((_, number) => !this.#killed.has(number));
+    await Promise.race([
+      Promise.all(live.map((process) => process.done())),
+      sleep(2 * (this.#boundMs + BUSY_MS), undefined, { ref: false }),
+    ]);
+    this.#isDone = true;
+    await watching;
+    return this.#summarize();
+  }
+
+  #callsOf(number: number, firstMs: number) {
+    return this.#schedule.calls.flatMap(({ process, afterMs, ...call }, index) =>
+      process === number ? [{ ...call, index, calledMs: firstMs + afterMs, timeoutMs: this.#boundMs + BUSY_MS }] : [],
+    );
+  }
+
+  async #disturb({ what, lastsMs, process }: ScheduledDisturbance, resumed: Promise<void>[]): Promise<void> {
+    const run = (...[command, ...args]: [string, ...string[]]) => this.#server.run(command, ...args);
+    switch (what) {
+      case 'kill the first caller':
+        return this.#kill([this.#processOfFirst()]);
+      case 'kill half of the processes':
+        return this.#kill(Array.from({ length: this.#processes.length >> 1 }, (_, number) => number));
+      case 'stop a process':
+        this.#processes[process]!.pause();
+        resumed.push(sleep(lastsMs).then(() => this.#processes[process]!.resume()));
+        return;
+      case 'flush the scripts':
+        await run('SCRIPT', 'FLUSH');
+        return;
+      case 'close the connections of the clients':
+        await run('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        return;
+      case 'close the connections of the subscribers':
+        await run('CLIENT', 'KILL', 'TYPE', 'pubsub');
+        return;
+      case 'restart the server without its data':
+        await run('FLUSHALL');
+        this.#lostDataMs = nowMs();
+        return this.#server.restart();
+      default:
+        return this.#server.restart();
+    }
+  }
+
+  /** Kills processes, but never the last one. */
+  #kill(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      if (this.#killed.size === this.#processes.length - 1) return;
+      this.#killed.add(number);
+      this.#processes[number]!.kill();
+    }
+  }
+
+  /** The process of the caller that has waited longest. */
+  #processOfFirst(): number {
+    const waiting = this.#records.filter(
+      ({ process, calledMs, startedMs, endedMs }) =>
+        calledMs !== undefined && startedMs === undefined && endedMs === undefined && !this.#killed.has(process),
+    );
+    waiting.sort((one, other) => one.calledMs! - other.calledMs!);
+    return waiting[0]?.process ?? 0;
+  }
+
+  /** Reads the log again and again, because it forgets. */
+  async #watchLog(): Promise<void> {
+    const client = new Redis(this.#server.url).on('error', () => {}); // The server restarts.
+    while (!this.#isDone) {
+      const text = await client.getBuffer(`${PREFIX}:{api}:default`).catch(() => null);
+      const units = text === null ? 0 : mostInWindow(readPackedHits(text), this.#schedule.windowMs * 1000);
+      this.#mostInLog = Math.max(this.#mostInLog, units);
+      await sleep(10);
+    }
+    client.disconnect();
+  }
+
+  #summarize(): WaitFigures {
+    const { seed, calls, limit, windowMs } = this.#schedule;
+    const live = this.#records.filter(({ process }) => !this.#killed.has(process));
+    const lost = live.filter(
+      ({ index, startedMs, reason }) =>
+        startedMs === undefined &&
+        !(reason !== undefined && calls[index]!.abortMs !== undefined && /^(20|23)$/.test(reason)),
+    );
+    const startedBy = (fromMs: number, toMs: number) =>
+      this.#records.filter(({ startedMs = Infinity }) => startedMs >= fromMs && startedMs < toMs);
+    const waits = live.flatMap(({ calledMs, startedMs }) => (startedMs === undefined ? [] : [startedMs - calledMs!]));
+    // What a server has lost it cannot count.
+    const parts = [startedBy(0, this.#lostDataMs), startedBy(this.#lostDataMs + HORIZON_MS + windowMs, Infinity)];
+    return {
+      seed,
+      started: startedBy(0, Infinity).length,
+      lost,
+      tooCloseMs: Math.max(...parts.map((part) => tooCloseMs(part, limit, windowMs))),
+      mostInLog: this.#mostInLog,
+      longestWaitMs: Math.max(0, ...waits),
+      boundMs: this.#boundMs,
+    };
+  }
+}
+
+/** How long a wait lasts at most: the waits of all callers, and a lease and the time of each disturbance. */
+function boundOf({ limit, windowMs, calls, disturbances }: WaitSchedule): number {
+  const largest = Math.max(...calls.map(({ cost }) => cost));
+  const units = calls.reduce((sum, { cost }) => sum + cost, 0);
+  // The last units of a window may be too few for the next caller.
+  const windows = Math.ceil(units / Math.max(1, limit - largest + 1));
+  const disturbedMs = disturbances.reduce((sum, { lastsMs }) => sum + LEASE_MS + lastsMs, 0);
+  return windows * windowMs + disturbedMs;
+}
+
+const nowMs = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
