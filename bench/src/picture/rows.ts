@@ -18,7 +18,7 @@ export const ROWS: readonly PictureRow[] = [
   ofAlgorithm('rollingWindow', 'exact, because it keeps the time of every request'),
   ofAlgorithm('bucketedWindow', 'never above the limit; frees room up to a second late'),
   ofAlgorithm('slidingWindowCounter', 'an estimate by two counters, as if requests came evenly'),
-  ofAlgorithm('fixedWindow', 'one counter, which starts from 0 at every full minute'),
+  ofAlgorithm('fixedWindow', 'one counter, which restarts from 0 at the start of every minute'),
   {
     name: 'first-request window',
     note: 'the counter of express-rate-limit, which starts from 0 with a request; not in Rollgate',

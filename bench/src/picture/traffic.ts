@@ -15,7 +15,7 @@ export const TRAFFIC: readonly Traffic[] = [
   { title: 'Steady', note: '90 a minute', times: evenly(START, END_SECONDS, 90) },
   { title: 'One burst', note: '120 within 8 seconds', times: evenly(START, START + 8, 900) },
   {
-    title: 'Around the full minute',
+    title: 'Around the minute boundary',
     note: '60 by 0:59, at 1:01, at 1:02',
     // The window of the clock ends at 1:00. The one that the first request starts ends at 1:02.
     times: [...atOnce(2, 1), ...atOnce(59, 59), ...atOnce(61, 60), ...atOnce(62, 60)],

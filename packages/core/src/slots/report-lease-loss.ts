@@ -5,11 +5,11 @@ import type { Key } from '../plan/create-plan.js';
 import { messageOf } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
 
-/** A lease that another process may have taken, because this one could not renew it in time. */
+/** The loss of a lease of slots or reserved units. Another process may have them, because this one could not renew it in time. */
 export interface LeaseLoss<Limiter = object> {
   readonly limiter: Limiter;
   readonly key: Key;
-  /** The decision of the check that took the slots. Its work may still run. */
+  /** The decision of the check that took the slots, or that reserved the units. Its work may still run. */
   readonly decision: Decision;
 }
 
