@@ -93,9 +93,9 @@ export interface Decision<Name extends string = string, Missing extends string =
   /** The names of the limits that rejected the action. */
   readonly violated: readonly Name[];
   /**
-   * The result of each limit, by name. Of a single limit, it repeats the decision's own figures, and Rollgate builds it
-   * when you read it. So it is a getter of the class. `JSON.stringify` and `console.log` show it. `{ ...decision }`,
-   * `Object.keys`, `structuredClone` and deep comparisons leave it out.
+   * The result of each limit, by name. It is a getter of the class, because Rollgate builds the result of a single limit from the
+   * decision's own figures when you read it. `JSON.stringify` and `console.log` show it. `{ ...decision }`, `Object.keys`,
+   * `structuredClone` and deep comparisons leave it out.
    */
   readonly limits: LimitDecisions<Name, Missing>;
   /**
