@@ -1,10 +1,11 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
 export type { MessageFormats, RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
-export { createClientKey, settle } from '@rollgate/http';
+export { createClientKey } from '@rollgate/http';
 export { RateLimit, SkipRateLimit } from './decorators.js';
 export type { NestResponse, RateLimitModuleOptions, RateLimitOptions } from './options.js';
 export { RateLimitDecision } from './rate-limit-decision.js';
 export { RateLimitException } from './rate-limit-exception.js';
 export { RateLimitGuard } from './rate-limit-guard.js';
 export { RateLimitModule } from './rate-limit-module.js';
+export { settle } from './settle.js';

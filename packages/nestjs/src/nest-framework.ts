@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Framework, NodeResponse, ProxyTrust } from '@rollgate/http';
+import { messageOf } from './gateway-message.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 
 /** What the requests of Express and Fastify, and the clients of WebSockets, have in common. */
@@ -32,10 +33,10 @@ export function requestOf(context: ExecutionContext): Client {
 }
 
 /**
- * Returns what `settle` and events know: the request, or the context of one GraphQL operation or message over a WebSocket.
+ * Returns what events and `settle` know: the request, or the context of one GraphQL operation or message over a WebSocket.
  * The request of a WebSocket has any number of these, so nothing of them may stay on it.
  */
-function originalRequest(context: ExecutionContext): object {
+export function originalRequest(context: ExecutionContext): object {
   const type = context.getType<string>();
   if (type === 'http') return requestOf(context);
   if (type !== 'graphql') return context;
@@ -79,6 +80,7 @@ export const createNestFramework = (
   resetUnit: 'delta',
   getClientAddress: address ?? getClientAddress,
   getOriginalRequest: originalRequest,
+  getSettledRequest: (context) => (context.getType() === 'ws' ? messageOf(context) : originalRequest(context)),
   countsRepeatedly: true, // The guard counts each call of a handler once. A GraphQL operation may call several.
   getRequestHeader: (context, name) => requestOf(context).headers?.[name],
   getProxyTrust: (context) => (address === undefined ? getProxyTrust(context) : 'custom'),

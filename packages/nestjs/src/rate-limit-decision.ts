@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Decision } from '@rollgate/core';
+import { findMessage, messageOf } from './gateway-message.js';
 import { requestOf } from './nest-framework.js';
 
 declare global {
@@ -14,10 +15,14 @@ declare global {
 /** By the `info` of each call, because the fields of a GraphQL operation share their request. */
 const decisionsOfFields = new WeakMap<object, Decision>();
 
+type Decided = { rateLimit?: Decision | null };
+
 /** Puts the decision where handlers can read it. */
 export function attachDecision(context: ExecutionContext, decision: Decision): void {
-  (requestOf(context) as { rateLimit?: Decision }).rateLimit = decision;
-  if (context.getType<string>() === 'graphql') decisionsOfFields.set(context.getArgByIndex(3), decision);
+  (requestOf(context) as Decided).rateLimit = decision;
+  const type = context.getType<string>();
+  if (type === 'graphql') decisionsOfFields.set(context.getArgByIndex(3), decision);
+  else if (type === 'ws') messageOf(context).decision = decision;
 }
 
 /**
@@ -25,8 +30,10 @@ export function attachDecision(context: ExecutionContext, decision: Decision): v
  * `undefined` if no limit applies.
  */
 export const RateLimitDecision: () => ParameterDecorator = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): Decision | undefined =>
-    context.getType<string>() === 'graphql'
-      ? decisionsOfFields.get(context.getArgByIndex(3))
-      : ((requestOf(context) as { rateLimit?: Decision | null }).rateLimit ?? undefined),
+  (_data: unknown, context: ExecutionContext): Decision | undefined => {
+    const type = context.getType<string>();
+    if (type === 'graphql') return decisionsOfFields.get(context.getArgByIndex(3));
+    if (type === 'ws') return findMessage(context)?.decision;
+    return (requestOf(context) as Decided).rateLimit ?? undefined;
+  },
 );

@@ -16,7 +16,7 @@ describe('a gateway', () => {
   });
   afterAll(() => socket?.terminate());
 
-  const send = (event: string) => socket.send(JSON.stringify({ event, data: {} }));
+  const send = (event: string) => socket.send(JSON.stringify({ event, data: 'text' }));
   async function sendEvent(event: string): Promise<{ event: string; data: Record<string, unknown> }> {
     send(event);
     const [message] = await once(socket, 'message');
@@ -39,6 +39,23 @@ describe('a gateway', () => {
     const [message] = await once(other, 'message');
     expect(JSON.parse(String(message)).event).toBe('exception');
     other.terminate();
+  });
+
+  test('passes each of its messages the decision about that message, even if all arrive at once', async () => {
+    const received = on(socket, 'message');
+    for (const event of ['decided', 'decided', 'decided', 'undecided']) send(event);
+    const replies: Record<string, unknown>[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      const { value } = await received.next();
+      replies.push(JSON.parse(String(value[0])).data);
+    }
+    await received.return?.();
+    const decided = [8, 7, 6].map((remaining) => ({ remaining, text: 'text' }));
+    expect(replies).toEqual(expect.arrayContaining([...decided, { hasDecision: false }]));
+  });
+
+  test.each(['settled', 'intercepted'])('settles a message by its context (%s)', async (event) => {
+    for (let turn = 0; turn < 2; turn++) expect((await sendEvent(event)).event).toBe(event);
   });
 
   test('delays messages in a queue until their start', async () => {

@@ -1,6 +1,14 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
-import { Module, type Type, UseGuards } from '@nestjs/common';
+import {
+  createParamDecorator,
+  type ExecutionContext,
+  Module,
+  type NestInterceptor,
+  type Type,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { ConnectedSocket, MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
@@ -9,9 +17,11 @@ import {
   type Decision,
   leakyBucket,
   RateLimit,
+  RateLimitDecision,
   RateLimitGuard,
   RateLimitModule,
   SkipRateLimit,
+  settle,
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
 
@@ -33,7 +43,27 @@ class ChatGateway {
   warnings(): object {
     return { event: 'warnings', data: warnings };
   }
+  decided(decision: Decision | undefined, text: string): object {
+    return { event: 'decided', data: { remaining: decision?.remaining, text } };
+  }
+  undecided(decision: Decision | undefined): object {
+    return { event: 'undecided', data: { hasDecision: decision !== undefined } };
+  }
+  async settled(context: ExecutionContext): Promise<object> {
+    await settle(context, { cost: 0 });
+    return { event: 'settled', data: {} };
+  }
+  intercepted(): object {
+    return { event: 'intercepted', data: {} };
+  }
 }
+const Context = createParamDecorator((_data: unknown, context: ExecutionContext) => context);
+const SETTLING: NestInterceptor = {
+  async intercept(context, next) {
+    await settle(context, { cost: 0 });
+    return next.handle();
+  },
+};
 decorate(ChatGateway, 'chat', [SubscribeMessage('chat')]);
 ConnectedSocket()(ChatGateway.prototype, 'chat', 0);
 decorate(ChatGateway, 'queued', [
@@ -46,6 +76,17 @@ decorate(ChatGateway, 'slots', [
 ]);
 decorate(ChatGateway, 'warnings', [SubscribeMessage('warnings'), SkipRateLimit()]);
 MessageBody()(ChatGateway.prototype, 'warnings', 0);
+decorate(ChatGateway, 'decided', [SubscribeMessage('decided'), RateLimit({ limit: 9 })]);
+decorate(ChatGateway, 'undecided', [SubscribeMessage('undecided'), SkipRateLimit()]);
+for (const method of ['decided', 'undecided']) RateLimitDecision()(ChatGateway.prototype, method, 0);
+MessageBody()(ChatGateway.prototype, 'decided', 1);
+decorate(ChatGateway, 'settled', [SubscribeMessage('settled'), RateLimit({ limit: 1 })]);
+Context()(ChatGateway.prototype, 'settled', 0);
+decorate(ChatGateway, 'intercepted', [
+  SubscribeMessage('intercepted'),
+  RateLimit({ limit: 1 }),
+  UseInterceptors(SETTLING),
+]);
 WebSocketGateway()(ChatGateway);
 // In addition to `APP_GUARD`, as gateways of NestJS 11 need it.
 UseGuards(RateLimitGuard)(ChatGateway);

@@ -88,8 +88,7 @@ export interface SettleRequestOptions<Given extends Limits = Limits> {
  * is exempt, or that the limiter has not counted, does nothing.
  *
  * @param request The request that the app knows, such as that of Express. For Koa, `ctx`, `ctx.request` or `ctx.req`. For
- * Hono, `c` or `c.req`, but not the standard request `c.req.raw`. In NestJS over a WebSocket, it is the GraphQL context of an
- * operation.
+ * Hono, `c` or `c.req`, but not the standard request `c.req.raw`.
  * @throws TypeError, RangeError for an invalid option, or a name that no limit of the request has. `StoreError` if a store
  * fails and `onStoreError` is `'throw'`. The promise rejects with it.
  *
