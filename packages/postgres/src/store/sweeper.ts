@@ -41,7 +41,7 @@ export class Sweeper {
     });
   }
 
-  /** Checks need no `DELETE`, so nothing else would show that the table grows. */
+  /** Checks rarely delete rows, so nothing else would show soon that the table grows. */
   #warnOfMissingRights(error: unknown): void {
     const explained = explainError(error, this.#table);
     if (explained === error || this.#hasWarned) return;
