@@ -145,3 +145,32 @@ test('a timeout does not count callers ahead that may let others pass', async ()
   expect(outcome).toBe('waits');
   await Promise.all([mallory.close(), bob.close()]);
 });
+
+test.each([
+  ['that does not keep them', 100],
+  ['that keeps them as long as the shared one', 1],
+])('the callers of four clients with an own limit %s take one call for each start', async (_, limit) => {
+  const clock = manualClock(1e12);
+  const limits = { all: rollingWindow({ limit: 1, window: '1s' }), user: rollingWindow({ limit, window: '4s' }) };
+  const clients = ['ann', 'bob', 'cid', 'dan'].map((user) => {
+    const limiter = join(limits, redis.connect(), redis.connect(), clock);
+    return { limiter, keys: keysOf(user) };
+  });
+  for (const { limiter, keys } of clients) await limiter.wait({ ...keys, all: keys.user }, { cost: { user: 0 } });
+  let startCount = 0;
+  // The callers of a client arrive in one call.
+  const callCount = await redis.countScriptCallsOf(async () => {
+    for (let round = 0; round < 4; round++) {
+      for (const { limiter, keys } of clients) {
+        void limiter.wait(keys).then(() => {
+          startCount += 1;
+        });
+      }
+    }
+    for (let count = 1; count <= 16; count++) {
+      await until('the next one has started', async () => startCount === count);
+      clock.advance(1000);
+    }
+  });
+  expect(callCount).toBeLessThanOrEqual(4 + 16);
+});

@@ -17,8 +17,6 @@ export const MAX_ASKED = 100;
  */
 export class AskSchedule {
   readonly #room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages'>;
-  /** When to ask for the turn of the first ticket of all. */
-  #firstMs = Infinity;
   #beatMs = Infinity;
   #isHurried = false;
   /** Grows while an early `sync` finds nothing, so that a process does not poll in vain. */
@@ -36,10 +34,6 @@ export class AskSchedule {
   noteArrival(): void {
     const nowMs = this.#room.nowMs();
     this.#beatMs = Math.min(this.#beatMs, nowMs + this.#room.leaseMs / 2);
-  }
-
-  noteFirst(askMs: number): void {
-    this.#firstMs = askMs;
   }
 
   noteTurn(): void {
@@ -60,7 +54,6 @@ export class AskSchedule {
     this.#isAsking = true;
     this.#askedMs = this.#room.nowMs();
     this.#isHurried = false;
-    this.#firstMs = Infinity;
     this.#beatMs = this.#room.nowMs() + this.#room.leaseMs / 2;
     this.#backupMs = Math.min(2 * this.#backupMs, this.#room.leaseMs / 4);
   }
@@ -90,10 +83,10 @@ export class AskSchedule {
     // While an operation is on its way, only its failure matters.
     if (this.#isAsking) return this.#failedMs + 1;
     if (this.#isHurried) return -Infinity;
-    let nextMs = Math.min(this.#firstMs, this.#beatMs);
+    let nextMs = this.#beatMs;
     let count = 0;
     for (const ticket of tickets) {
-      nextMs = Math.min(nextMs, ticket.dueMs + this.#backupMs, this.isLostMs(ticket));
+      nextMs = Math.min(nextMs, ticket.askMs, ticket.dueMs + this.#backupMs, this.isLostMs(ticket));
       count += 1;
       if (count === MAX_ASKED) break;
     }

@@ -3,6 +3,7 @@ import { type Costs, costAt, hashKey, hasLeases, reservesUnits } from '@rollgate
 import { canRecordAhead, encodeLimit, QUEUES_PART, steadyPeriodOf } from '../operations/algorithm-registry.js';
 import type { OperationEncoding } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
+import type { TicketItem } from './ticket-items.js';
 
 /** How far ahead a turn is granted by default: a fiftieth of the window, but from 25 to 250 ms. */
 const [LEAST_HORIZON_MICROS, MOST_HORIZON_MICROS] = [25_000, 250_000];
@@ -28,6 +29,8 @@ export class TicketGroup {
   readonly horizonMicros: number;
   /** Whether a wait is only advice, because slots or reserved units may come back at any time. */
   readonly isEstimate: boolean;
+  /** The numbers of the settings of the queued rules. */
+  readonly #settings: readonly number[];
   readonly #queues: string;
   readonly #maxTurns: number;
 
@@ -44,8 +47,11 @@ export class TicketGroup {
     this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
     this.horizonMicros = horizonOf(limits, horizon);
     this.isEstimate = limits.some(hasLeases);
+    this.#settings = queued.map((index) => toNumber(JSON.stringify(settings[index])));
     // Lua counts from 1.
-    this.#queues = queued.map((index) => `,"queue",0,2,${index + 1},${steadyPeriodOf(rules[index]!.limit)}`).join('');
+    const encodeQueue = (index: number, place: number) =>
+      `,"queue",0,3,${index + 1},${steadyPeriodOf(rules[index]!.limit)},${this.#settings[place]}`;
+    this.#queues = queued.map(encodeQueue).join('');
     // A receipt finds a reservation by the stamp of its operation, so each operation makes one of them.
     this.#maxTurns = limits.some(reservesUnits) ? 1 : MAX_TURNS;
   }
@@ -70,10 +76,22 @@ export class TicketGroup {
     };
   }
 
+  /** How long the first ticket of a queue waits. A limit with other settings may let it start earlier. */
+  waitOf({ wait, settings }: TicketItem & { kind: 'first' }): number {
+    return settings === 0 || this.#settings.includes(settings) ? wait : 0;
+  }
+
   /** The costs of a ticket as the scripts read them. */
   costsText(costs: Costs): string {
     return this.ruleKeys.map((_, index) => costAt(costs, index)).join(' ');
   }
+}
+
+/** Returns a number from 1. Those of different texts differ, unless by accident. */
+function toNumber(text: string): number {
+  let number = 0;
+  for (let index = 0; index < text.length; index++) number = (31 * number + text.charCodeAt(index)) % 1e9;
+  return number + 1;
 }
 
 /** The sender of an operation. */

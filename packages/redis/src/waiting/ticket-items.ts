@@ -7,7 +7,13 @@ export type TicketItem =
       readonly stamp: number;
       readonly result: string;
     }
-  | { readonly kind: 'first'; readonly id: number; readonly wait: number }
+  | {
+      readonly kind: 'first';
+      readonly id: number;
+      readonly wait: number;
+      /** The settings of the limit that lets it wait, if no others are known. */
+      readonly settings: number;
+    }
   | {
       readonly kind: 'queued';
       readonly id: number;
@@ -39,7 +45,7 @@ export function parseTicketItems(text: string): TicketItems {
       const result = parts.slice(index + 1, index + 1 + third).join(',');
       items.push({ kind, id, at: first, stamp: second, result });
       index += third;
-    } else if (kind === 'first') items.push({ kind, id, wait: first });
+    } else if (kind === 'first') items.push({ kind, id, wait: first, settings: second });
     else if (kind === 'queued') items.push({ kind, id, number: first, wait: second, least: third });
     else if (kind) items.push({ kind, id });
   }

@@ -73,7 +73,8 @@ export class TicketLine {
   /** Applies what a script has reported at `nowMicros` of the clock that decides. It has arrived at `receivedMs`. */
   accept(ticket: Ticket, item: TicketItem, nowMicros: number, receivedMs: number): void {
     if (item.kind === 'granted') this.#grant(ticket, item, nowMicros);
-    else this.#notePlace(ticket, item, receivedMs);
+    // A message with its place may come after the reply with its turn.
+    else if (nowMicros >= ticket.grantedMicros) this.#notePlace(ticket, item, receivedMs);
     this.#schedule();
   }
 
@@ -83,15 +84,18 @@ export class TicketLine {
       if ('wait' in item) this.sendLeave(ticket);
       return;
     }
+    let waitMicros = 0;
     switch (item.kind) {
       case 'first':
-        this.#asks.noteFirst(receivedMs + (item.wait - 0.6 * this.group.horizonMicros) / 1000);
-        ticket.dueMs = receivedMs + item.wait / 1000;
+        waitMicros = this.group.waitOf(item);
+        ticket.askMs = receivedMs + (waitMicros - 0.6 * this.group.horizonMicros) / 1000;
+        ticket.dueMs = receivedMs + waitMicros / 1000;
         break;
       case 'queued':
         ticket.number = item.number;
         ticket.hasFailed = false;
         ticket.dueMs = receivedMs + item.wait / 1000;
+        waitMicros = item.least;
         break;
       case 'missing':
         ticket.missingSinceMs ??= receivedMs;
@@ -99,7 +103,7 @@ export class TicketLine {
       default:
         this.#room.reject(ticket, item.kind);
     }
-    if ('wait' in item) this.#rejectIfTooLong(ticket, 'least' in item ? item.least : item.wait, receivedMs);
+    if ('wait' in item) this.#rejectIfTooLong(ticket, waitMicros, receivedMs);
   }
 
   /** Asks for turns now, for example because messages may be lost. */
@@ -128,6 +132,7 @@ export class TicketLine {
     }
     if (ticket.number === 0) ticket.number = item.stamp;
     this.#asks.noteTurn();
+    ticket.grantedMicros = nowMicros;
     ticket.grant(turn);
     this.remove(ticket);
   }
@@ -139,6 +144,7 @@ export class TicketLine {
     const asked: (string | number)[] = [];
     for (const ticket of this.#tickets) {
       if (asked.length >= 3 * MAX_ASKED) break;
+      ticket.askMs = Infinity;
       if (ticket.number === 0) continue; // Its `enter` is on the way.
       asked.push(ticket.id, ticket.number, this.group.costsText(ticket.costs));
       ticket.dueMs = Infinity;

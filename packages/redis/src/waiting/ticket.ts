@@ -14,8 +14,12 @@ export interface Turn {
 export class Ticket {
   /** Its number in the queues; 0 until a script has reported it. */
   number = 0;
+  /** When to ask for its turn, because it is the first one in a queue. */
+  askMs = Infinity;
   /** When its turn comes at the latest, as far as the scripts know. */
   dueMs = Infinity;
+  /** When a script has granted its turn, by the clock that decides. */
+  grantedMicros = -Infinity;
   /** When a script has not found it in the queues. Its turn may be on the way as a message then. */
   missingSinceMs: number | undefined;
   /** How often it was too late for its turn. */
@@ -46,6 +50,7 @@ export class Ticket {
 
   waitAgain(): void {
     this.state = 'waits';
+    this.askMs = Infinity;
     this.dueMs = Infinity;
     this.missingSinceMs = undefined;
     this.#turn = new Promise((resolve, reject) => {

@@ -25,8 +25,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a new ticket overtakes': {
     scope: COSTS,
-    from: 'if taken then return nil,',
-    to: 'if false then return nil,',
+    from: 'if taken then',
+    to: 'if false then',
   },
   'a lease never ends': {
     scope: 'faults without messages',

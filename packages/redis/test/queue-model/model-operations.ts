@@ -21,8 +21,10 @@ export class ModelOperations {
 
   constructor(scope: Scope) {
     this.#scope = scope;
-    const limit = rollingWindow({ limit: scope.limit, window: `${scope.window * 10}ms` }) as Limit;
-    const rules = scope.costs[0]!.map((_, index) => ({ name: `limit${index}`, namespace: '', limit }));
+    const rules = scope.costs[0]!.map((_, index) => {
+      const settings = { limit: scope.limits?.[index] ?? scope.limit, window: `${scope.window * 10}ms` } as const;
+      return { name: `limit${index}`, namespace: '', limit: rollingWindow(settings) as Limit };
+    });
     this.#encodedPlan = new PlanEncoder(undefined).encode({ prefix: 'model', rules, leasing: undefined } as never);
     this.keys = this.#encodedPlan.buildKeys('k');
     const horizon = { horizonMicros: scope.horizon * TICK, canDateLogs: true };

@@ -117,7 +117,7 @@ export class QueueModel {
       for (const [end] of state.starts) {
         const inWindow = state.starts.filter(([tick]) => tick <= end && tick > end - this.scope.window);
         const units = inWindow.reduce((sum, [, costs]) => sum + costs[rule]!, 0);
-        if (units > this.scope.limit) return 'more starts than the limit in a window';
+        if (units > (this.scope.limits?.[rule] ?? this.scope.limit)) return 'more starts than the limit in a window';
       }
     }
     return undefined;

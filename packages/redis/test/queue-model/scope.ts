@@ -1,6 +1,8 @@
 /** What the explorer visits. Times are ticks. */
 export interface Scope {
   readonly limit: number;
+  /** The limit of each rule, if they differ. */
+  readonly limits?: readonly number[];
   readonly window: number;
   readonly horizon: number;
   readonly lease: number;

@@ -19,6 +19,17 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
       [0, 1],
     ],
   },
+  'order of clients with an own limit': {
+    ...ORDER,
+    limit: 1,
+    limits: [2, 1, 1],
+    ...{ window: 3, horizon: 1, lease: 12 },
+    costs: [
+      [1, 1, 0],
+      [1, 1, 0],
+      [1, 0, 1],
+    ],
+  },
   'order of checks': { ...ORDER, limit: 2, window: 3, horizon: 1, costs: [[2], [1]], checks: 2, overtakingChecks: 1 },
   'order with overtaking checks': {
     ...ORDER,
@@ -107,6 +118,21 @@ export const LARGE_SCOPES: Readonly<Record<string, Scope>> = {
     limit: 2,
     processes: [0, 0, 1, 1, 2, 2],
     costs: [[1], [2], [1], [1], [2], [1]],
+  },
+  'clients with an own limit': {
+    ...MANY,
+    ...ALL_FAULTS,
+    limit: 1,
+    limits: [2, 1, 1],
+    processes: [0, 0, 1, 1, 2, 2],
+    costs: [
+      [1, 1, 0],
+      [1, 1, 0],
+      [1, 1, 0],
+      [1, 0, 1],
+      [1, 0, 1],
+      [1, 0, 0],
+    ],
   },
   'three queues': {
     ...MANY,

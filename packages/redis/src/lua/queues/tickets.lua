@@ -24,9 +24,10 @@ local POLLS, COUNTED = 0, 1
 -- The items of a reply or of a message: see `add_item`.
 local GRANTED, FIRST, QUEUED, MISSING, FULL, NEVER_ALLOWED = 1, 2, 3, 4, 5, 6
 
--- A queue has the number of the rule whose state it is for, and how long the rule takes to free its whole quota; 0 if unknown.
-function queue.rule(number, period)
-  return { number = number, period = period }
+-- A queue has the number of the rule whose state it is for, how long the rule takes to free its whole quota, 0 if unknown, and the
+-- number of the rule's settings.
+function queue.rule(number, period, settings)
+  return { number = number, period = period, settings = settings }
 end
 
 -- Separates the rules of a plan from its queues.
@@ -57,7 +58,8 @@ local function channel_of(owner) return 'rollgate:' .. owner end
 
 -- Adds an item for the owner of a ticket: to the reply, or to its message.
 --   1 id at stamp count, the results       the ticket starts at this time. Each of so many rules has a result
---   2 id wait                             it is the first one, and starts after the wait
+--   2 id wait settings                    it is the first one, and starts after the wait. If the settings are not 0, this is the wait
+--                                         by a limit with these, so the ticket may have to wait longer
 --   3 id number wait least                it is in the queues, and starts about after the wait, and not before the least one
 --   4 id                                  it is in no queue
 --   5 id                                  the queue has too many tickets

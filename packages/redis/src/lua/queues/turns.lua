@@ -37,33 +37,42 @@ local function units_of_mates(line, index, ticket)
   return units
 end
 
--- The queue that keeps a ticket behind the earlier ones in another queue: that of the longest wait after the start of those of its
--- group. So only as many tickets of a client go to a shared queue as its own limit lets start.
-local function queue_behind(line, ticket, taken)
-  local mates, longest, kept_by = units_of_mates(line, taken, ticket), line.horizon, taken
-  for index, own in ipairs(line.queues) do
-    local wait = wait_behind(line, index, units_of(line, index, ticket), mates[own.number] or 0)
-    if wait > longest then longest, kept_by = wait, index end
-  end
-  return kept_by
+local function count_before(line, index, ticket)
+  return redis.call('ZCOUNT', line[index], '0', '(' .. format_integer(ticket.number))
 end
 
--- Returns the turn of a ticket, if it may start. Otherwise returns nil, the queue that keeps it, how long its states let it wait, and
--- whether it is behind an earlier ticket.
+-- The queue that keeps a ticket behind the earlier ones in another queue, which is that of the longest wait after the start of those of
+-- its group. So only as many tickets of a client go to a shared queue as its own limit lets start. Returns the wait, too, or false if
+-- that other queue keeps it.
+local function queue_behind(line, ticket, taken)
+  local mates, longest, kept_by = units_of_mates(line, taken, ticket), false, taken
+  local shared = wait_behind(line, taken, units_of(line, taken, ticket), count_before(line, taken, ticket))
+  for index, own in ipairs(line.queues) do
+    local wait = wait_behind(line, index, units_of(line, index, ticket), mates[own.number] or 0)
+    if wait > (longest or math.max(line.horizon, shared)) then longest, kept_by = wait, index end
+  end
+  return kept_by, longest
+end
+
+-- Returns the turn of a ticket, if it may start. Otherwise returns nil, the queue that keeps it, how long that queue does, or false if
+-- an earlier ticket there keeps it, and whether it is behind an earlier ticket at all.
 local function attempt(line, ticket, may_start)
   local wait, kept_by = wait_of(line, cost_list(ticket.costs))
   if wait == NEVER then return string.format('%d %s', NEVER_ALLOWED, ticket.id) end
   local taken = queue_before(line, ticket)
-  if taken then return nil, queue_behind(line, ticket, taken), wait, true end
+  if taken then
+    local queue, longest = queue_behind(line, ticket, taken)
+    return nil, queue, longest, true
+  end
   local start = wait <= line.horizon and may_start and record_start(line, ticket.costs, wait)
   if start then return string.format('%d %s ', GRANTED, ticket.id) .. start end
   return nil, kept_by, wait, false
 end
 
--- Grants the turns that are due, and lets the other first tickets of this group wait where their states keep them. Leaves in `line`
--- the first one that waits for units, and how long.
+-- Grants the turns that are due, and lets the other first tickets of this group wait where their states keep them. Leaves in `line` how
+-- long each of these waits, or false if it waits for an earlier ticket.
 local function grant_turns(line)
-  line.waiting, line.wait = nil, nil
+  line.waits = {}
   local tried, turns, moves = {}, 0, 0
   read_heads(line)
   while moves < MAX_MOVES do
@@ -76,12 +85,11 @@ local function grant_turns(line)
       add_item(line, ticket.owner, turn)
       read_heads(line)
     else
-      tried[ticket.member] = true
+      tried[ticket.member], line.waits[ticket.member] = true, wait
       if kept_by and wait_at(line, ticket, kept_by, is_behind) then
         moves = moves + 1
         read_heads(line)
       end
-      if not line.waiting and (wait > line.horizon or not is_behind) then line.waiting, line.wait = ticket, wait end
     end
   end
 end
@@ -93,17 +101,41 @@ local function note_first(line)
   end
 end
 
--- Tells the owner of each ticket that has become the first one of a queue. After an operation that has freed quota, tells all.
+-- How long each queue lets a ticket wait that needs one unit.
+local function least_waits(line)
+  local costs, waits = {}, {}
+  for number = 1, #line.rules do costs[number] = 0 end
+  for _, own in ipairs(line.queues) do costs[own.number] = 1 end
+  wait_of(line, costs)
+  for index, own in ipairs(line.queues) do
+    local wait = verdicts[own.number].wait
+    waits[index] = wait < NEVER and wait or 0
+  end
+  return waits
+end
+
+-- What the owner of the first ticket in a queue is told. Only a script with its limits and keys knows how long it waits. Others know
+-- how long it does at least, if it has the same limit.
+local function first_item(line, index, ticket)
+  local wait, settings = line.waits[ticket.member] or 0, 0
+  if ticket.group ~= line.group then
+    line.least = line.least or least_waits(line)
+    wait, settings = line.least[index], line.queues[index].settings
+  end
+  return string.format('%d %s %d %d', FIRST, ticket.id, wait, settings)
+end
+
+-- Tells the owner of each ticket that has become the first one of a queue. After an operation that has freed quota, tells all. A ticket
+-- that waits for an earlier one in another queue is told when that has started.
 local function tell_first(line, has_freed)
-  local waiting, told = line.waiting or {}, {}
+  local told = {}
   for index = 1, #line.queues do
     local first = first_in(line, index)
-    if first and first.gets_messages and not told[first.member] then
-      -- Only a script with its limits and keys knows its wait.
-      local has_wait = first.member == waiting.member
-      if has_freed or line.former[index] ~= first.member or has_wait and first.owner == line.owner then
+    local wait = first and line.waits[first.member]
+    if first and first.gets_messages and not told[first.member] and wait ~= false then
+      if has_freed or line.former[index] ~= first.member or wait and first.owner == line.owner then
         told[first.member] = true
-        add_item(line, first.owner, string.format('%d %s %d', FIRST, first.id, has_wait and line.wait or 0))
+        add_item(line, first.owner, first_item(line, index, first))
       end
     end
   end
