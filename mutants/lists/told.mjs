@@ -12,7 +12,8 @@ export const told = [
   ...of('core/src/slots/told-state.ts', MEMORY, [
     ['a window ends a microsecond late', 'micros >= numbers[start + RESET]!', 'micros > numbers[start + RESET]!'],
     ['a quota refills above its limit', 'Math.min(limit, remaining +', 'Math.max(remaining, remaining +'],
-    ['units that were not reported come back never', 'Math.max(0, unitsAt(state, nowMicros) - units)', '0'],
+    ['units that were not reported come back never', 'Math.max(0, left - units)', '0'],
+    ['a settlement uses up the reserve', 'Math.min(left, Math.max(0, left - units))', 'Math.max(0, left - units)'],
     [
       'units count after the end of the window',
       'kind === NOTHING || (kind === WINDOW && nowMicros >= numbers[start + RESET]!)',
@@ -35,7 +36,7 @@ export const told = [
     ['open calls do not count', 'timeOfUnits(state, cost + open) : Infinity', 'timeOfUnits(state, cost) : Infinity'],
     ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
     ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units - open)', 'Math.max(0, units - open)'],
-    ['the next unit comes during a block', 'waitFor(isBlocked ? 1 : units + 1)', 'waitFor(units + 1)'],
+    ['the next unit comes during a block', 'isBlocked ? 1 : Math.max', 'Math.max'],
   ]),
   ...of('core/src/slots/tell-numbers.ts', MEMORY, [
     [
@@ -84,6 +85,10 @@ export const told = [
     ['a response counts as sent now', 'nowMicros, recordedMicros)', 'nowMicros, nowMicros)'],
     ['a response of a later life is lost', '?? states.create(rule, key)', '!'],
   ]),
+  ...of('core/src/outgoing/told.ts', TELL, [
+    ['a reserve changes the rate', 'mulDivUp(resetMicros, missing + reserve, missing)', 'resetMicros'],
+    ['a full quota has the rate of its reserve', 'missing === 0 ? 0 :', 'missing === 0 ? resetMicros :'],
+  ]),
   ...of('core/src/outgoing/with-limits.ts', TELL, [
     ['a closed call is renewed', 'hit.wantedCost = 0;', ''],
     ['the fallback memory gets no numbers', 'new FallbackReceipt(withLimits(receipt.receipt, limits))', 'receipt'],
@@ -96,6 +101,7 @@ export const told = [
   ]),
   ...of('redis/src/lua/limits/told-state.lua', REDIS, [
     ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
+    ['a settlement uses up the reserve', 'math.min(left, math.max(0, left - units))', 'math.max(0, left - units)'],
     ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],
     ['an expired state comes back', 'if state.first or state.replaces then', 'if state.first then'],
   ]),

@@ -53,6 +53,24 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect(await usageOf(one!)).toEqual({ spent: 0, reserved: 3, remaining: 2 });
   });
 
+  test('calls leave a reserve of a quota that refills to other clients', async () => {
+    const { clock, open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: api, store: open() });
+    const refill = { limit: 100, kind: 'refill', reserve: 10 } as const;
+    await limiter.tell('token', { told: { ...refill, remaining: 40, resetMs: 6000 } });
+    expect(await usageOf(limiter)).toMatchObject({ remaining: 30 });
+    await limiter.tell('token', { told: { ...refill, remaining: 4, resetMs: 9600 } });
+    expect(await limiter.check('token', { cost: 4 })).toMatchObject({ remaining: 0, retryAfterMs: 1000 });
+    clock.advance(9600);
+    expect(await usageOf(limiter)).toMatchObject({ remaining: 90 });
+    clock.advance(1000);
+    expect((await limiter.check('token', { cost: 100 })).allowed).toBe(true);
+    await limiter.tell('full', { told: { ...refill, remaining: 100, resetMs: 1 } });
+    expect(await usageOf(limiter, 'full')).toMatchObject({ remaining: 90 });
+    clock.advance(1000);
+    expect(await usageOf(limiter, 'full')).toMatchObject({ remaining: 91 });
+  });
+
   test('a tell works once, and a decision that was settled tells nothing', async () => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: api, store: open() });

@@ -1,4 +1,5 @@
 import type { Limit } from '../limits/limit.js';
+import { mulDivUp } from '../limits/mul-div.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import type { ToldNumbers } from '../slots/tell-numbers.js';
 import { NOTHING, REFILL, WINDOW } from '../slots/told-state.js';
@@ -35,11 +36,18 @@ export interface Told {
    * @defaultValue derived from what is missing and `resetMs`
    */
   windowMs?: number | undefined;
+  /**
+   * Units that calls leave to other clients, a safe integer from 0. Only `'refill'` with a `limit` uses it. It holds until the next
+   * numbers, or until the quota is full.
+   *
+   * @defaultValue 0
+   */
+  reserve?: number | undefined;
   /** No call starts before, as the header `Retry-After` demands. It never shortens an earlier block. */
   retryAfterMs?: number | undefined;
 }
 
-const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'retryAfterMs'] as const;
+const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'reserve', 'retryAfterMs'] as const;
 
 /** A limit whose numbers a server reports, as `toldQuota` creates it. */
 export interface TellableLimit extends Limit {
@@ -60,14 +68,14 @@ export function isTellable(limit: Limit): limit is TellableLimit {
  */
 export function parseTold(option: string, told: unknown, ageMs: number): ToldNumbers {
   validateOptionNames(option, told, NAMES);
-  const { remaining, limit, resetMs, kind = 'window', windowMs = 0, retryAfterMs = 0 } = told as Told;
+  const { remaining, limit, resetMs, kind = 'window', windowMs = 0, reserve = 0, retryAfterMs = 0 } = told as Told;
   validateOneOf(`${option}.kind`, kind, ['window', 'refill']);
   const hasNumbers = remaining !== undefined;
   if (hasNumbers !== (resetMs !== undefined)) {
     const missing = hasNumbers ? 'resetMs' : 'remaining';
     throw invalidOption(`${option}.${missing}`, 'a number, because the other one is given', undefined);
   }
-  return {
+  const numbers: ToldNumbers = {
     kind: !hasNumbers ? NOTHING : kind === 'window' ? WINDOW : REFILL,
     remaining: hasNumbers ? unitsFromZero(`${option}.remaining`, remaining) : 0,
     limit: limit === undefined ? 0 : validatePositiveInteger(`${option}.limit`, limit),
@@ -75,6 +83,19 @@ export function parseTold(option: string, told: unknown, ageMs: number): ToldNum
     windowMicros: toMicros(`${option}.windowMs`, windowMs),
     blockMicros: toMicros(`${option}.retryAfterMs`, retryAfterMs),
     ageMicros: toMicros('ageMs', ageMs),
+  };
+  return withReserve(numbers, unitsFromZero(`${option}.reserve`, reserve));
+}
+
+/** Takes a reserve off the remaining units. The time until the reset becomes longer with them, so it shows the same rate. */
+function withReserve(told: ToldNumbers, reserve: number): ToldNumbers {
+  const { kind, remaining, limit, resetMicros } = told;
+  if (reserve === 0 || kind !== REFILL || limit === 0) return told;
+  const missing = Math.max(0, limit - remaining);
+  return {
+    ...told,
+    remaining: Math.min(remaining, limit) - reserve,
+    resetMicros: missing === 0 ? 0 : mulDivUp(resetMicros, missing + reserve, missing),
   };
 }
 

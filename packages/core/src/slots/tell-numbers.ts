@@ -22,7 +22,7 @@ import {
 export interface ToldNumbers {
   /** `NOTHING` if it has only blocked. */
   readonly kind: Kind;
-  /** The units that the server has left. */
+  /** The units that the server has left, without a reserve. So they may be negative. */
   readonly remaining: number;
   /** 0 if the server has not reported it. */
   readonly limit: number;

@@ -101,6 +101,7 @@ export function spend(state: State, units: number, nowMicros: number): void {
   const { numbers, start } = state;
   const kind = numbers[start + KIND];
   if (kind === NOTHING || (kind === WINDOW && nowMicros >= numbers[start + RESET]!)) return;
-  numbers[start + REMAINING] = Math.max(0, unitsAt(state, nowMicros) - units);
+  const left = unitsAt(state, nowMicros);
+  numbers[start + REMAINING] = Math.min(left, Math.max(0, left - units)); // Negative only because of a reserve.
   if (kind === REFILL) numbers[start + SINCE] = Math.max(numbers[start + SINCE]!, nowMicros);
 }

@@ -64,5 +64,5 @@ function fillFigures(state: State, nowMicros: number, open: number, { limit }: S
   };
   verdict.remaining = isBlocked ? 0 : Math.max(0, units - open);
   verdict.resetMicros = waitFor(limitOf(state)); // 0 units if nothing is known.
-  verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(isBlocked ? 1 : units + 1);
+  verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(isBlocked ? 1 : Math.max(0, units) + 1);
 }

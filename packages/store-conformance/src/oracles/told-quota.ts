@@ -5,6 +5,7 @@ import { MS, noDelay, type Oracle, type ReservingOracle, sum } from './oracle.js
 export interface ToldSettings {
   /** Without it, the server only blocks. */
   readonly kind?: 'window' | 'refill' | undefined;
+  /** Negative if a reserve exceeds what is left. */
   readonly remaining?: number | undefined;
   readonly limit?: number | undefined;
   readonly reset?: number | undefined;
@@ -130,7 +131,8 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
 function spend(state: State, now: number, cost: number): State {
   const { told } = state;
   if (told === undefined || (told.kind === 'window' && now >= told.latest)) return state;
-  const remaining = Math.max(0, unitsOf(told, now) - cost);
+  const left = unitsOf(told, now);
+  const remaining = Math.min(left, Math.max(0, left - cost));
   return { ...state, told: { ...told, remaining, since: Math.max(told.since, now) } };
 }
 
@@ -176,7 +178,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
       const waitFor = (count: number) =>
         findFirstTime(now, (at) => at >= end || (at >= state.blockedUntil && units(state, at) >= count)) - now;
       const resetMicros = waitFor(whole);
-      const next = now < state.blockedUntil ? 1 : units(state, now) + 1;
+      const next = now < state.blockedUntil ? 1 : Math.max(0, units(state, now)) + 1;
       return { limit: guess, resetMicros, nextUnitMicros: resetMicros === 0 ? 0 : waitFor(next) };
     },
     suggestedWait(state, now, cost) {

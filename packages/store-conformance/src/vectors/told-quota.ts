@@ -141,6 +141,20 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
+    title: 'a quota below its reserve refills from there, and a settlement without numbers leaves it there',
+    limit,
+    steps: [
+      {
+        ...{ at: 0, cost: 1, ...allowed(0) },
+        ...telling({ kind: 'refill', remaining: -2, limit: 60, reset: 60_000, window: 60_000 }),
+      },
+      { at: 0, settle: 0, cost: 1 },
+      { at: 0, charge: 1, ...rejected(0, 3000, 62_000, 3000), usage: [62, 0] },
+      { at: 1000, cost: 2, ...rejected(0, 3000, 61_000, 2000) },
+      { at: 3000, cost: 1, ...allowed(0, 59_000, 1000) },
+    ],
+  },
+  {
     title: 'the time of a whole refill determines the rate of a full quota',
     limit,
     steps: [

@@ -38,7 +38,7 @@ local function report(rule, state, now, open, verdict)
   end
   verdict.remaining = is_blocked and 0 or math.max(0, units - open)
   verdict.reset = wait_for(is_known and state.limit or 1)
-  verdict.next_unit = verdict.reset == 0 and 0 or wait_for(is_blocked and 1 or units + 1)
+  verdict.next_unit = verdict.reset == 0 and 0 or wait_for(is_blocked and 1 or math.max(0, units) + 1)
   return verdict
 end
 

@@ -105,7 +105,8 @@ end
 -- Counts units of which the server has told nothing. Once a window is over, it is unknown when they would come back.
 function told_state.spend(state, units, now)
   if state.kind == NOTHING or (state.kind == WINDOW and now >= state.one) then return end
-  state.remaining = math.max(0, told_state.units_at(state, now) - units)
+  local left = told_state.units_at(state, now)
+  state.remaining = math.min(left, math.max(0, left - units)) -- Negative only because of a reserve.
   if state.kind == REFILL then state.since = math.max(state.since, now) end
 end
 
