@@ -77,10 +77,11 @@ export const fetch = [
   ),
   ...of(
     'calls/cost-correction.ts',
-    ['simulation'],
+    ['simulation', 'create-fetch'],
     [
-      ['calls leave nothing to others', 'const RESERVE = 1 / 6;', 'const RESERVE = 0;'],
-      ['a margin follows rejections alone', 'Math.max(this.#margin * DECAY, 2 * missing)', 'this.#margin * DECAY'],
+      ['calls leave nothing to others', 'const FIRST_PART = 1 / 20;', 'const FIRST_PART = 0;'],
+      ['the reserve grows with rejections alone', ': Math.min(expected - quota.remaining, cost);', ': 0;'],
+      ['the reserve is the whole quota', 'Math.min(reserve, limit - largest)', 'reserve'],
       ['a call costs more than the quota has', 'Math.min(corrected, this.#limit)', 'corrected'],
     ],
   ),

@@ -98,10 +98,11 @@ export class CallPlanner {
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
       if (quota === undefined || isOver(quota)) continue;
-      told[limit] = toTold(quota, this.#largestCosts.get(unit)!);
-      if (name !== undefined) continue;
+      const correction = this.#corrections.get(unit)!;
+      const largest = this.#largestCosts.get(unit)!;
       const expected = decision.limits[limit]?.remaining ?? 0;
-      this.#corrections.get(unit)!.learn(quota, cost[limit]!, report, expected);
+      if (name === undefined) correction.learn(quota, { cost: cost[limit]!, expected, largest }, report);
+      told[limit] = { ...toTold(quota, largest), reserve: correction.reserveOf(quota, largest) };
     }
     return { told, others: this.#othersOf(plan, quotas) };
   }

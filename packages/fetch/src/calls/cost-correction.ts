@@ -5,35 +5,41 @@ const LARGEST_SCALE = 4;
 /** By how much the corrections fall with each call that is not rejected. */
 const DECAY = 0.9995;
 
-/**
- * The part of its cost that a call leaves in a quota that refills. Calls that wait for units start as soon as there are enough. So
- * what others take between two responses grows with the cost of a call. The reserve only lowers the level of the quota, and later
- * calls wait no longer.
- */
-const RESERVE = 1 / 6;
+/** The part of a quota that calls leave to other clients at most, before responses show what these take. */
+const FIRST_PART = 1 / 20;
+/** How many calls of the largest cost they leave to others at most. */
+const MOST_CALLS = 4;
 
 /**
- * Corrects estimates for a quota that refills. With right costs, and while others take small parts of up to a tenth, the reserve is
- * enough. Responses show what is wrong:
+ * Corrects what calls to a quota that refills are expected to take. Calls that wait start as soon as there are enough units. So
+ * there must be a reserve for what other clients take until the next response. It only lowers the level of the quota, so it delays
+ * calls once. At first, it is the cost of a call, because others may make similar ones. Responses show what is wrong:
  *
- * - Less is left than the call expected, or too little for it. So other clients have used some of it since the last response, and a
- *   margin is left to them.
+ * - Less is left than the call expected, or too little for it. So other clients have used more than the reserve, and it grows.
  * - A call is rejected although enough is left. So calls cost more than estimated, and a factor corrects that.
  *
  * Estimates that are too high need no correction, because the next response reports what is left.
  */
 export class CostCorrection {
   #scale = 1;
-  #margin = 0;
+  #reserve = 0;
   #limit = Infinity;
-  #refills = false;
 
   /** Returns what a call is expected to take. It exceeds the quota only if the estimate does. */
   apply(estimate: number): number {
-    if (estimate === 0) return 0;
-    const reserve = this.#refills ? Math.floor(estimate * RESERVE) : 0;
-    const corrected = Math.ceil(estimate * this.#scale + Math.max(this.#margin, reserve));
+    const corrected = Math.ceil(estimate * this.#scale);
     return Math.max(estimate, Math.min(corrected, this.#limit));
+  }
+
+  /**
+   * Returns how many units calls leave to others. A call of the largest cost may still take the whole quota.
+   *
+   * @param largest The largest cost of a call.
+   */
+  reserveOf({ kind, limit = 0 }: QuotaReport, largest: number): number {
+    if (kind !== 'refill') return 0;
+    const reserve = Math.max(Math.min(this.#reserve, MOST_CALLS * largest), Math.min(largest, limit * FIRST_PART));
+    return Math.max(0, Math.floor(Math.min(reserve, limit - largest)));
   }
 
   /**
@@ -41,17 +47,24 @@ export class CostCorrection {
    *
    * @param expected The units that were left for later calls when it started.
    */
-  learn(quota: QuotaReport, cost: number, { isRejected, retryAfterMs = 0 }: Report, expected: number): void {
+  learn(quota: QuotaReport, { cost, largest, expected }: Expectation, { isRejected, retryAfterMs = 0 }: Report): void {
     this.#limit = quota.limit ?? Infinity;
-    this.#refills = quota.kind === 'refill';
-    if (!this.#refills) return;
-    if (!isRejected) {
-      this.#scale = Math.max(1, this.#scale * DECAY);
-      const missing = Math.min(expected - quota.remaining, cost);
-      this.#margin = Math.max(this.#margin * DECAY, 2 * missing);
-    } else if (quota.remaining < cost) this.#margin = Math.max(this.#margin, 2 * (cost - quota.remaining));
-    else this.#scale = Math.min(LARGEST_SCALE, (this.#scale * neededUnits(quota, retryAfterMs)) / cost);
+    if (quota.kind !== 'refill') return;
+    const missing = isRejected ? 2 * (cost - quota.remaining) : Math.min(expected - quota.remaining, cost);
+    if (missing > 0) this.#reserve = this.reserveOf(quota, largest) + missing;
+    else if (isRejected) this.#scale = Math.min(LARGEST_SCALE, (this.#scale * neededUnits(quota, retryAfterMs)) / cost);
+    if (isRejected) return;
+    this.#scale = Math.max(1, this.#scale * DECAY);
+    this.#reserve *= DECAY;
   }
+}
+
+/** What a call was expected to take, and to leave for later calls. */
+interface Expectation {
+  readonly cost: number;
+  readonly expected: number;
+  /** The largest cost of a call. */
+  readonly largest: number;
 }
 
 /** What is left, and what is added until the server allows the call. */

@@ -31,12 +31,14 @@ export interface Trial {
   readonly onSecond?: (second: number) => void;
 }
 
-/** A linear congruential generator, so that a seed repeats a trial. */
+/** A Weyl sequence with a mixing function (mulberry32), so that a seed repeats a trial. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 
