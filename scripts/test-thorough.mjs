@@ -9,16 +9,18 @@ const seed = process.env.ROLLGATE_SEED || String(randomInt(2 ** 31));
 
 const EVERY_HISTORY = 'every history';
 const FRAMEWORKS = 'apps of large frameworks';
+const CALLERS = 'processes that call an API';
 
 /** The campaigns in order: a name, and the arguments of Node. */
 const campaigns = [
   ['random histories', [jest, 'packages/store-conformance', 'packages/redis', 'packages/core', 'aborted-requests']],
   [EVERY_HISTORY, ['--no-warnings', 'packages/store-conformance/dist/explorer/main.js', '--states', '10000000']],
   [FRAMEWORKS, [jest, 'examples/test/frameworks.test.ts']],
+  [CALLERS, [jest, 'packages/fetch/test/processes.test.ts']],
 ];
 
-/** The explorer visits every history, and the apps get the same requests each time. So these have no seed. */
-const isRandom = (name) => ![EVERY_HISTORY, FRAMEWORKS].includes(name);
+/** The explorer visits every history, the apps get the same requests each time, and processes depend on time. So these have no seed. */
+const isRandom = (name) => ![EVERY_HISTORY, FRAMEWORKS, CALLERS].includes(name);
 
 const given = process.argv.slice(2);
 const chosen = given.length > 0 ? [['chosen tests', [jest, ...given]]] : campaigns;
