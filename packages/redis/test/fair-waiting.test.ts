@@ -241,6 +241,19 @@ test('takes one call if nobody waits', async () => {
   expect(await countQueued()).toBe(0);
 });
 
+test('a check behind callers takes one call, except for the first one', async () => {
+  const one = await join(rollingWindow({ limit: 4, window: '1h' }));
+  const held = await one.wait('api', { cost: 4 });
+  const waits = [one.wait('api'), one.wait('api')];
+  await until('both wait', async () => (await countQueued()) === 2);
+  const check = async () => expect(await one.check('api')).toMatchObject({ allowed: false });
+  expect(await redis.countScriptCallsOf(check)).toBe(2);
+  expect(await redis.countScriptCallsOf(check)).toBe(1);
+  await one.refund(held);
+  await Promise.all(waits);
+  expect(await one.check('api')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
 test.each<[string, Limits, number]>([
   ['a plain window', rollingWindow({ limit: 10, window: '1h' }), 1],
   ['a bucket', tokenBucket({ capacity: 10, refill: 1, every: '1h' }), 1],

@@ -206,10 +206,16 @@ export class RedisStore implements Store, CountingStore {
 
   /** Usually no caller waits. So a script with the code of queues is only sent after one that has found their keys. */
   #checkBehindCallers(queues: StoreQueues, input: CheckInput): PromiseLike<Decision> {
-    const check = new PendingCheck('check', input, undefined);
-    check.requireEmpty(queues.keysOf(input), () =>
-      this.#sender.add(new PendingCheck('check', queues.describeTail(input), undefined, check.decision)),
-    );
+    const { busy } = queues;
+    const queueKeys = queues.keysOf(input);
+    const isBusy = busy.has(queueKeys);
+    const check = new PendingCheck('check', isBusy ? queues.describeTail(input) : input, undefined);
+    if (!isBusy) {
+      check.requireEmpty(queueKeys, () => {
+        busy.note(queueKeys);
+        this.#sender.add(new PendingCheck('check', queues.describeTail(input), undefined, check.decision));
+      });
+    }
     this.#sender.add(check);
     return check.decision;
   }

@@ -10,6 +10,7 @@ import {
 import type { CheckInput } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import type { Log, ScriptBuilder } from '../script/script-builder.js';
+import { BusyQueues } from './busy-queues.js';
 import { queuesLua } from './queues.generated.js';
 import type { QueueingStore } from './room.js';
 import { Subscriber, type SubscriberClient } from './subscriber.js';
@@ -47,6 +48,8 @@ export interface FairWaiting {
 /** The queues of one store. */
 export interface StoreQueues {
   readonly waiting: StoreWaiting;
+  /** Where checks have found callers. */
+  readonly busy: BusyQueues;
   /** Returns the keys of the queues that a check must find empty. */
   keysOf(input: CheckInput): readonly string[];
   /** Describes a check that is behind the callers that wait. */
@@ -97,6 +100,7 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
       });
       return {
         waiting: room,
+        busy: new BusyQueues(),
         keysOf: ({ keys, costs }) => queueKeysOf(keys, costs),
         describeTail: (input) => describeTail(room, input),
         wake: (...freed) => room.wake(...freed),
