@@ -38,7 +38,8 @@ const auth = betterAuth({
   hooks: {
     after: createAuthMiddleware(async ({ path, body, context }) => {
       if (path !== '/sign-in/email' || isAPIError(context.returned)) return;
-      await signInLimit.limiter.reset(accountKeys(body.email)); // The failures of the address stay.
+      // The failures of the address stay. If a store fails, the sign-in still succeeds.
+      await signInLimit.limiter.reset(accountKeys(body.email)).catch(() => {});
     }),
   },
 });

@@ -15,7 +15,7 @@ declare module 'hono' {
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Context, Given, Response> & {
   /**
    * Returns the client's address. Hono has no common way to get it, so choose the function of your platform, such as
-   * `nodeAddress`. Required unless `key` identifies clients another way.
+   * `nodeAddress`. Required with `allowList`, and unless `key` identifies clients another way.
    */
   address?: ((c: Context) => string | undefined) | undefined;
 };

@@ -41,7 +41,7 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
    *
    * By default, the client gets a response with the error's `status` or `statusCode`, or else 500, and the error appears on
    * the console. If the error's `expose` is `true`, the response contains its message instead. A response that has already
-   * ended stays as it is.
+   * started is cut off, and one that has already ended stays as it is.
    */
   onError?: ((error: Error, request: Request, response: Response) => void) | undefined;
 };

@@ -20,7 +20,8 @@ export type RateLimitOptions<
 > = OmitEach<HttpOptions<Request, Given, Response>, 'key'> & {
   /**
    * Returns the client's address. Each platform has its own way to get it, so choose your platform's function, such as
-   * `denoAddress`. Required unless `key` identifies clients another way.
+   * `denoAddress`. Required with `allowList`, and unless `key` identifies clients another
+   * way.
    */
   address?: ((request: Request, info: Info) => string | undefined) | undefined;
   /**

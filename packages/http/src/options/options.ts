@@ -31,7 +31,7 @@ export type ForRejection<Request, Given extends Limits, Value> = (
  * The options of every adapter, without its limits. `Request` and `Response` are the framework's types.
  *
  * If an option function throws, rejects, takes longer than `timeout` or returns an invalid value, the framework's error
- * handler gets the error.
+ * handler gets the error. With `dryRun`, and for `requestWasSuccessful`, the error becomes a process warning instead.
  */
 export interface CommonOptions<Request, Given extends Limits = Limits, Response = never> {
   /**
@@ -83,7 +83,11 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * @defaultValue `false`
    */
   skipAbortedRequests?: boolean | undefined;
-  /** Returns whether a response is a success. By default, a response with a status below 400 is. */
+  /**
+   * Returns whether a response is a success. By default, a response with a status below 400 is. Needs
+   * `skipSuccessfulRequests` or `skipFailedRequests`. If the function fails, the request is not refunded, and Rollgate
+   * emits a warning.
+   */
   requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
   /** Called for each rejected request before the response, even with `dryRun`. */
   onLimited?: ForRejection<Request, Given, void> | undefined;
