@@ -9,6 +9,7 @@ export {
   mergeOptions,
   onResponseFinished,
   optionError,
+  probeProxyTrust,
   RateLimitError,
   REJECTION_CODE,
   rejectionBody,

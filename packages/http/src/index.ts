@@ -12,6 +12,7 @@ export { optionError } from './base/option-error.js';
 export { toError } from './base/to-error.js';
 export { createClientKey } from './client/client-key.js';
 export { createForwardedReader, type ForwardedAddressOptions } from './client/forwarded-address.js';
+export { probeProxyTrust } from './client/probe-proxy-trust.js';
 export { Gate } from './gate/gate.js';
 export type { Outcome } from './gate/outcome.js';
 export type { RequestEvent } from './gate/request-event.js';

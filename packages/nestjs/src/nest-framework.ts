@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
-import type { Framework, NodeResponse, ProxyTrust } from '@rollgate/http';
+import { type Framework, type NodeResponse, type ProxyTrust, probeProxyTrust } from '@rollgate/http';
 import { messageOf } from './gateway-message.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 
 /** What the requests of Express and Fastify, and the clients of WebSockets, have in common. */
 interface Client {
   readonly ip?: string;
+  readonly ips?: readonly string[];
+  readonly raw?: IncomingMessage;
   readonly headers?: IncomingMessage['headers'];
   readonly socket?: { readonly destroyed?: boolean };
   readonly app?: { get?(setting: string): unknown };
@@ -100,11 +102,11 @@ function getClientAddress(context: ExecutionContext): string | undefined {
   return ip ?? handshake?.address ?? _socket?.remoteAddress;
 }
 
-/** Fastify does not expose its setting. */
+/** Only a request of Fastify has `raw`. A client of a WebSocket, and a GraphQL context without a request, have no setting. */
 function getProxyTrust(context: ExecutionContext): ProxyTrust {
-  const { app } = requestOf(context);
-  if (app?.get === undefined) return 'some';
-  const setting = app.get('trust proxy');
+  const request = requestOf(context);
+  if (request.app?.get === undefined) return request.raw === undefined ? 'some' : probeProxyTrust(request);
+  const setting = request.app.get('trust proxy');
   if (setting === true) return 'every';
   return setting === undefined || setting === false || setting === 0 ? 'none' : 'some';
 }

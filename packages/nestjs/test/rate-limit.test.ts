@@ -276,3 +276,9 @@ test('a request of Fastify has the decision, and null without one', async () => 
   expect(await get('limited')).toEqual({ rateLimit: 8, decision: 8 });
   expect(await get('skipped')).toEqual({ rateLimit: null, isUndefined: true });
 });
+
+// At the end, because other tests expect a process without warnings.
+test('an app over Fastify warns about the proxies that it trusts', async () => {
+  const response = await fetch(`http://127.0.0.1:${hosts.ports.routes}/proxies`);
+  expect(await response.json()).toEqual([[], ['ROLLGATE_UNTRUSTED_PROXY'], ['ROLLGATE_TRUSTS_EVERY_PROXY']]);
+});

@@ -14,6 +14,7 @@ import {
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
 import { AccountController, startWith } from './nest-account.js';
+import { warningsWith } from './nest-proxies.js';
 
 const store = new MemoryStore();
 const limits = rollingWindow({ limit: 9, window: '1h' });
@@ -96,6 +97,10 @@ class ControlController {
       startWith({ statusCode: 503 }, right),
     ]);
   }
+  /** Returns the warnings of apps that trust a proxy, none and every one. */
+  async proxies(): Promise<unknown[][]> {
+    return [await warningsWith('127.0.0.1'), await warningsWith(false), await warningsWith(true)];
+  }
   /** Calls a handler as a microservice does, with a text and an object. */
   async message(): Promise<object> {
     const call = this.#contexts.create<never, 'rpc'>(
@@ -121,6 +126,7 @@ Inject(ExternalContextCreator)(ControlController, undefined, 0);
 decorate(ControlController, 'used', [Get('used/:prefix'), SkipRateLimit()]);
 Param('prefix')(ControlController.prototype, 'used', 0);
 decorate(ControlController, 'starts', [Get('starts'), SkipRateLimit()]);
+decorate(ControlController, 'proxies', [Get('proxies'), SkipRateLimit()]);
 decorate(ControlController, 'message', [Get('message'), SkipRateLimit()]);
 Controller()(ControlController);
 
