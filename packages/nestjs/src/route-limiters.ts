@@ -5,7 +5,14 @@ import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 import { mergeOptions, optionError, type WarningCode } from '@rollgate/http';
 import { NestLimiter } from './nest-limiter.js';
 import type { RateLimitModuleOptions, RateLimitOptions } from './options.js';
-import { type Handler, limitedMethods, nameCount, nameMethod, readMetadata } from './route-names.js';
+import {
+  type Handler,
+  hasUndecoratedRoute,
+  limitedMethods,
+  nameCount,
+  nameMethod,
+  readMetadata,
+} from './route-names.js';
 
 /** A route's own limiter, that of the module, or `undefined` for a route without a limit. */
 type RouteLimiter = NestLimiter | undefined;
@@ -53,8 +60,9 @@ export class RouteLimiters {
         if (typeof metatype !== 'function') continue;
         const type = metatype as Type;
         const ofClass = readMetadata(type);
-        // Without limits, the options are for methods with their own.
-        if (ofClass && hasLimits({ ...this.#options, ...ofClass })) this.#ofClass(type, ofClass);
+        // Without limits, the options are only for methods with their own.
+        const isUsed = hasLimits({ ...this.#options, ...ofClass }) || hasUndecoratedRoute(type);
+        if (ofClass && isUsed) this.#ofClass(type, ofClass);
         for (const method of limitedMethods(type)) this.get(type, method);
       }
     }

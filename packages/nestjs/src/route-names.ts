@@ -46,6 +46,19 @@ export function limitedMethods(type: Type): Handler[] {
     .filter((value) => typeof value === 'function' && readMetadata(value));
 }
 
+/** What Nest sets on the methods of controllers, gateways and resolvers that it calls. */
+const ROUTE_METADATA = ['path', 'websockets:message_mapping', 'graphql:resolver_type'];
+
+/** Whether a class has a route without its own decorator. */
+export function hasUndecoratedRoute(type: Type): boolean {
+  return methodsOf(type).some(
+    ([, value]) =>
+      typeof value === 'function' &&
+      readMetadata(value) === undefined &&
+      ROUTE_METADATA.some((key) => Reflect.hasMetadata(key, value)),
+  );
+}
+
 /** A decorator may have replaced the method by a function with another name, so the name is that of the property. */
 export function nameMethod(type: Type, method: Handler): string {
   const names = methodsOf(type)

@@ -251,6 +251,7 @@ test('an app with invalid options of a decorator does not start, and the error n
     expect.stringMatching(
       /^TypeError: @RateLimit of WrongController\.search: Expected `limit` to be .*, got undefined/,
     ),
+    expect.stringMatching(/^TypeError: @RateLimit of WrongController: Expected `limit` to be .*, got undefined/),
     'started',
   ]);
 });

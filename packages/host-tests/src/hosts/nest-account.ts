@@ -41,14 +41,19 @@ decorate(AccountController, 'unknown', [Get('unknown'), SkipRateLimit()]);
 for (const method of ['login', 'unlock']) RateLimitDecision()(AccountController.prototype, method, 0);
 Controller('account')(AccountController);
 
-/** Returns why an app does not start if a class and one of its methods have these options. */
-export async function startWith(ofClass: object | undefined, ofMethod: object, isProvider = false): Promise<string> {
+/** Returns why an app does not start if a class and its route have these options. */
+export async function startWith(
+  ofClass: object | undefined,
+  ofMethod: object | undefined,
+  isProvider = false,
+): Promise<string> {
   class WrongController {
     search(): string {
       return 'found';
     }
   }
-  decorate(WrongController, 'search', [Get(), RateLimit(ofMethod as RateLimitOptions)]);
+  const decorators = ofMethod === undefined ? [] : [RateLimit(ofMethod as RateLimitOptions)];
+  decorate(WrongController, 'search', [Get(), ...decorators]);
   if (ofClass !== undefined) RateLimit(ofClass as RateLimitOptions)(WrongController);
   Controller()(WrongController);
   class WrongModule {}

@@ -94,6 +94,7 @@ class ControlController {
       startWith(undefined, { ...right, key: 'ip' }, true),
       startWith({ limit: 1, window: '1x' }, right),
       startWith(undefined, { statusCode: 429 }),
+      startWith({ statusCode: 503 }, undefined),
       startWith({ statusCode: 503 }, right),
     ]);
   }
