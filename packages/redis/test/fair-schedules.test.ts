@@ -10,27 +10,24 @@ const { SCHEDULES, TOGETHER, PROCESSES, CALLERS } = effort(
 /** How late an action may start after its turn on a busy machine. The explorer checks the turns themselves exactly. */
 const SLACK_MS = 250;
 
+/** The seeds of the schedules in which something was wrong, and what they have shown. */
+function problemsOf(all: readonly (WaitFigures & { readonly limit: number })[]) {
+  return all.filter(
+    ({ lost, mostInLog, tooCloseMs, limit }) => lost.length > 0 || mostInLog > limit || tooCloseMs > SLACK_MS,
+  );
+}
+
 test('callers of several processes start within the limit, whatever happens to them', async () => {
-  const all: WaitFigures[] = [];
+  const all: (WaitFigures & { limit: number })[] = [];
   for (let first = seed; first < seed + SCHEDULES; first += TOGETHER) {
     const schedules = Array.from({ length: TOGETHER }, (_, index) =>
       createWaitSchedule(first + index, PROCESSES, CALLERS),
     );
     const trials = await Promise.all(schedules.map((schedule) => WaitTrial.run(schedule)));
-    for (const [index, figures] of trials.entries()) {
-      all.push(figures);
-      const { limit } = schedules[index]!;
-      if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${JSON.stringify({ limit, ...figures })}\n`);
-      expect({
-        ...figures,
-        isInLimit: figures.mostInLog <= limit,
-        isInTime: figures.tooCloseMs <= SLACK_MS,
-      }).toMatchObject({
-        lost: [],
-        isInLimit: true,
-        isInTime: true,
-      });
-    }
+    const figures = trials.map((trial, index) => ({ limit: schedules[index]!.limit, ...trial }));
+    all.push(...figures);
+    if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${JSON.stringify(figures)}\n`);
   }
-  expect(all.some(({ started }) => started > 0)).toBe(true);
+  expect(problemsOf(all)).toEqual([]);
+  expect(all.some(({ started, mostInLog, limit }) => started > 0 && mostInLog === limit)).toBe(true);
 });

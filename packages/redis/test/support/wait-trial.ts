@@ -8,7 +8,7 @@ import { WaitingProcess } from './waiting-processes.js';
 
 const LEASE_MS = 1000;
 const PREFIX = 'schedule';
-/** A log of a process that is granted ahead is at most this far ahead. */
+/** How far ahead turns are granted, so that a start may come after the server has forgotten it. */
 const HORIZON_MS = 25;
 /** How much longer than documented a wait may take on a busy machine. */
 const BUSY_MS = 20_000;
@@ -36,8 +36,8 @@ export class WaitTrial {
   readonly #records: readonly CallRecord[];
   readonly #killed = new Set<number>();
   readonly #boundMs: number;
-  /** When the server has lost its data. */
-  #lostDataMs = Infinity;
+  /** From when until when the server has lost its data. */
+  readonly #losses: { readonly fromMs: number; readonly toMs: number }[] = [];
   #mostInLog = 0;
   #isDone = false;
 
@@ -116,10 +116,12 @@ export class WaitTrial {
       case 'close the connections of the subscribers':
         await run('CLIENT', 'KILL', 'TYPE', 'pubsub');
         return;
-      case 'restart the server without its data':
+      case 'restart the server without its data': {
+        const fromMs = nowMs();
         await run('FLUSHALL');
-        this.#lostDataMs = nowMs();
+        this.#losses.push({ fromMs, toMs: nowMs() });
         return this.#server.restart();
+      }
       default:
         return this.#server.restart();
     }
@@ -167,8 +169,10 @@ export class WaitTrial {
     const startedBy = (fromMs: number, toMs: number) =>
       this.#records.filter(({ startedMs = Infinity }) => startedMs >= fromMs && startedMs < toMs);
     const waits = live.flatMap(({ calledMs, startedMs }) => (startedMs === undefined ? [] : [startedMs - calledMs!]));
-    // What a server has lost it cannot count.
-    const parts = [startedBy(0, this.#lostDataMs), startedBy(this.#lostDataMs + HORIZON_MS + windowMs, Infinity)];
+    // A server cannot count what it has lost.
+    const parts = [{ toMs: -Infinity }, ...this.#losses].map(({ toMs }, index) =>
+      startedBy(toMs + HORIZON_MS + windowMs, this.#losses[index]?.fromMs ?? Infinity),
+    );
     return {
       seed,
       started: startedBy(0, Infinity).length,
