@@ -78,7 +78,7 @@ test('118: the server restarts without its scripts and its data while callers wa
   for (const wait of waits) expect(await wait).toMatchObject({ allowed: true });
 });
 
-test('194, 197, 208: a process ends while it runs the only job, and another one while it waits', async () => {
+test('194, 197: a process ends while it runs the only job, and another one while it waits', async () => {
   const one = concurrency({ limit: 1, lease: '1s' });
   const [running, queued, next] = [join(one), join(one), join(one)];
   await running.limiter.wait('api');
@@ -90,6 +90,26 @@ test('194, 197, 208: a process ends while it runs the only job, and another one 
   queued.crash();
   await next.limiter.release(await wait);
   expect(await next.limiter.peek('api')).toMatchObject({ remaining: 1 });
+});
+
+test('208: the connections of a process with a long lease are closed while it waits', async () => {
+  const [ended, next] = [join(full, '1h'), join(full, '1h')];
+  const countSubscribed = async () => ((await redis.server.run('PUBSUB', 'CHANNELS', 'rollgate:*')) as string[]).length;
+  const before = await countSubscribed();
+  await next.limiter.wait('other');
+  await until('one is subscribed', async () => (await countSubscribed()) === before + 1);
+  const held = await next.limiter.wait('api', { cost: 2 });
+  ended.limiter.wait('api').catch(() => {});
+  await untilQueued(1);
+  await until('both are subscribed', async () => (await countSubscribed()) === before + 2);
+  const wait = next.limiter.wait('api');
+  await untilQueued(2);
+  await ended.limiter.peek('other'); // It has asked again, so the server knows its subscription.
+  ended.crash();
+  await until('its connections are closed', async () => (await countSubscribed()) === before + 1);
+  await next.limiter.refund(held);
+  expect(await countQueued()).toBe(0);
+  expect(await wait).toMatchObject({ allowed: true });
 });
 
 test('115, 73, 66: what ended processes leave behind expires', async () => {

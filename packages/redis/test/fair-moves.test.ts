@@ -1,0 +1,57 @@
+import { RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { fairWaiting } from '@rollgate/redis/waiting';
+import { until } from '@rollgate/test-support';
+import { PrivateRedis } from './support/private-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+const hourly = (limit: number) => rollingWindow({ limit, window: '1h' });
+const limits = { all: hourly(1), user: hourly(1) };
+const keysOf = (user: string) => ({ all: 'all', user });
+type Options = Partial<RateLimiterOptions<typeof limits>>;
+
+/** A limiter of its own process. It asks for its callers only after an event, because the lease is long. */
+function join(options: Options = {}): RateLimiter<typeof limits> {
+  const store = new RedisStore({
+    client: redis.connect(),
+    waiting: fairWaiting({ subscriber: redis.connect(), lease: '1h' }),
+  });
+  return new RateLimiter({ limits, store, timeout: '30s', ...options } as RateLimiterOptions<typeof limits>);
+}
+
+const countQueued = async (key: string, name: string) =>
+  Number(await redis.server.run('ZCOUNT', `rollgate:{${key}}:${name}/q`, '0', '+inf'));
+const untilQueued = (count: number, key: string, name: string) =>
+  until(`${count} wait for ${key}`, async () => (await countQueued(key, name)) === count);
+
+const shared = { all: 1, user: 0 };
+const own = { all: 0, user: 1 };
+
+test('a caller that earlier callers move does not hold up others at a limit for which it does not wait', async () => {
+  const [first, second, moved, plain] = [join(), join(), join(), join({ checks: 'overtake' })];
+  const take = (user: string, cost: typeof shared) => plain.check(keysOf(user), { cost });
+  const held = await take('held', shared);
+  const [ofEve, ofMallory] = [await take('eve', own), await take('mallory', own)];
+  const start = first.wait(keysOf('ann'));
+  await untilQueued(1, 'all', 'all');
+  second.wait(keysOf('eve')).catch(() => {});
+  await untilQueued(1, 'eve', 'user');
+  moved.wait(keysOf('mallory')).catch(() => {});
+  await untilQueued(1, 'mallory', 'user');
+  await plain.refund(ofMallory); // Its own limit has room, so it waits behind Ann.
+  await untilQueued(2, 'all', 'all');
+  await plain.refund(held);
+  const started = await start;
+  const again = await take('mallory', own);
+  await plain.refund(started); // Ann has started, and its own limit is full again.
+  await untilQueued(1, 'mallory', 'user');
+  await untilQueued(0, 'all', 'all');
+  await take('held', shared);
+  await plain.refund(ofEve); // Eve, who came before Mallory, waits for the shared limit now.
+  await untilQueued(1, 'all', 'all');
+  await plain.refund(again);
+  await untilQueued(2, 'all', 'all');
+  expect(await countQueued('mallory', 'user')).toBe(0);
+  await Promise.all([second.close(), moved.close()]);
+});

@@ -1,0 +1,79 @@
+import { type Limits, leakyBucket, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { fairWaiting } from '@rollgate/redis/waiting';
+import { until } from '@rollgate/test-support';
+import { PrivateRedis } from './support/private-redis.js';
+import { readHitTimes } from './support/read-hits.js';
+import { freshPrefix } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+let prefix: string;
+beforeEach(() => {
+  prefix = freshPrefix();
+});
+
+/** A limiter of its own process, whose connections work. */
+async function join<Given extends Limits>(limits: Given): Promise<RateLimiter<Given>> {
+  const waiting = fairWaiting({ subscriber: redis.connect(), lease: '1h' });
+  const store = new RedisStore({ client: redis.connect(), waiting });
+  const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' } as RateLimiterOptions<Given>);
+  for (let count = 0; count < 2; count++) await limiter.wait(freshPrefix() as never);
+  return limiter;
+}
+
+const untilQueued = () =>
+  until(
+    'it waits',
+    async () => Number(await redis.server.run('ZCOUNT', `${prefix}:{api}:default/q`, '0', '+inf')) === 1,
+  );
+
+const one = rollingWindow({ limit: 1, window: '1h' });
+
+test('a process that was busy when its turn came starts on a later turn', async () => {
+  const [waiting, other] = [await join(one), await join(one)];
+  const held = await other.wait('api');
+  const next = waiting.wait('api');
+  await untilQueued();
+  // The server frees the unit while this process does nothing.
+  await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
+  const refunded = other.refund(held);
+  await until('the refund waits in the server', async () =>
+    /flags=b/.test(String(await redis.server.run('CLIENT', 'LIST', 'TYPE', 'NORMAL'))),
+  );
+  const [seconds, micros] = (await redis.server.run('TIME')) as [string, string];
+  const resumed = redis.server.run('CLIENT', 'UNPAUSE');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+  await Promise.all([next, refunded, resumed]);
+  const [stamp] = await readHitTimes(redis.connect(), 'packed', `${prefix}:{api}:default`);
+  expect(stamp).toBeGreaterThanOrEqual(Number(seconds) * 1e6 + Number(micros) + 400_000);
+});
+
+test('a message that comes twice frees no unit of an action that runs', async () => {
+  const [waiting, other] = [await join(one), await join(one)];
+  const listener = redis.connect();
+  const messages: [string, string][] = [];
+  listener.on('pmessage', (_, channel: string, text: string) => messages.push([channel, text]));
+  await listener.psubscribe('rollgate:*');
+  const held = await other.wait('api');
+  const next = waiting.wait('api');
+  await untilQueued();
+  await other.refund(held);
+  await next;
+  await until('the message has come here, too', async () => messages.some(([, text]) => text.includes(',1 ')));
+  for (const [channel, text] of messages) await redis.server.run('PUBLISH', channel, text);
+  await waiting.peek('api'); // A refund would have been sent before.
+  expect(await other.peek('api')).toMatchObject({ remaining: 0 });
+});
+
+test('a caller that gives up between its turn and its start frees the start', async () => {
+  const limiter = await join(leakyBucket({ capacity: 1, interval: '1h' }));
+  await limiter.wait('api');
+  const controller = new AbortController();
+  const wait = limiter.wait('api', { signal: controller.signal });
+  wait.catch(() => {});
+  await until('it has its turn', async () => (await limiter.peek('api')).remaining === 0);
+  controller.abort(new Error('enough'));
+  await expect(wait).rejects.toThrow('enough');
+  await until('its start is free', async () => (await limiter.peek('api')).remaining === 1);
+});
