@@ -1,5 +1,6 @@
 import { RedisStore } from '@rollgate/redis';
-import { startRedis } from '@rollgate/test-support';
+import { fairWaiting } from '@rollgate/redis/waiting';
+import { startRedis, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { createFetch, discord, github, openai } from '../src';
 import { TestApi } from './test-api';
@@ -64,4 +65,38 @@ test('`Retry-After` holds for other processes, too', async () => {
   const create = () => createFetch({ store: createStore(), prefix: 'retry', storeTimeout: '30s' });
   expect((await create()(api.url)).status).toBe(429);
   await expect(create()(api.url)).rejects.toMatchObject(TIMEOUT);
+});
+
+test('with `fairWaiting`, the calls of all processes start in the order in which they were made', async () => {
+  const counter = new Redis(redis.url);
+  clients.push(counter);
+  const countQueued = async () => {
+    const queues = await counter.keys('fair*/q');
+    const counts = await Promise.all(queues.map((queue) => counter.zcount(queue, 0, '+inf')));
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  let respond = () => {};
+  const held = new Promise<void>((resolve) => {
+    respond = resolve;
+  });
+  api.received.length = 0;
+  // Only one call may be open at a time.
+  api.answer = () => held.then(() => ({ headers: quota('x-ratelimit')(1, '600') }));
+  const create = () => {
+    const [client, subscriber] = [new Redis(redis.url), new Redis(redis.url)];
+    clients.push(client, subscriber);
+    const store = new RedisStore({ client, waiting: fairWaiting({ subscriber }) });
+    return createFetch({ store, prefix: 'fair', dialects: [github()], bucket: () => 'me', storeTimeout: '30s' });
+  };
+  const processes = [create(), create()];
+  const calls = [0, 1, 1, 0, 1, 0];
+  const responses: Promise<Response>[] = [];
+  for (const [call, process] of calls.entries()) {
+    responses.push(processes[process]!(`${api.url}/${call}`));
+    if (call === 0) await until('the first call is open', async () => api.received.length === 1);
+    else await until('the call waits', async () => (await countQueued()) === call);
+  }
+  respond();
+  await Promise.all(responses);
+  expect(api.received.map(({ path }) => path)).toEqual(calls.map((_, call) => `/${call}`));
 });
