@@ -7,7 +7,8 @@ export const RATE_LIMIT = 'rollgate:rate-limit';
 
 /**
  * Limits a method of a controller, resolver or gateway, or all of its methods together. The options override those of the
- * module, and those of the class. Each decorated class or method has its own count.
+ * module, and those of the class. Each decorated class or method has its own count, unless a method inherits the option
+ * `prefix` of its class.
  *
  * By default, the prefix of a count is that of the module, and the names of the class and the method. Controllers of the same
  * name also have their module and path in it. Resolvers and gateways of the same name need their own `prefix`.
