@@ -25,7 +25,7 @@ export class ClientLimiter {
   }
 }
 
-const toKey = createClientKey(56); // An IPv6 client has many addresses, so this counts by its network.
+const toKey = createClientKey(56); // One client has many IPv6 addresses.
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {

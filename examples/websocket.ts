@@ -27,7 +27,12 @@ const webSockets = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024 }
 
 server.on('upgrade', async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
   socket.on('error', () => socket.destroy());
-  const client = clientKey(request.socket.remoteAddress ?? '');
+  const { remoteAddress } = request.socket;
+  if (remoteAddress === undefined) {
+    socket.destroy(); // The client has already disconnected.
+    return;
+  }
+  const client = clientKey(remoteAddress);
   const decision = await connections.check({ opened: client, open: client, openOfAll: 'all' });
   if (!decision.allowed) {
     reject(socket, decision);

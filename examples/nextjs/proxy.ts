@@ -2,7 +2,9 @@
 import { rateLimit, vercelAddress } from '@rollgate/web';
 import { type NextFetchEvent, type NextRequest, NextResponse } from 'next/server';
 
-const limit = rateLimit({ limit: 5, window: '1m', address: vercelAddress });
+// In `next dev`, nothing sets Vercel's header.
+const address = process.env.NODE_ENV === 'development' ? () => '127.0.0.1' : vercelAddress;
+const limit = rateLimit({ limit: 5, window: '1m', address });
 
 export async function proxy(request: NextRequest, event: NextFetchEvent): Promise<Response> {
   const result = await limit.check(request, event);

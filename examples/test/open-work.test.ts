@@ -116,11 +116,21 @@ describe('websocket.ts', () => {
     expect(replies[5]).toEqual({ error: 'Slow down', retryAfterMs: expect.any(Number) });
 
     first.terminate();
-    await until('the slot is free', async () => {
+    const canOpen = () => {
       const next = open();
-      return new Promise((resolve) => {
+      return new Promise<boolean>((resolve, reject) => {
         next.once('open', () => resolve(true)).once('unexpected-response', () => resolve(false));
-      });
-    });
+        next.on('error', reject);
+      }).finally(() => next.terminate());
+    };
+    await until('the slot is free', canOpen);
+
+    for (let turn = 0; turn < 5; turn++) {
+      const reset = connect(Number(new URL(url).port)).on('error', () => {});
+      await once(reset, 'connect');
+      reset.write('GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      reset.resetAndDestroy(); // Node then often knows no address of the client.
+    }
+    await until('the server has survived connections that were reset', canOpen);
   });
 });

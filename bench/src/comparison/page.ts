@@ -72,10 +72,10 @@ function renderMemory(bytes: Results): string {
     const ofCounters = ['express-rate-limit', '@fastify/rate-limit', 'rate-limiter-flexible'].map((library) =>
       figureOf(bytes, row, library),
     );
-    return `${whole(figureOf(bytes, row, 'rollgate'))} bytes where a plain counter takes ${range(ofCounters, whole)} bytes`;
+    return `${whole(figureOf(bytes, row, 'rollgate'))} bytes, and a plain counter takes ${range(ofCounters, whole)} bytes`;
   });
   return wrap(
-    `- Memory per key matters most to you. With one hit, an exact window takes ${hits[0]}. With 100 hits, it takes ${hits[1]}.`,
+    `- Memory per key matters most to you, and most keys have many hits. With 100 hits, an exact window takes ${hits[1]}. With one hit, it takes ${hits[0]}.`,
   );
 }
 
