@@ -94,7 +94,7 @@ test('a burst inside a clock minute makes a fixed window look exact, and the wor
   expect(algorithms[1]).toMatchObject({ algorithm: 'fixed', mostInWindow: 10 });
   expect(worstShift).toMatchObject({ shiftMs: 30_000, mostInWindow: 20 });
   const { stdout } = await rollgate(['compare', 'burst.log', '--limit', '10/1m']);
-  expect(stdout).toMatch(/^fixed, 30s later allowed one caller 20 within 1m, 2\.00 times the limit/);
+  expect(stdout).toMatch(/^fixed, 30s later: one caller got 20 requests within 1m, 2\.00 times the limit/);
 });
 
 test('the text report has a row for each algorithm', async () => {

@@ -33,7 +33,7 @@ function describeResult(quota: Quota, { rows, worstShift }: Comparison): string[
   if (worst.mostInWindow <= quota.limit) return [`No algorithm allowed more than ${formatQuota(quota)} in this log`];
   const times = `${(worst.mostInWindow / quota.limit).toFixed(2)} times the limit`;
   const name = worst === worstShift ? nameOfShift(worstShift.shiftMs) : worst.algorithm;
-  const most = `${name} allowed one caller ${formatInteger(worst.mostInWindow)} within ${formatDuration(quota.windowMs)}, ${times}`;
+  const most = `${name}: one caller got ${formatInteger(worst.mostInWindow)} requests within ${formatDuration(quota.windowMs)}, ${times}`;
   return [`${most}; rolling never allows more than the limit`];
 }
 

@@ -47,7 +47,7 @@ function createLimitsTable(
 ): Table {
   return {
     title: 'By limit',
-    heads: ['limit', '', 'rejected', 'of all', 'by it alone'],
+    heads: ['limit', '', 'rejected', 'of all', 'only by it'],
     rows: quotas.map((quota) => {
       const rejected = rejectedByLimit[quota.name]!;
       const alone = formatInteger(rejectedAlone[quota.name]!);
@@ -64,7 +64,7 @@ function createWorstHitTable(
   const windowOf = (limit: string) => nameSpan(quotas.find(({ name }) => name === limit)!);
   return {
     title: `Worst hit${rejectedCallers > worstHit.length ? `, ${worstHit.length} of ${formatInteger(rejectedCallers)}` : ''}`,
-    heads: ['caller', 'requests', 'rejected', 'of its own', 'worst burst', 'reached at (UTC)'],
+    heads: ['caller', 'requests', 'rejected', 'share', 'worst burst', 'at (UTC)'],
     rows: worstHit.map(({ key, requests, rejectedRequests, worstBurst: { limit, size, atMicros } }) => [
       key,
       formatInteger(requests),
