@@ -91,15 +91,39 @@ test('only as many callers of a client go to a shared queue as its own limit has
   await Promise.all([mallory.close(), alice.close()]);
 });
 
+test('a caller whose units another limiter takes holds up no others at a limit that they share', async () => {
+  const clock = manualClock(1e12);
+  const limits = { all: rollingWindow({ limit: 1, window: '1s' }), user: hourly(1) };
+  const connect = <Given extends Limits>(given: Given) => join(given, redis.connect(), redis.connect(), clock);
+  const [mallory, bob, ofAll, ofUser] = [
+    connect(limits),
+    connect(limits),
+    connect({ all: limits.all }),
+    connect({ user: limits.user }),
+  ];
+  const own = await mallory.check(keysOf('mallory'));
+  ignore(mallory.wait(keysOf('mallory')));
+  await untilQueued(1, 'mallory', 'user');
+  clock.advance(1000);
+  await ofAll.check({ all: 'all' });
+  await mallory.settle(own, { cost: { all: 1, user: 0 } });
+  await untilQueued(1, 'all', 'all');
+  expect(await ofUser.check({ user: 'mallory' })).toMatchObject({ allowed: true });
+  clock.advance(1000);
+  expect(await bob.wait(keysOf('bob'))).toMatchObject({ allowed: true });
+  await mallory.close();
+});
+
 test.each([
-  ['of two limits', 1, { first: 1, second: 1 }],
-  ['of two limits with a large cost', 2, { first: 2, second: 1 }],
-])('a caller %s starts, although others take each unit at once', async (_, limit, cost) => {
+  ['of two limits', 1, '100ms', { first: 1, second: 1 }],
+  ['of two limits with a large cost', 2, '100ms', { first: 2, second: 1 }],
+  ['of two limits with other windows', 1, '300ms', { first: 1, second: 1 }],
+] as const)('a caller %s starts, although others take each unit at once', async (_, limit, window, cost) => {
   const clock = manualClock(1e12);
   // Units of the two limits are never free at the same time, unless later callers leave them.
   const limits = {
     first: rollingWindow({ limit, window: '100ms' }),
-    second: rollingWindow({ limit: 1, window: '100ms' }),
+    second: rollingWindow({ limit: 1, window }),
   };
   const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
   const [one, others] = [join(limits, clients[0], clients[1], clock), join(limits, clients[2], clients[3], clock)];
@@ -122,7 +146,7 @@ test.each([
     }),
   );
   await settle();
-  for (let step = 0; step < 8 && !hasStarted; step++) {
+  for (let step = 0; step < 24 && !hasStarted; step++) {
     clock.advance(50);
     await settle();
   }

@@ -22,7 +22,8 @@ export class ModelOperations {
   constructor(scope: Scope) {
     this.#scope = scope;
     const rules = scope.costs[0]!.map((_, index) => {
-      const settings = { limit: scope.limits?.[index] ?? scope.limit, window: `${scope.window * 10}ms` } as const;
+      const { limit, limits, window, windows } = scope;
+      const settings = { limit: limits?.[index] ?? limit, window: `${(windows?.[index] ?? window) * 10}ms` } as const;
       return { name: `limit${index}`, namespace: '', limit: rollingWindow(settings) as Limit };
     });
     this.#encodedPlan = new PlanEncoder(undefined).encode({ prefix: 'model', rules, leasing: undefined } as never);

@@ -113,11 +113,12 @@ export class QueueModel {
   /** The guarantee that the state breaks, if any. */
   findProblem(state: ModelState): string | undefined {
     if (this.problem !== undefined) return this.problem;
+    const { limit, limits, window, windows } = this.scope;
     for (let rule = 0; rule < this.#keyCount; rule++) {
       for (const [end] of state.starts) {
-        const inWindow = state.starts.filter(([tick]) => tick <= end && tick > end - this.scope.window);
+        const inWindow = state.starts.filter(([tick]) => tick <= end && tick > end - (windows?.[rule] ?? window));
         const units = inWindow.reduce((sum, [, costs]) => sum + costs[rule]!, 0);
-        if (units > (this.scope.limits?.[rule] ?? this.scope.limit)) return 'more starts than the limit in a window';
+        if (units > (limits?.[rule] ?? limit)) return 'more starts than the limit in a window';
       }
     }
     return undefined;

@@ -3,6 +3,8 @@ export interface Scope {
   readonly limit: number;
   /** The limit of each rule, if they differ. */
   readonly limits?: readonly number[];
+  /** The window of each rule, if they differ. Then `window` is the longest. */
+  readonly windows?: readonly number[];
   readonly window: number;
   readonly horizon: number;
   readonly lease: number;

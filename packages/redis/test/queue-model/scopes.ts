@@ -30,6 +30,15 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
       [1, 0, 1],
     ],
   },
+  'order of two windows': {
+    ...ORDER,
+    ...{ limit: 1, window: 4, windows: [2, 4], horizon: 1, lease: 12 },
+    costs: [
+      [1, 1],
+      [1, 1],
+      [1, 0],
+    ],
+  },
   'order of checks': { ...ORDER, limit: 2, window: 3, horizon: 1, costs: [[2], [1]], checks: 2, overtakingChecks: 1 },
   'order with overtaking checks': {
     ...ORDER,
@@ -132,6 +141,20 @@ export const LARGE_SCOPES: Readonly<Record<string, Scope>> = {
       [1, 0, 1],
       [1, 0, 1],
       [1, 0, 0],
+    ],
+  },
+  'two windows': {
+    ...MANY,
+    ...ALL_FAULTS,
+    ...{ limit: 1, window: 5, windows: [2, 5] },
+    processes: [0, 0, 1, 1, 2, 2],
+    costs: [
+      [1, 1],
+      [1, 0],
+      [1, 1],
+      [1, 0],
+      [0, 1],
+      [0, 1],
     ],
   },
   'three queues': {

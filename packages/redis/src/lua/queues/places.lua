@@ -5,14 +5,17 @@
 -- another one does, it goes to the queue of that state. Its number stays, so it is before all later tickets there.
 --
 -- Later tickets could pass for ever, each time taking the units for which the ticket does not wait. So a ticket that no earlier one
--- holds up, and that still goes to another queue more often than it has queues, holds all of them.
+-- holds up, and that still goes to another queue more often than it has queues, also holds the queues of other states: those whose
+-- whole quota takes at least as long to become free as it waits. So it holds up nobody at a state for longer than that state does. When
+-- it has waited, all states that it has held have room, because nobody could pass there. Another one has a shorter period then, and the
+-- ticket holds one queue more. So it starts after at most as many moves as it has queues.
 
--- The queues in which a ticket stands, and how often it has been passed there.
+-- The queues in which a ticket stands, by their numbers, and how often it has been passed there.
 local function places_of(line, ticket)
   local places, passed = {}, 0
   for index = 1, #line.queues do
-    if redis.call('ZSCORE', line[index], ticket.member) then
-      places[#places + 1] = index
+    places[index] = redis.call('ZSCORE', line[index], ticket.member) ~= false
+    if places[index] then
       local score = #line.queues > 1 and redis.call('ZSCORE', line[index], '=' .. ticket.member)
       passed = math.max(passed, -(tonumber(score or 0)))
     end
@@ -20,19 +23,23 @@ local function places_of(line, ticket)
   return places, passed
 end
 
--- Lets a ticket wait in one queue, or in all of them if it has been passed too often. Returns whether it has moved.
-local function wait_at(line, ticket, kept_by, is_behind)
+-- Lets a ticket wait in the queue that keeps it for so long, and in others if it has been passed too often. Returns whether it has moved.
+local function wait_at(line, ticket, kept_by, is_behind, wait)
   local places, passed = places_of(line, ticket)
-  if #places == #line.queues or places[1] == kept_by and #places == 1 then return false end
   -- Only so many earlier tickets exist. When they have started, no ticket can pass any more without being counted.
-  passed = is_behind and 0 or passed + 1
-  for index = 1, #line.queues do
-    if index == kept_by or passed > #line.queues then
-      add_to(line, index, ticket)
-      if passed > 0 and #line.queues > 1 then redis.call('ZADD', line[index], -passed, '=' .. ticket.member) end
-    else remove(line, index, ticket) end
+  if is_behind then passed = 0
+  elseif not places[kept_by] then passed = passed + 1 end
+  local has_moved = false
+  for index, own in ipairs(line.queues) do
+    local holds_too = passed > #line.queues and (own.period == 0 or wait <= own.period)
+    local is_held = index == kept_by or holds_too
+    if is_held ~= places[index] then
+      has_moved = true
+      if is_held then add_to(line, index, ticket) else remove(line, index, ticket) end
+    end
+    if is_held and passed > 0 and #line.queues > 1 then redis.call('ZADD', line[index], -passed, '=' .. ticket.member) end
   end
-  return true
+  return has_moved
 end
 
 local function read_heads(line)

@@ -35,11 +35,11 @@ end
 -- Starts a ticket that is in no queue, or lets it wait unless it can never start or the queue has the most tickets. Returns whether it
 -- waits.
 local function arrive(line, ticket, most)
-  local item, kept_by, _, is_behind = attempt(line, ticket, true)
+  local item, kept_by, wait, is_behind = attempt(line, ticket, true)
   kept_by = kept_by or 1
   local is_full = not item and most >= 0 and redis.call('ZCOUNT', line[kept_by], '0', '+inf') >= most
   if is_full then item = string.format('%d %s', FULL, ticket.id) end
-  if item then add_item(line, line.owner, item) else wait_at(line, ticket, kept_by, is_behind) end
+  if item then add_item(line, line.owner, item) else wait_at(line, ticket, kept_by, is_behind, wait) end
   return not item
 end
 

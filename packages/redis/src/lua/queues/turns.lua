@@ -86,7 +86,7 @@ local function grant_turns(line)
       read_heads(line)
     else
       tried[ticket.member], line.waits[ticket.member] = true, wait
-      if kept_by and wait_at(line, ticket, kept_by, is_behind) then
+      if kept_by and wait_at(line, ticket, kept_by, is_behind, wait) then
         moves = moves + 1
         read_heads(line)
       end
