@@ -102,7 +102,7 @@ test('208: the connections of a process with a long lease are closed while it wa
   ended.limiter.wait('api').catch(() => {});
   await untilQueued(1);
   await until('both are subscribed', async () => (await countSubscribed()) === before + 2);
-  const wait = next.limiter.wait('api');
+  const wait = next.limiter.wait('api', { cost: 2 });
   await untilQueued(2);
   await ended.limiter.peek('other'); // It has asked again, so the server knows its subscription.
   ended.crash();
