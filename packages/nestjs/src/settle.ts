@@ -13,7 +13,8 @@ import { originalRequest } from './nest-framework.js';
  * is exempt, or that the limiter has not counted, does nothing.
  *
  * @param request The request of Express or Fastify. For an operation over a WebSocket, the GraphQL context. Or any
- * `ExecutionContext` of the call, as interceptors and parameter decorators get it. A message of a gateway has nothing else.
+ * `ExecutionContext` of the call, as interceptors and parameter decorators get it. A message of a gateway has nothing else,
+ * so exception filters cannot settle it.
  * @throws TypeError, RangeError for an invalid option, or a name that no limit of the request has. `StoreError` if a store
  * fails and `onStoreError` is `'throw'`. The promise rejects with it.
  *
