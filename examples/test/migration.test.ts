@@ -285,13 +285,13 @@ const FASTIFY: Record<string, Scenario> = {
     });
     await expectSame(sides, [...times(3, login('ann')), login('bob')], [200, 200, 429, 200]);
   },
-  async 'Clients that are not limited'(sides) {
+  async 'Exempt clients'(sides) {
     await expectSame(sides, [...times(4, from('203.0.113.8')), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
       expect(hasNoHeaders(await side.send(from('203.0.113.7')))).toBe(true);
     }
   },
-  async 'Requests that are not limited'(sides) {
+  async 'Exempt requests'(sides) {
     const internal = { headers: { 'X-Internal': 'yes' } };
     await expectSame(sides, [...times(4, internal), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
   },
@@ -307,13 +307,13 @@ const FASTIFY: Record<string, Scenario> = {
       expect(JSON.parse((await side.send()).body)).toEqual({ tooMany: true });
     }
   },
-  async 'Count rejections'(sides) {
+  async 'Run code for each rejection'(sides) {
     await expectSame(sides, times(4), [200, 200, 429, 429]);
     for (const side of [sides.before, sides.after]) {
       expect(JSON.parse((await side.send({ path: '/rejected' })).body)).toEqual({ rejected: 2 });
     }
   },
-  async 'Count rejected requests'(sides) {
+  async 'Let rejected requests count'(sides) {
     const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
     for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   },
@@ -336,7 +336,7 @@ const FASTIFY: Record<string, Scenario> = {
 };
 
 const ROLLING: Record<string, Scenario> = {
-  async 'limit becomes check'(sides) {
+  async '`limit` becomes `check`'(sides) {
     await expectSame(sides, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
     for (const side of [sides.before, sides.after]) expect(hasNoHeaders(await side.send())).toBe(true);
   },
@@ -349,7 +349,7 @@ const ROLLING: Record<string, Scenario> = {
       expect(JSON.parse((await side.send(other)).body)).toEqual({ tooFast: true });
     }
   },
-  async 'limitWithInfo becomes check'(sides) {
+  async '`limitWithInfo` becomes `check`'(sides) {
     for (const side of [sides.before, sides.after]) {
       for (const remaining of [2, 1, 0]) expect(JSON.parse((await side.send()).body)).toEqual({ remaining });
       const rejected = await side.send();
@@ -358,7 +358,7 @@ const ROLLING: Record<string, Scenario> = {
       expect(Number(headerOf(rejected, 'Retry-After'))).toBeLessThan(61);
     }
   },
-  async 'wouldLimit becomes peek'({ before, after }) {
+  async '`wouldLimit` becomes `peek`'({ before, after }) {
     const act = { method: 'POST', path: '/do/ann' };
     for (const side of [before, after]) {
       const may = async () => JSON.parse((await side.send({ path: '/may/ann' })).body).may;
@@ -367,7 +367,7 @@ const ROLLING: Record<string, Scenario> = {
       expect(await may()).toBe(false);
     }
   },
-  async 'clear becomes reset'(sides) {
+  async '`clear` becomes `reset`'(sides) {
     const act = { method: 'POST', path: '/do/ann' };
     const clear = { method: 'DELETE', path: '/limits/ann' };
     await expectSame(sides, [act, act, act, clear, act, act, act], [200, 200, 429, 200, 200, 200, 429]);

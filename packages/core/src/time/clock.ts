@@ -6,9 +6,9 @@ import { messageOf } from '../validation/validate.js';
 /**
  * Returns the time by which a store decides. Replace it in tests.
  *
- * A clock that steps back by a limit's window or less admits nothing extra, but waits grow by the step. After a larger
- * step back, a key may start with its full quota again, once per step. Otherwise a single wrong reading could block a
- * key for years.
+ * A clock that steps back by a limit's window or less admits nothing extra, but waits grow by the step. An exception is an
+ * expired key that the store has dropped. After a larger step back, a key may start with its full quota again, once per
+ * step. Otherwise a single wrong reading could block a key for years.
  */
 export interface Clock {
   /** The current time in milliseconds, with fractions down to the microsecond. */
