@@ -4,7 +4,7 @@ import { RedisStore } from '@rollgate/redis';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-const { REDIS_URL = 'redis://127.0.0.1:6379', WINDOW = '3s' } = process.env;
+const { REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
 const connection = { url: REDIS_URL };
 
 interface Report {
@@ -13,27 +13,31 @@ interface Report {
 
 const redis = new Redis(REDIS_URL);
 const limiter = new RateLimiter({
-  limits: rollingWindow({ limit: 2, window: WINDOW }),
+  limits: rollingWindow({ limit: 2, window: '3s' }),
+  prefix: 'reports',
   store: new RedisStore({ client: redis }),
 });
 
-const started = Date.now();
+const queue = new Queue<Report>('reports', { connection });
 const worker = new Worker<Report>(
   'reports',
   async (job: Job<Report>, token?: string) => {
-    const { tenant } = job.data;
-    const { allowed, retryAfterMs } = await limiter.check(tenant);
+    const { allowed, retryAfterMs } = await limiter.check(job.data.tenant);
     if (!allowed) {
-      // The worker takes other tenants' jobs until then. This does not count as an attempt of the job.
+      // Until then, the worker takes the jobs of other tenants.
       await job.moveToDelayed(Date.now() + Math.ceil(retryAfterMs), token);
       throw new DelayedError();
     }
-    console.log(`${String(Date.now() - started).padStart(5)} ms  ${tenant}  ${job.name}`);
+    await createReport(job); // Your own work.
   },
   { connection, concurrency: 5 },
 );
 
-const queue = new Queue<Report>('reports', { connection });
+const started = Date.now();
+async function createReport({ name, data }: Job<Report>): Promise<void> {
+  console.log(`${String(Date.now() - started).padStart(5)} ms  ${data.tenant}  ${name}`);
+}
+
 await queue.addBulk(
   ['ann', 'ann', 'ann', 'bob'].map((tenant, index) => ({ name: `report ${index + 1}`, data: { tenant } })),
 );

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { concurrency, createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
 import { Server, type Socket } from 'socket.io';
 
-const toKey = createClientKey(56); // One client has many IPv6 addresses.
-const connections = new RateLimiter({ limits: concurrency({ limit: 5, lease: '30s' }) });
-const messages = new RateLimiter({ limits: rollingWindow({ limit: 10, window: '10s' }) });
+const toKey = createClientKey(56); // A household commonly has a whole /56 network of IPv6 addresses.
+const connections = new RateLimiter({ limits: concurrency({ limit: 5, lease: '30s' }), prefix: 'connections' });
+const messages = new RateLimiter({ limits: rollingWindow({ limit: 10, window: '10s' }), prefix: 'messages' });
 
-/** The address of the connection. Behind your own proxies, read the header that they set. */
+/** Returns the client's key, from the address of its connection. */
 const clientOf = (socket: Socket): string => toKey(socket.handshake.address);
 
 const httpServer = createServer();
@@ -17,6 +17,7 @@ const io = new Server(httpServer);
 io.use(async (socket, next) => {
   const decision = await connections.check(clientOf(socket));
   if (!decision.allowed) return next(new Error('Too many connections'));
+  // Waits for the transport to close, because a client can leave a namespace and stay connected.
   socket.conn.once('close', () => connections.release(decision));
   // The client may have disconnected during the check.
   if (socket.conn.readyState !== 'open') await connections.release(decision);
@@ -27,7 +28,7 @@ io.on('connection', (socket) => {
   socket.use(async ([, ...args], next) => {
     const { allowed, retryAfterMs } = await messages.check(clientOf(socket));
     if (allowed) return next();
-    const acknowledge = args.at(-1);
+    const acknowledge = args.at(-1); // Socket.IO passes the client's callback last.
     if (typeof acknowledge === 'function') acknowledge({ error: 'RATE_LIMIT_EXCEEDED', retryAfterMs });
   });
   socket.on('message', (text: string, acknowledge?: (reply: object) => void) => {

@@ -4,32 +4,33 @@ import { createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { type CreateHTTPContextOptions, createHTTPServer } from '@trpc/server/adapters/standalone';
 
-const toKey = createClientKey(56); // One client has many IPv6 addresses.
+const toKey = createClientKey(56); // A household commonly has a whole /56 network of IPv6 addresses.
 
 const createContext = ({ req, res }: CreateHTTPContextOptions) => ({
-  // With authentication, use the user instead of the address.
+  // If your users log in, use their IDs instead.
   client: toKey(req.socket.remoteAddress ?? ''),
   response: res,
 });
 const t = initTRPC.context<typeof createContext>().create();
 
-/** Creates a middleware with its own count for each client. The calls of a batch count one by one. */
+/** Creates a middleware that limits each client. Each call of a batch counts. */
 const limitBy = (limiter: RateLimiter) =>
   t.middleware(async ({ ctx, next }) => {
     const { allowed, retryAfterMs } = await limiter.check(ctx.client);
     if (allowed) return next();
     const seconds = Math.ceil(retryAfterMs / 1000);
-    ctx.response.setHeader('Retry-After', seconds);
+    if (!ctx.response.headersSent) ctx.response.setHeader('Retry-After', seconds);
     throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: `Rate limit exceeded: try again in ${seconds} seconds` });
   });
 
-const procedure = t.procedure.use(limitBy(new RateLimiter({ limits: rollingWindow({ limit: 100, window: '1m' }) })));
+const calls = new RateLimiter({ limits: rollingWindow({ limit: 100, window: '1m' }), prefix: 'calls' });
+const reports = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }), prefix: 'reports' });
+
+const procedure = t.procedure.use(limitBy(calls));
 const appRouter = t.router({
   hello: procedure.query(({ ctx }) => `hello ${ctx.client}`),
-  // Both limits apply.
-  report: procedure
-    .use(limitBy(new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }) })))
-    .query(() => 'a report'),
+  // Both limits apply. A call that `reports` rejects still counts toward `calls`.
+  report: procedure.use(limitBy(reports)).query(() => 'a report'),
 });
 export type AppRouter = typeof appRouter;
 

@@ -89,8 +89,12 @@ describeThorough('in production', () => {
     expect(await statuses(`${url}/api/hello`, 1, { 'X-Real-IP': '198.51.100.8' })).toEqual([200]);
   });
 
-  test('sveltekit limits all routes in its handle', async () => {
+  test('sveltekit limits all routes in its handle, but not what its own server requests', async () => {
     const url = await start(await build('sveltekit'), 'build/index.js');
-    expect(await statuses(`${url}/api/hello`, 3)).toEqual([200, 200, 429]);
+    expect(await (await fetch(`${url}/about`)).text()).toContain('during the build');
+    const page = await fetch(url);
+    expect(await page.text()).toContain('hello world');
+    expect(page.headers.get('x-ratelimit-remaining')).toBe('99');
+    expect(await statuses(`${url}/api/hello`, 100)).toEqual([...new Array(99).fill(200), 429]);
   });
 });

@@ -61,25 +61,39 @@ describe('trpc.ts', () => {
       expect.objectContaining({ error: expect.objectContaining({ message: expect.stringMatching(/^Rate limit/) }) }),
     ]);
   });
+
+  test('rejects a call in a stream, whose status is 200', async () => {
+    const response = await fetch(`${trpc}/hello,report?batch=1`, { headers: { 'trpc-accept': 'application/jsonl' } });
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(text).toContain('hello 127.0.0.1');
+    expect(text).toContain('TOO_MANY_REQUESTS');
+  });
 });
 
-test('graphql-yoga.ts counts fields, so neither aliases nor a forged address evade the limit', async () => {
+test('graphql-yoga.ts counts fields, so no alias, fragment or forged address evades the limit', async () => {
   const aliases = (count: number) => Array.from({ length: count }, (_, turn) => `f${turn}: book(title: "Emma")`);
-  const query = async (fields: number, turn: number) =>
+  /** Selects three fields for each book. */
+  const query = async (books: number, turn: number) =>
     fetch(`${yoga}/graphql`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...forged(turn) },
-      body: JSON.stringify({ query: `{ ${aliases(fields).join(' ')} }` }),
+      body: JSON.stringify({
+        query: `{ ${aliases(books).join(' { ...outer } ')} { ...outer } }
+          fragment outer on Book { title ...inner }
+          fragment inner on Book { pages }`,
+      }),
     });
-  expect(await (await query(15, 1)).json()).toMatchObject({ data: { f0: 'Emma', f14: 'Emma' } });
-  const rejected = await query(10, 2);
+  const emma = { title: 'Emma', pages: 300 };
+  expect(await (await query(250, 1)).json()).toMatchObject({ data: { f0: emma, f249: emma } });
+  const rejected = await query(84, 2);
   expect(rejected.status).toBe(429);
   expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await rejected.json()).toMatchObject({
     errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED', retryAfterMs: expect.any(Number) } }],
   });
-  expect((await query(5, 3)).status).toBe(200);
-  expect((await query(21, 4)).headers.get('retry-after')).toBeNull();
+  expect((await query(83, 3)).status).toBe(200);
+  expect((await query(334, 4)).headers.get('retry-after')).toBeNull();
 });
 
 describe('socket-io.ts', () => {
@@ -114,7 +128,7 @@ describe('socket-io.ts', () => {
 
 test('bullmq.ts delays the jobs of a tenant that is over its limit, and runs those of others', async () => {
   const redis = await RedisServer.start();
-  const env = { ...process.env, REDIS_URL: redis.url, WINDOW: '1s' };
+  const env = { ...process.env, REDIS_URL: redis.url };
   const { stdout } = await promisify(execFile)(process.execPath, [await compile('bullmq.ts')], { cwd: FOLDER, env });
   await redis.stop();
   const lines = stdout.trim().split('\n');
