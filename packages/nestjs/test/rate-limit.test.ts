@@ -152,6 +152,7 @@ describe('a GraphQL operation', () => {
   test('can be settled', async () => {
     for (let turn = 0; turn < 2; turn++) {
       expect((await query('fay', '{ free }')).body).toEqual({ data: { free: 'refunded' } });
+      expect((await query('fay', '{ intercepted }')).body).toEqual({ data: { intercepted: 'a book' } });
     }
   });
 
@@ -212,6 +213,10 @@ describe('a route', () => {
     expect([await status('v1/users'), await status('v2/users'), await status('v1/users')]).toEqual([200, 200, 429]);
     expect(await used('rollgate:UsersController@RoutesModule v1/users.list')).toBe(1);
     expect(await used('rollgate:UsersController@RoutesModule v2/users.list')).toBe(1);
+  });
+
+  test('is settled by its context', async () => {
+    expect([await status('settled'), await status('settled')]).toEqual([200, 200]);
   });
 
   test('has the same count as before if no other route has its name', async () => {

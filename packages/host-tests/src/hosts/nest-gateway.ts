@@ -4,7 +4,6 @@ import {
   createParamDecorator,
   type ExecutionContext,
   Module,
-  type NestInterceptor,
   type Type,
   UseGuards,
   UseInterceptors,
@@ -24,6 +23,7 @@ import {
   settle,
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
+import { SETTLING } from './nest-settling.js';
 
 /** The codes of all warnings of this process. */
 const warnings: unknown[] = [];
@@ -58,12 +58,6 @@ class ChatGateway {
   }
 }
 const Context = createParamDecorator((_data: unknown, context: ExecutionContext) => context);
-const SETTLING: NestInterceptor = {
-  async intercept(context, next) {
-    await settle(context, { cost: 0 });
-    return next.handle();
-  },
-};
 decorate(ChatGateway, 'chat', [SubscribeMessage('chat')]);
 ConnectedSocket()(ChatGateway.prototype, 'chat', 0);
 decorate(ChatGateway, 'queued', [

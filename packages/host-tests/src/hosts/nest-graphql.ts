@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
-import { type ExecutionContext, Module, type Type } from '@nestjs/common';
+import { type ExecutionContext, Module, type Type, UseInterceptors } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { Context, GraphQLModule, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { MercuriusDriver, type MercuriusDriverConfig } from '@nestjs/mercurius';
@@ -15,6 +15,7 @@ import {
   settle,
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
+import { SETTLING } from './nest-settling.js';
 
 const warnings: string[] = [];
 process.on('warning', (warning) => warnings.push((warning as { code?: string }).code ?? warning.message));
@@ -39,6 +40,9 @@ class BookResolver {
   async free({ req }: GraphqlRequest): Promise<string> {
     await settle(req, { cost: 0 });
     return 'refunded';
+  }
+  intercepted(): string {
+    return 'a book';
   }
   refunded(): string {
     return 'a book';
@@ -70,6 +74,7 @@ RateLimitDecision()(BookResolver.prototype, 'decided', 0);
 decorate(BookResolver, 'problem', [Query(() => String), RateLimit({ limit: 1, problem: true })]);
 decorate(BookResolver, 'texted', [Query(() => String), RateLimit({ limit: 1, message: 'Slow down' })]);
 decorate(BookResolver, 'free', [Query(() => String), RateLimit({ limit: 1 })]);
+decorate(BookResolver, 'intercepted', [Query(() => String), RateLimit({ limit: 1 }), UseInterceptors(SETTLING)]);
 decorate(BookResolver, 'refunded', [Query(() => String), RateLimit({ limit: 99, skipFailedRequests: true })]);
 decorate(BookResolver, 'settled', [Query(() => String), RateLimit({ limit: 1 })]);
 decorate(BookResolver, 'published', [Subscription(() => String), RateLimit({ limit: 1 })]);

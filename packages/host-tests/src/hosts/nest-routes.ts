@@ -1,6 +1,16 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
-import { Controller, type ExceptionFilter, Get, Inject, Module, Param, type Type, UseFilters } from '@nestjs/common';
+import {
+  Controller,
+  type ExceptionFilter,
+  Get,
+  Inject,
+  Module,
+  Param,
+  type Type,
+  UseFilters,
+  UseInterceptors,
+} from '@nestjs/common';
 import { APP_GUARD, ExternalContextCreator, NestFactory } from '@nestjs/core';
 import {
   MemoryStore,
@@ -15,6 +25,7 @@ import {
 import { decorate } from '../decorate.js';
 import { AccountController, startWith } from './nest-account.js';
 import { warningsWith } from './nest-proxies.js';
+import { SETTLING } from './nest-settling.js';
 
 const store = new MemoryStore();
 const limits = rollingWindow({ limit: 9, window: '1h' });
@@ -55,6 +66,14 @@ function createUsersController(path: string): Type {
   Controller(path)(UsersController);
   return UsersController;
 }
+
+class SettledController {
+  settled(): string {
+    return 'allowed';
+  }
+}
+decorate(SettledController, 'settled', [Get('settled'), RateLimit({}), UseInterceptors(SETTLING)]);
+Controller()(SettledController);
 
 /** A filter as an app may have it, which sends the exception's response as JSON. */
 const JSON_FILTER: ExceptionFilter<RateLimitException> = {
@@ -136,6 +155,7 @@ Module({
   imports: [RateLimitModule.forRoot({ limit: 1, window: '1h', key: () => 'all', store })],
   controllers: [
     WrappedController,
+    SettledController,
     FilteredController,
     AccountController,
     createUsersController('v1/users'),
