@@ -80,7 +80,7 @@ export const fetch = [
     ['simulation', 'create-fetch'],
     [
       ['calls leave nothing to others', 'const FIRST_PART = 1 / 20;', 'const FIRST_PART = 0;'],
-      ['the reserve grows with rejections alone', ': Math.min(expected - quota.remaining, cost);', ': 0;'],
+      ['the reserve never grows', 'this.#reserve = this.reserveOf', 'this.reserveOf'],
       ['the reserve is the whole quota', 'Math.min(reserve, limit - largest)', 'reserve'],
       ['a call costs more than the quota has', 'Math.min(corrected, this.#limit)', 'corrected'],
     ],

@@ -364,6 +364,18 @@ test('a call may take all tokens of a quota, although calls leave a reserve', as
   expect(waits).toEqual([]);
 });
 
+test('a call that may cost more than it was estimated needs at most the whole quota', async () => {
+  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  const headers = { [limit!]: '100', [left!]: '90', [reset!]: '100ms' };
+  // Although 90 are left, the server rejects an estimate of 50, until 100 are left.
+  api.answerWith({ status: 429, headers: { ...headers, 'retry-after-ms': '100' } }, { headers });
+  let tokens = 50;
+  const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens }), retry: false, maxWait: '1s' });
+  expect((await limited(api.url)).status).toBe(429);
+  tokens = 80; // Twice as many exceed the quota.
+  expect((await limited(api.url)).status).toBe(200);
+});
+
 describe('`settle`', () => {
   const limits = { budget: rollingWindow({ limit: 100, window: '1h' }) };
   const budget = () => new OutgoingLimiter({ limits, store, prefix: 'rollgate-fetch' }).peek({ budget: 'me' });

@@ -65,6 +65,12 @@ const foreign: readonly Case[] = [
     192_000,
     0.95,
   ],
+  [
+    'OpenAI, calls of others that cost more',
+    { quota: openaiQuota(), ...OPENAI, seconds: 400, foreignRate: 0.15 / 2000, foreignCost: 2000 },
+    570_000,
+    0.95,
+  ],
 ];
 
 test.each(foreign)('%s rejects at most 1 % of the calls while others use a tenth', async (_, trial, units, share) => {

@@ -1,4 +1,3 @@
-import type { Decision } from '@rollgate/core';
 import type { Told } from '@rollgate/core/outgoing';
 import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
 import type { CallCost } from '../options/fetch-options.js';
@@ -89,7 +88,7 @@ export class CallPlanner {
   }
 
   /** Learns which quotas there are, and returns their numbers. */
-  learn(plan: CallPlan, report: Report, decision: Decision): Learned {
+  learn(plan: CallPlan, report: Report): Learned {
     const { route, place, quotas: limits, cost } = plan;
     const { clock = performance } = this.#options;
     const { quotas, isRejected } = report;
@@ -100,8 +99,7 @@ export class CallPlanner {
       if (quota === undefined || isOver(quota)) continue;
       const correction = this.#corrections.get(unit)!;
       const largest = this.#largestCosts.get(unit)!;
-      const expected = decision.limits[limit]?.remaining ?? 0;
-      if (name === undefined) correction.learn(quota, { cost: cost[limit]!, expected, largest }, report);
+      if (name === undefined) correction.learn(quota, cost[limit]!, largest, report);
       told[limit] = { ...toTold(quota, largest), reserve: correction.reserveOf(quota, largest) };
     }
     return { told, others: this.#othersOf(plan, quotas) };

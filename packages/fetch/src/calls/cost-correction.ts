@@ -13,10 +13,10 @@ const MOST_CALLS = 4;
 /**
  * Corrects what calls to a quota that refills are expected to take. Calls that wait start as soon as there are enough units. So
  * there must be a reserve for what other clients take until the next response. It only lowers the level of the quota, so it delays
- * calls once. At first, it is the cost of a call, because others may make similar ones. Responses show what is wrong:
+ * calls once. At first, it is the cost of a call, because others may make similar ones. Rejections show what is wrong:
  *
- * - Less is left than the call expected, or too little for it. So other clients have used more than the reserve, and it grows.
- * - A call is rejected although enough is left. So calls cost more than estimated, and a factor corrects that.
+ * - Too little is left for the call. So other clients have used more than the reserve, and it grows.
+ * - Enough is left. So calls cost more than estimated, and a factor corrects that.
  *
  * Estimates that are too high need no correction, because the next response reports what is left.
  */
@@ -45,26 +45,17 @@ export class CostCorrection {
   /**
    * Learns from the response of a call that was expected to take `cost`.
    *
-   * @param expected The units that were left for later calls when it started.
+   * @param largest The largest cost of a call.
    */
-  learn(quota: QuotaReport, { cost, largest, expected }: Expectation, { isRejected, retryAfterMs = 0 }: Report): void {
+  learn(quota: QuotaReport, cost: number, largest: number, { isRejected, retryAfterMs = 0 }: Report): void {
     this.#limit = quota.limit ?? Infinity;
     if (quota.kind !== 'refill') return;
-    const missing = isRejected ? 2 * (cost - quota.remaining) : Math.min(expected - quota.remaining, cost);
-    if (missing > 0) this.#reserve = this.reserveOf(quota, largest) + missing;
-    else if (isRejected) this.#scale = Math.min(LARGEST_SCALE, (this.#scale * neededUnits(quota, retryAfterMs)) / cost);
-    if (isRejected) return;
-    this.#scale = Math.max(1, this.#scale * DECAY);
-    this.#reserve *= DECAY;
+    if (!isRejected) {
+      this.#scale = Math.max(1, this.#scale * DECAY);
+      this.#reserve *= DECAY;
+    } else if (quota.remaining < cost) this.#reserve = this.reserveOf(quota, largest) + 2 * (cost - quota.remaining);
+    else this.#scale = Math.min(LARGEST_SCALE, (this.#scale * neededUnits(quota, retryAfterMs)) / cost);
   }
-}
-
-/** What a call was expected to take, and to leave for later calls. */
-interface Expectation {
-  readonly cost: number;
-  readonly expected: number;
-  /** The largest cost of a call. */
-  readonly largest: number;
 }
 
 /** What is left, and what is added until the server allows the call. */

@@ -161,7 +161,7 @@ export class OutgoingCalls {
   /** Closes the call. Units that the response does not report count as used. */
   async #tell({ plan, decision, sentMs }: StartedCall, report: Report, given: CallCost): Promise<void> {
     const { limiter, clock = performance } = this.#options;
-    const { told, others } = this.#planner.learn(plan, report, decision);
+    const { told, others } = this.#planner.learn(plan, report);
     const cost = { ...plan.cost, ...this.#planner.ownCosts({ ...report.cost, ...given }) };
     if (Object.keys(told).length === 0) await limiter.settle(decision, { cost });
     else await limiter.tell(decision, { told, cost });
