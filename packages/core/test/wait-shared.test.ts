@@ -251,6 +251,38 @@ describe('a store with its own queues', () => {
     await Promise.all(calls);
   });
 
+  test('gets a caller back after a failure', async () => {
+    const memory = new MemoryStore({ clock });
+    const waits: StoreWait[] = [];
+    const wait = async (call: StoreWait) => {
+      waits.push(call);
+      if (waits.length === 1) return undefined;
+      return { decision: memory.check(call.plan, 'bob', call.costs), madeMs: clock.now() };
+    };
+    const store: Store = Object.assign(memory, { waiting: { wait } });
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }), store });
+    await limiter.check('ann');
+    const call = limiter.wait('ann');
+    await advance(2000);
+    expect(await call).toMatchObject({ allowed: true });
+    expect(waits).toHaveLength(2);
+    expect(waits[1]).toBe(waits[0]);
+  });
+
+  test('gets no caller that has stopped waiting', async () => {
+    let waitCount = 0;
+    const wait = async () => {
+      waitCount += 1;
+      return undefined;
+    };
+    const limiter = new RateLimiter({
+      limits,
+      store: Object.assign(new MemoryStore({ clock }), { waiting: { wait } }),
+    });
+    await expect(limiter.wait('ann', { signal: AbortSignal.abort('bored') })).rejects.toBe('bored');
+    expect(waitCount).toBe(0);
+  });
+
   test('gets the signal, the timeout and the close of the limiter as one cancellation', async () => {
     const store: Store = Object.assign(new MemoryStore({ clock }), {
       waiting: { wait: ({ cancellation }: StoreWait) => cancellation.unlessCanceled(new Promise<undefined>(() => {})) },

@@ -235,7 +235,8 @@ test('a limiter without queues counts starts that are still ahead', async () => 
 test('takes one call if nobody waits', async () => {
   // By an injected clock, no turn comes too late.
   const one = await join(rollingWindow(full), { store: { clock: manualClock(1e12) } });
-  await one.wait('warm'); // The server does not know the script yet.
+  await one.wait('warm'); // The server does not know the scripts yet.
+  await one.check('warm');
   expect(await redis.countScriptCallsOf(() => one.wait('api'))).toBe(1);
   expect(await redis.countScriptCallsOf(() => one.check('api'))).toBe(1);
   expect(await countQueued()).toBe(0);
@@ -243,6 +244,7 @@ test('takes one call if nobody waits', async () => {
 
 test('a check behind callers takes one call, except for the first one', async () => {
   const one = await join(rollingWindow({ limit: 4, window: '1h' }));
+  await one.check('warm');
   const held = await one.wait('api', { cost: 4 });
   const waits = [one.wait('api'), one.wait('api')];
   await until('both wait', async () => (await countQueued()) === 2);
