@@ -23,18 +23,16 @@ function join<Given extends Limits>(limits: Given): RateLimiter<Given> {
 
 const one = rollingWindow({ limit: 1, window: '1h' });
 
-/** Two limiters, whose connections work. */
+/** Two limiters, whose connections work. The server knows their scripts. */
 async function joinBoth() {
   const limiters = [join(one), join(one)] as const;
-  for (const limiter of [...limiters, ...limiters]) await limiter.wait(freshPrefix());
+  for (const limiter of [...limiters, ...limiters]) await limiter.refund(await limiter.wait(freshPrefix()));
   return limiters;
 }
 
-const untilQueued = () =>
-  until(
-    'it waits',
-    async () => Number(await redis.server.run('ZCOUNT', `${prefix}:{api}:default/q`, '0', '+inf')) === 1,
-  );
+const queue = () => `${prefix}:{api}:default/q`;
+const untilQueued = (count = 1) =>
+  until(`${count} wait`, async () => Number(await redis.server.run('ZCOUNT', queue(), '0', '+inf')) === count);
 
 /** Blocks this process while another one sends a command, and for some time after it. Returns how long, in milliseconds. */
 function blockWhile(command: string): number {
@@ -42,7 +40,7 @@ function blockWhile(command: string): number {
   const { host, port } = redis.server;
   const script = `require('net').connect(${port}, '${host}').on('data', () => process.exit()).write('${command}\\r\\n')`;
   execFileSync(process.execPath, ['-e', script]);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
   return performance.now() - startMs;
 }
 
@@ -91,4 +89,16 @@ test('a caller that gives up between its turn and its start frees the start', as
   controller.abort(new Error('enough'));
   await expect(wait).rejects.toThrow('enough');
   await until('its start is free', async () => (await limiter.peek('api')).remaining === 1);
+});
+
+test('the units of callers that have left do not count', async () => {
+  const [waiting, other] = await joinBoth();
+  await other.check('api');
+  const controller = new AbortController();
+  for (let count = 0; count < 2; count++) waiting.wait('api', { signal: controller.signal }).catch(() => {});
+  await untilQueued(2);
+  expect(await redis.server.run('ZSCORE', queue(), '+')).toBe('-2');
+  controller.abort();
+  await untilQueued(0);
+  expect(Number(await redis.server.run('ZSCORE', queue(), '+'))).toBeCloseTo(0);
 });
