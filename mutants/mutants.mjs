@@ -10,6 +10,7 @@ import { limits } from './lists/limits.mjs';
 import { locks } from './lists/locks.mjs';
 import { lua } from './lists/lua.mjs';
 import { luaStates } from './lists/lua-states.mjs';
+import { queues } from './lists/queues.mjs';
 import { redis } from './lists/redis.mjs';
 import { slots } from './lists/slots.mjs';
 import { sql } from './lists/sql.mjs';
@@ -29,6 +30,7 @@ export const mutants = [
   ...lua,
   ...luaStates,
   ...redis,
+  ...queues,
   ...http,
   ...slots,
   ...sql,

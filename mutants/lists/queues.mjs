@@ -1,0 +1,97 @@
+// Defects in the queues of @rollgate/redis: their scripts and the processes that use them. The explorer of
+// packages/redis/test/queue-model plants more of them.
+
+const test = (name) => `packages/redis/test/${name}.test.ts`;
+
+const QUEUES = [
+  'fair-turns',
+  'fair-known-hangs',
+  'fair-limits',
+  'fair-waiting',
+  'fair-waiting-faults',
+  'queue-model',
+].map(test);
+const PLACES = [test('fair-moves'), ...QUEUES];
+const TURNS = ['fair-turns', 'fair-waiting-faults', 'fair-waiting', 'fair-known-hangs'].map(test);
+
+const of = (file, tests, mutants) =>
+  mutants.map(([description, find, replace]) => {
+    return { file: `packages/redis/src/${file}`, description, find, replace, tests };
+  });
+
+export const queues = [
+  ...of('lua/queues/tickets.lua', QUEUES, [
+    ['a lease from before the clock was set back never ends', ' or ends > now + 1 + 2 ^ span * 1000', ''],
+    ['owners whose lease has ended stay', "if string.sub(member, 1, 1) == '!' then", 'if false then'],
+    ['the units of a ticket that leaves stay', 'add_units(line, index, ticket, -units_of(line, index, ticket))', ''],
+    ['a process that has ended keeps its turns', 'contact ~= COUNTED or receivers_of(line, owner) > 0', 'true'],
+    ['a queue never expires', "    redis.call('PEXPIRE', line[index], format_integer(2 * line.lease + 1000))\n", ''],
+  ]),
+  ...of('lua/queues/places.lua', PLACES, [
+    ['a ticket is passed for ever', 'passed > #line.queues and (own.period == 0 or wait <= own.period)', 'false'],
+    [
+      'a move behind an earlier ticket counts',
+      'if is_behind then passed = 0\n  elseif not places[kept_by]',
+      'if not places[kept_by]',
+    ],
+    [
+      'later tickets are before a ticket',
+      'head.number < ticket.number then return',
+      'head.number > ticket.number then return',
+    ],
+  ]),
+  ...of('lua/queues/estimates.lua', QUEUES, [
+    ['the windows before a ticket do not count', 'verdict.wait + rounds * period', 'verdict.wait'],
+    [
+      'tickets before count with the own cost',
+      "return all - units_between(line, index, '(' .. number, '+inf')",
+      'return count * units_of(line, index, ticket)',
+    ],
+  ]),
+  ...of('lua/queues/turns.lua', QUEUES, [
+    ['freed units wake only a new first ticket', 'if has_freed or line.former', 'if line.former'],
+    [
+      'a ticket does not leave the queue when it is granted',
+      '      remove_from_all(line, ticket)\n      add_item',
+      '      add_item',
+    ],
+    [
+      'the hits of a start ahead look like present ones',
+      'rule.is_dated = wait > 0 or nil end',
+      'rule.is_dated = nil end',
+    ],
+  ]),
+  ...of('lua/queues/ticket-operations.lua', QUEUES, [
+    ['a late caller goes to the end', 'number == 0 and next_number(line) or number', 'next_number(line)'],
+    ['a full queue takes one more', "'0', '+inf') >= most", "'0', '+inf') > most"],
+    ['an arrival that is sent again arrives twice', 'local waits = ticket.number > 0', 'local waits = false'],
+    [
+      'a check that callers hold up takes units',
+      'line.injected_now, not waits, stamp',
+      'line.injected_now, true, stamp',
+    ],
+    ['a check takes the units that others wait for', 'if wait > 0 or has_difference then', 'if has_difference then'],
+  ]),
+  ...of('lua/queues/unless-queued.lua', QUEUES, [
+    ['a check passes one caller', "'0', '+inf') > 0 then return ''", "'0', '+inf') > 1 then return ''"],
+    ['a check looks into the queues of another one', 'index = first_key + own_count + 1', 'index = own_count + 1'],
+  ]),
+  ...of('waiting/ticket.ts', TURNS, [
+    ['a turn that is read twice frees a unit in use', 'if (this.#seen.has(turn)) return false;', ''],
+  ]),
+  ...of('waiting/waiting-room.ts', TURNS, [
+    ['a caller that is late starts', 'if (!this.#isLate(turn, ticket)) return {', 'if (true) return {'],
+    [
+      'a turn that nobody uses stays recorded',
+      'if (turn !== undefined) this.refund(turn);',
+      'if (turn !== undefined) void turn;',
+    ],
+  ]),
+  ...of('waiting/server-clock.ts', TURNS, [
+    [
+      'an action may start any time after its turn',
+      'serverMs + this.#low + SLACK_MS',
+      'serverMs + Infinity + SLACK_MS',
+    ],
+  ]),
+];
