@@ -6,8 +6,8 @@ import { PrivateRedis } from './support/private-redis.js';
 
 const redis = PrivateRedis.forThisFile();
 
-const hourly = (limit: number) => rollingWindow({ limit, window: '1h' });
-const limits = { all: hourly(1), user: hourly(1) };
+/** A caller waits longer for its own limit than behind others for the shared one. */
+const limits = { all: rollingWindow({ limit: 1, window: '1h' }), user: rollingWindow({ limit: 1, window: '24h' }) };
 const keysOf = (user: string) => ({ all: 'all', user });
 type Options = Partial<RateLimiterOptions<typeof limits>>;
 
