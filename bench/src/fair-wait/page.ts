@@ -8,6 +8,7 @@ import type { Outcome } from './trial.js';
 /** The rows of the page, which shows not all figures. */
 const SHOWN: readonly (readonly [figure: keyof Outcome, scenario: Scenario])[] = [
   ['invertedPercent', 'a burst'],
+  ['invertedInRedisPercent', 'a burst'],
   ['invertedPercent', 'a third refunded'],
   ['invertedPercent', 'one of 8 killed'],
   ['invertedPercent', 'one of 8 stopped for 600 ms'],
