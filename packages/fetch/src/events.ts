@@ -11,7 +11,10 @@ export interface WaitEvent {
   readonly route: string;
   /** How many milliseconds the call has to wait, if nothing else happens. 0 if only earlier calls make it wait. */
   readonly waitMs: number;
-  /** The names of the limits that make it wait: yours, and those that begin with `fetch.`. */
+  /**
+   * The names of the limits that make it wait: yours, and those that begin with `fetch.`. Empty if the call waits for its next
+   * attempt alone.
+   */
   readonly violated: readonly string[];
 }
 

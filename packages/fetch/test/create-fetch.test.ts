@@ -184,7 +184,8 @@ test('a rejection in the body of a response leaves the body to the caller', asyn
 });
 
 test('a call that waits for an object alone does not stop the others', async () => {
-  const limited = createPatient({ dialects: [stripe()] });
+  const options = { dialects: [stripe()], bucket: () => 'account' };
+  const limited = createFetch({ store, ...options, onWait: (event) => void waits.push(event) });
   let locked = 0;
   api.answer = ({ url }) => (url === '/locked' && locked++ === 0 ? { status: 429 } : {});
   const waiting = limited(`${api.url}/locked`);
@@ -193,7 +194,8 @@ test('a call that waits for an object alone does not stop the others', async () 
   const timer = setInterval(() => clock.advance('100ms'), 1);
   expect((await waiting).status).toBe(200);
   clearInterval(timer);
-  expect(waits).toEqual([]);
+  expect(waits).toMatchObject([{ request: { url: { pathname: '/locked' } }, bucket: 'account', violated: [] }]);
+  expect(waits[0]!.waitMs).toBe(1000);
 });
 
 describe('an abort', () => {

@@ -57,10 +57,16 @@ export class CallPlanner {
     this.#corrections = new Map(options.limits.units.map((unit) => [unit, new CostCorrection()]));
   }
 
-  async plan(request: CallRequest): Promise<CallPlan> {
-    const { limits, dialects, clock = performance } = this.#options;
-    const bucket = this.#options.bucket(request);
+  /** The account whose quota a call uses, and the quota within it. */
+  placeOf(request: CallRequest): Pick<CallPlan, 'bucket' | 'route'> {
+    const { bucket, dialects } = this.#options;
     const route = dialects.find(({ routeOf }) => routeOf !== undefined)?.routeOf?.(request) ?? '';
+    return { bucket: bucket(request), route };
+  }
+
+  async plan(request: CallRequest): Promise<CallPlan> {
+    const { limits, clock = performance } = this.#options;
+    const { bucket, route } = this.placeOf(request);
     const given = (await this.#options.cost?.(request)) ?? {};
     const place = `${bucket} ${route}`;
     const names = limits.units.map((unit) => this.#learned.namesOf(place, unit));

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Decision } from '@rollgate/core';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
-import { responses, waits } from '../events.js';
+import { responses, type WaitEvent, waits } from '../events.js';
 import { ServerClock } from '../headers/server-clock.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
@@ -74,13 +74,19 @@ export class OutgoingCalls {
     const { limiter, clock = performance } = this.#options;
     const startMs = clock.now();
     const retryMs = startMs + (rejection?.retryAfterMs ?? 0);
-    // No block is in the way of a call that waits alone.
-    if (rejection?.scope === 'call') await this.#pauses.until(retryMs, signal);
+    if (rejection?.scope === 'call') {
+      // No block is in the way of a call that waits alone.
+      const waitMs = rejection.retryAfterMs ?? 0;
+      if (this.#publishesWaits && waitMs > 0) {
+        this.#publishWait({ request, ...this.#planner.placeOf(request), waitMs, violated: [] });
+      }
+      await this.#pauses.until(retryMs, signal);
+    }
     const plan = await this.#planner.plan(request);
     const { key, cost, limits } = plan;
     const timeout = Math.max(1, Math.ceil(waitMs - (clock.now() - startMs)));
     const waiting = limiter.wait(key, { cost, limits, timeout, signal });
-    if (this.#options.onWait !== undefined || waits.hasSubscribers) void this.#publishWait(plan, waiting);
+    if (this.#publishesWaits) void this.#publishIfWaiting(plan, waiting);
     const decision = await waiting;
     // The store may not have kept the block of the rejection.
     await this.#pauses.until(retryMs, signal).catch(async (reason) => {
@@ -170,8 +176,12 @@ export class OutgoingCalls {
     await limiter.tell(others.key, { told: others.told, limits: others.limits, ageMs });
   }
 
+  get #publishesWaits(): boolean {
+    return this.#options.onWait !== undefined || waits.hasSubscribers;
+  }
+
   /** Publishes that a call has to wait, unless it starts within this turn of the event loop. */
-  async #publishWait(
+  async #publishIfWaiting(
     { request, bucket, route, key, cost, limits }: CallPlan,
     started: Promise<Decision>,
   ): Promise<void> {
@@ -183,7 +193,10 @@ export class OutgoingCalls {
     const decision = await this.#options.limiter.peek(key, { cost, limits }).catch(() => undefined);
     await nextTurn();
     if (!isWaiting || decision === undefined) return;
-    const event = { request, bucket, route, waitMs: decision.retryAfterMs, violated: decision.violated };
+    this.#publishWait({ request, bucket, route, waitMs: decision.retryAfterMs, violated: decision.violated });
+  }
+
+  #publishWait(event: WaitEvent): void {
     waits.publish(event);
     try {
       this.#options.onWait?.(event);
