@@ -171,7 +171,7 @@ test.each([
   const checkBehind = (...waiters: ReturnType<typeof waiter>[]) =>
     check(new Map(waiters.length === 0 ? [] : [[name!, waiters]]), store, plan, 'ann', 2);
   expect(await checkBehind()).toMatchObject({ allowed: true, remaining: 2 });
-  expect(await checkBehind(waiter(1))).toMatchObject({ allowed: false, retryAfterMs: 1000 });
+  expect(await checkBehind(waiter(1))).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true });
   expect(await checkBehind(waiter(1, false))).toMatchObject({ allowed: true, remaining: 0 });
   expect(await checkBehind(waiter(2), waiter(1, false))).toMatchObject({ allowed: false });
   clock.advance(1000);

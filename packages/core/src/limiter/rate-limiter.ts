@@ -210,7 +210,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * Callers that wait for the same key of a limit start in the order of their calls. All limiters of this process on one store
    * share the order. With a queue such as `leakyBucket`, the promise resolves at the action's start, after the decision's
    * `delayMs`. Waiting itself counts as no attempt, even with `countRejected`. A caller that stops waiting for its start
-   * frees it. A reset, a refund or a settlement in this process wakes the first caller of each key that it frees.
+   * frees it. A reset, a refund, a release or a settlement in this process wakes the first caller of each key that it frees.
    *
    * @throws RangeError if the cost exceeds a limit or the key is blocked until a reset. A `TimeoutError` when `timeout`
    * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts. An error

@@ -14,16 +14,13 @@ export const checkAtTail: typeof node.checkAtTail = (queues, store, plan, keys, 
     const cost = costAt(costs, index);
     const ahead = cost > 0 ? unitsAhead(queues, names[index]!) : [];
     isBehind ||= ahead.length > 0;
-    return Math.max(
-      cost,
-      Math.min(
-        ahead.reduce((sum, some) => sum + some, cost),
-        limit,
-      ),
+    return Math.min(
+      ahead.reduce((sum, some) => sum + some, cost),
+      Math.max(cost, limit),
     );
   });
   if (!isBehind) return store.check(plan, keys, costs);
   return mapAwaitable(store.peek(plan, keys, joinCosts(units)), (peeked) =>
-    peeked.allowed ? store.check(plan, keys, costs) : peeked,
+    peeked.allowed ? store.check(plan, keys, costs) : Object.assign(peeked, { retryIsEstimate: true }),
   );
 };

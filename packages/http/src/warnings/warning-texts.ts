@@ -13,7 +13,7 @@ const TEXTS: Readonly<Record<WarningCode, string>> = {
     '%s limiters were created while serving requests, and each was used once. Are you creating one inside a handler? Then nothing is ever limited. Create the limiter once at startup',
   ROLLGATE_COUNTED_TWICE:
     'The same limiter ran twice for one request, so the request was counted twice. Mount it once, or create a second limiter',
-  ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED: 'An option function of the limiter failed, but its request did not: %s',
+  ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED: '`requestWasSuccessful` failed, so the request was not refunded: %s',
   ROLLGATE_DRY_RUN_FAILED: 'An option function or the store failed during a dry run, so the request continued: %s',
   ROLLGATE_IPV6_KEY:
     '`key` returned a full IPv6 address. One client commonly has billions of them and can use another one for each request. Return `clientKey()` instead, the last argument of `key`',
