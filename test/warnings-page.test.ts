@@ -4,7 +4,7 @@ import { WARNING_CODES } from '../packages/http/src/warnings/warning-codes';
 
 const page = readFileSync(join(__dirname, '../docs/warnings.md'), 'utf8');
 
-/** The paragraph of each code on the page. */
+/** The entry of each code on the page. */
 const sections = new Map(
   page
     .split(/^## /m)
@@ -12,16 +12,14 @@ const sections = new Map(
     .map((section) => [section.slice(0, section.indexOf('\n')), section.slice(section.indexOf('\n')).trim()]),
 );
 
-test.each(WARNING_CODES)('%s has one paragraph, which states how to silence it', (code) => {
+test.each(WARNING_CODES)('%s has an entry, which states how to silence it', (code) => {
   expect(sections.get(code)?.replaceAll('\n', ' ')).toContain(`\`silence: ['${code}']\``);
-  expect(sections.get(code)).not.toContain('\n\n');
 });
 
-test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core has one paragraph', (code) => {
+test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core has an entry', (code) => {
   const source = readFileSync(join(__dirname, '../packages/core/src/failure/part-health.ts'), 'utf8');
   expect(source).toContain(`'${code}'`);
   expect(sections.get(code)).toMatch(/rollgate:store:(failure|recovery)/);
-  expect(sections.get(code)).not.toContain('\n\n');
 });
 
 test('the page documents no unknown code', () => {

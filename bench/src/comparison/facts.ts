@@ -18,14 +18,14 @@ export const FACT_TITLES: Readonly<Record<keyof Facts, string>> = {
   algorithms: 'algorithms',
   frameworks: 'frameworks',
   stores: 'stores',
-  edge: 'edge runtimes, Redis over HTTP',
+  edge: 'edge runtimes (Redis over HTTP)',
 };
 
-const OWN_CODE = 'your own code';
+const NO_FRAMEWORK = 'none: you call it yourself';
 
 export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   rollgate: {
-    algorithms: '8',
+    algorithms: '8: see [Algorithms](algorithms.md)',
     frameworks: 'Express, Fastify, Hono, Koa, NestJS, `node:http`, Fetch handlers',
     stores: 'memory, Redis, PostgreSQL, SQLite, your own function',
     edge: 'yes',
@@ -33,7 +33,7 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   'express-rate-limit': {
     algorithms: '1: fixed window',
     frameworks: 'Express',
-    stores: 'memory, others from third parties',
+    stores: 'memory, others in separate packages',
     edge: 'no',
   },
   '@fastify/rate-limit': {
@@ -56,31 +56,31 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   },
   'rate-limiter-flexible': {
     algorithms: '1: fixed window, with bursts and a queue',
-    frameworks: OWN_CODE,
+    frameworks: NO_FRAMEWORK,
     stores: 'memory, Redis, ten others',
     edge: 'no',
   },
   'rolling-rate-limiter': {
     algorithms: '1: log',
-    frameworks: OWN_CODE,
+    frameworks: NO_FRAMEWORK,
     stores: 'memory, Redis',
     edge: 'no',
   },
   'sliding-window-rate-limiter': {
     algorithms: '1: log',
-    frameworks: OWN_CODE,
+    frameworks: NO_FRAMEWORK,
     stores: 'memory, Redis',
     edge: 'no',
   },
   '@upstash/ratelimit': {
-    algorithms: '3',
-    frameworks: OWN_CODE,
+    algorithms: '3: fixed window, sliding window, token bucket',
+    frameworks: NO_FRAMEWORK,
     stores: 'Upstash Redis',
     edge: 'yes',
   },
   limiter: {
     algorithms: '2: token bucket and interval counter',
-    frameworks: OWN_CODE,
+    frameworks: NO_FRAMEWORK,
     stores: 'memory',
     edge: 'no',
   },

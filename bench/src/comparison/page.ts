@@ -61,7 +61,7 @@ function renderFacts(): string {
 }
 
 function renderVersions({ machine: { date, node, cpu, cores }, headers, method }: Results): string {
-  const run = `- The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
+  const run = `- The run took place on ${date}, with Node ${node} on a machine with ${cores} cores (${cpu}).`;
   return [run, ...method, ...LIBRARY_NAMES.map((library) => `- ${headers[library]}`)].join('\n');
 }
 
@@ -75,7 +75,7 @@ function renderMemory(bytes: Results): string {
     return `${whole(figureOf(bytes, row, 'rollgate'))} bytes, and a plain counter takes ${range(ofCounters, whole)} bytes`;
   });
   return wrap(
-    `- Memory per key matters most to you, and most keys have many hits. With 100 hits, an exact window takes ${hits[1]}. With one hit, it takes ${hits[0]}.`,
+    `- Memory per key matters most to you, and most keys have many hits. With 100 hits, an exact window takes ${hits[1]}. With one hit, an exact window takes ${hits[0]}.`,
   );
 }
 

@@ -8,7 +8,7 @@ const SECONDLY = { limit: 2, windowMs: 1000 };
 export const twoLimits: Probe = {
   title: 'allowed with limits of 10 an hour and 2 a second',
   method:
-    'Sends five requests at once, of which the limit of 2 a second rejects three. Then sends one every two seconds. Tries both orders of the limits, and reports the worse result. Fewer than ten are allowed if rejected requests use the hourly limit.',
+    'Sends five requests at once, of which the limit of 2 a second rejects three. Then sends one every two seconds. Tries both orders of the limits, and reports the worse result. Fewer than ten are allowed if rejected requests also count toward the hourly limit.',
   async run({ combined }) {
     if (combined === undefined) return undefined;
     const time = FakeTime.start();
