@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { type Limits, leakyBucket, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import {
+  type Limits,
+  leakyBucket,
+  RateLimiter,
+  type RateLimiterOptions,
+  rollingWindow,
+  tokenBucket,
+} from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
@@ -34,6 +41,12 @@ const queue = () => `${prefix}:{api}:default/q`;
 const untilQueued = (count = 1) =>
   until(`${count} wait`, async () => Number(await redis.server.run('ZCOUNT', queue(), '0', '+inf')) === count);
 
+const untilBlocked = (what: string, count = 1) =>
+  until(`${what} waits in the server`, async () => {
+    const clients = String(await redis.server.run('CLIENT', 'LIST', 'TYPE', 'NORMAL'));
+    return clients.split('flags=b').length > count;
+  });
+
 /** Blocks this process while another one sends a command, and for some time after it. Returns how long, in milliseconds. */
 function blockWhile(command: string): number {
   const startMs = performance.now();
@@ -52,14 +65,53 @@ test('a process that was busy when its turn came starts on a later turn', async 
   // The server frees the unit while this process does nothing.
   await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
   const refunded = other.refund(held);
-  await until('the refund waits in the server', async () =>
-    /flags=b/.test(String(await redis.server.run('CLIENT', 'LIST', 'TYPE', 'NORMAL'))),
-  );
+  await untilBlocked('the refund');
   const [seconds, micros] = (await redis.server.run('TIME')) as [string, string];
   const blockedMs = blockWhile('CLIENT UNPAUSE');
   await Promise.all([next, refunded]);
   const [stamp] = await readHitTimes(redis.connect(), 'packed', `${prefix}:{api}:default`);
   expect(stamp).toBeGreaterThan(Number(seconds) * 1e6 + Number(micros) + (blockedMs - 10) * 1000);
+});
+
+/** Arrives while the server is paused, and keeps this process busy when the turns come. */
+async function readLate<Result>(
+  count: number,
+  arrive: () => Promise<Result>[],
+): Promise<PromiseSettledResult<Result>[]> {
+  await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
+  const results = Promise.allSettled(arrive());
+  await untilBlocked('each arrival', count);
+  blockWhile('CLIENT UNPAUSE');
+  return results;
+}
+
+test('a caller that was busy when its turn came gets its own units back', async () => {
+  const limits: Limits[] = [
+    one,
+    rollingWindow({ limit: 2, window: '1h', minDifference: '30m' }),
+    tokenBucket({ capacity: 1, refill: 1, every: '1h' }),
+    leakyBucket({ capacity: 1, interval: '1h' }),
+    { rate: rollingWindow({ limit: 2, window: '1h' }), pace: leakyBucket({ capacity: 1, interval: '1h' }) },
+  ];
+  const limiters = limits.map(join);
+  for (const limiter of [...limiters, ...limiters]) await limiter.refund(await limiter.wait('before'));
+  const calls = await redis.countScriptCallsOf(async () => {
+    const arrive = () => limiters.map((limiter, index) => limiter.wait(`${index}`, { timeout: '10s' }));
+    const results = await readLate(limits.length, arrive);
+    expect(results).toEqual(limits.map(() => expect.objectContaining({ status: 'fulfilled' })));
+  });
+  expect(calls).toBeGreaterThanOrEqual(2 * limits.length); // Each has arrived a second time.
+});
+
+test('a caller that was busy at its start in a leaky bucket does not start before those behind it', async () => {
+  const limiter = join(leakyBucket({ capacity: 9, interval: '1h' }));
+  await limiter.refund(await limiter.wait('before'));
+  const results = await readLate(1, () => [
+    limiter.wait('api', { timeout: '10s' }).finally(() => limiter.close()),
+    limiter.wait('api'), // Its start is in an hour.
+  ]);
+  const codes = results.map((result) => result.status === 'rejected' && result.reason.code);
+  expect(codes).toEqual(['ERR_ROLLGATE_WAIT_TIMEOUT', 'ERR_ROLLGATE_LIMITER_CLOSED']);
 });
 
 test('a message that comes twice frees no unit of an action that runs', async () => {

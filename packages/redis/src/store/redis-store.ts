@@ -108,9 +108,7 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.settle}, even for a decision by another `RedisStore` on the same Redis. */
   settle(receipt: unknown, costs: SettledCosts): Promise<void> {
-    const settled = this.#changes.settle(requireReceipt(receipt), costs, this.#clockMicros());
-    this.#wakeQueues(requireReceipt(receipt));
-    return settled;
+    return this.#settle(requireReceipt(receipt), costs);
   }
 
   /** Implements {@link Store.release}. */
@@ -172,6 +170,13 @@ export class RedisStore implements Store, CountingStore {
     });
   }
 
+  #settle(receipt: Receipt, costs: SettledCosts, beforeWake?: () => void): Promise<void> {
+    const settled = this.#changes.settle(receipt, costs, this.#clockMicros());
+    beforeWake?.();
+    this.#wakeQueues(receipt);
+    return settled;
+  }
+
   /** Grants the turns of units that a change has freed. It was sent just before, so both run in one script. */
   #wakeQueues({ checkedPlan, hits }: Receipt): void {
     if (this.#queues === undefined || hits.length < checkedPlan.plan.rules.length) return;
@@ -188,7 +193,7 @@ export class RedisStore implements Store, CountingStore {
         return { encodedPlan, keys: encodedPlan.buildKeys(keys) };
       },
       send: (operation) => this.#sender.add(operation),
-      refund: (receipt) => this.refund(receipt),
+      refund: (receipt, beforeWake) => this.#settle(requireReceipt(receipt), 0, beforeWake),
     };
   }
 

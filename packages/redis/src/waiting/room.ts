@@ -40,7 +40,8 @@ export interface QueueingStore {
     readonly keys: readonly string[];
   };
   send(operation: TicketOperation): void;
-  refund(receipt: unknown): Promise<void>;
+  /** @param beforeWake Runs before the freed units are granted, and may send operations. */
+  refund(receipt: unknown, beforeWake?: () => void): Promise<void>;
 }
 
 /** The options of the queues, and what follows from the client. */

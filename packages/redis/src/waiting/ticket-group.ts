@@ -29,6 +29,8 @@ export class TicketGroup {
   readonly horizonMicros: number;
   /** Whether a wait is only advice, because slots or reserved units may come back at any time. */
   readonly isEstimate: boolean;
+  /** Whether a turn may be granted at once for a start that is assigned for later. */
+  readonly canDelay: boolean;
   /** The numbers of the settings of the queued rules. */
   readonly #settings: readonly number[];
   readonly #queues: string;
@@ -47,6 +49,7 @@ export class TicketGroup {
     this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
     this.horizonMicros = horizonOf(limits, horizon);
     this.isEstimate = limits.some(hasLeases);
+    this.canDelay = limits.some((limit) => limit.canDelay === true);
     this.#settings = queued.map((index) => toNumber(JSON.stringify(settings[index])));
     // Lua counts from 1.
     const encodeQueue = (index: number, place: number) =>

@@ -71,11 +71,7 @@ export class WaitingRoom implements StoreWaiting, Room {
         turn = undefined;
         ticket.lateCount += 1;
         ticket.waitAgain();
-        ticket.isRefunding = true;
-        this.#enter(ticket, group); // First, so that the ticket is in its place again when its units are free.
-        this.refund(unused).then(() => {
-          ticket.isRefunding = false;
-        });
+        this.#returnLate(ticket, group, unused);
       }
     } catch (error) {
       if (turn !== undefined) this.refund(turn);
@@ -190,6 +186,20 @@ export class WaitingRoom implements StoreWaiting, Room {
     this.#tickets.set(ticket.id, { ticket, line });
     this.#unconfirmed.delete(ticket);
     line.enter(ticket);
+  }
+
+  /** Gives a ticket its old place back and frees its units, in one script. No other caller is woken before both have happened. */
+  #returnLate(ticket: Ticket, group: TicketGroup, { receipt }: Turn): void {
+    ticket.isRefunding = true;
+    const enter = () => this.#enter(ticket, group);
+    // If the rest of a long batch runs later, the place comes first, so that no later caller takes the units. But a place where starts
+    // are assigned at once gets the start behind the one that is not free yet.
+    if (!group.canDelay) enter();
+    const refunded = this.#store.refund(receipt, group.canDelay ? enter : undefined);
+    const onEnd = () => {
+      ticket.isRefunding = false;
+    };
+    refunded.then(onEnd, onEnd); // If it has failed, its hits stay recorded.
   }
 
   readonly #askAll = (): void => {
