@@ -87,6 +87,13 @@ export const queues = [
       'if (turn !== undefined) void turn;',
     ],
   ]),
+  ...of('waiting/ticket-group.ts', TURNS, [
+    [
+      'a late caller arrives again before its start in a leaky bucket is free',
+      'limits.some((limit) => limit.canDelay === true)',
+      'false',
+    ],
+  ]),
   ...of('waiting/server-clock.ts', TURNS, [
     [
       'an action may start any time after its turn',
