@@ -96,8 +96,14 @@ export const told = [
   ...of('core/src/outgoing/outgoing-limiter.ts', TELL, [
     ['a tell with a key wakes no caller', 'wakeWaiters(this.#store,', '(() => {})(this.#store,'],
   ]),
-  ...of('core/src/failure/guarded-store.ts', REDIS.slice(0, 1), [
-    ['a check that replies late leaves its call open', ' || limit.releasesLateChecks === true', ''],
+  ...of('core/src/failure/end-late-check.ts', REDIS.slice(0, 1), [
+    ['a check that replies late leaves its call open', 'return limit.opensCalls === true', 'return false'],
+    ['a call that no policy has let go counts as used', "policy === 'allow' || policy === 'fallback'", 'true'],
+    [
+      'what a late check has reserved is spent',
+      '(receipt as Partial<LimitedReceipt>).only?.(names) ?? receipt',
+      'receipt',
+    ],
   ]),
   ...of('redis/src/lua/limits/told-state.lua', REDIS, [
     ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],

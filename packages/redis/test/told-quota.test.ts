@@ -77,7 +77,7 @@ test('a tell that is sent twice runs once, so it undoes no later one', async () 
 test('a check that the server executes after its timeout leaves no call open', async () => {
   const prefix = freshPrefix();
   const { proxy, client, stop } = await connectThroughProxy();
-  const limits = toldQuota({ lease: '1h' });
+  const limits = { own: rollingWindow({ limit: 10, window: '1h' }), api: toldQuota({ lease: '1h' }) };
   const create = (ofProcess: Redis, timeout: string) =>
     new OutgoingLimiter({ limits, store: new RedisStore({ client: ofProcess }), prefix, timeout });
   const [slow, other] = [create(client, '100ms'), create(redis.connect(), '30s')];
@@ -87,7 +87,8 @@ test('a check that the server executes after its timeout leaves no call open', a
   proxy.delay(150); // In each direction.
   await expect(slow.check('token')).rejects.toThrow('100 ms');
   await until('the late reply has ended the call', async () => (await redis.countScriptCalls()) >= before + 2);
-  expect((await other.check('token')).allowed).toBe(true);
+  const next = await other.check('token');
+  expect([next.allowed, next.limits.own.remaining]).toEqual([true, 8]);
   await Promise.all([slow.close(), other.close()]);
   await stop();
 });

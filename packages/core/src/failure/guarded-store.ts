@@ -1,7 +1,6 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
-import { holdsSlots, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Limits, LimitsFrom } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
@@ -14,6 +13,7 @@ import { unsupported } from '../validation/unsupported.js';
 import { invalidOption } from '../validation/validate.js';
 import { CallGuard, type FailureHandler, RETHROW } from './call-guard.js';
 import { type DecidingCall, decideByPolicy, FallbackReceipt } from './decide-by-policy.js';
+import { endLateCheck } from './end-late-check.js';
 import { withFallbackPlan } from './fallback-plan.js';
 
 /** The `guard` of every store that may fail. */
@@ -52,7 +52,7 @@ class GuardedStore implements Guarded {
       onlyReads: ({ operation }) => operation === 'peek',
       onFailure: (error, call) => decideByPolicy(policy, error, () => this.#fallback, call),
       onLate: (decision, { operation, plan }) => {
-        if (operation === 'check' && plan.rules.some(({ limit }) => isReleasedLate(limit))) this.#releaseLate(decision);
+        if (operation === 'check' && decision.allowed) endLateCheck(store, policy, plan, takeReceipt(decision));
       },
     });
     this.#onLost = policy === 'throw' ? RETHROW : { onFailure() {} };
@@ -134,17 +134,4 @@ class GuardedStore implements Guarded {
   #guard<Result>(sent: Awaitable<Result>, receipt: unknown, handler: FailureHandler<Result>): Awaitable<Result> {
     return this.#decisions.guard(sent, this.partOfReceipt(receipt), handler);
   }
-
-  /** Frees slots and closes calls that no caller has, because the policy has decided their check. */
-  #releaseLate(decision: Decision): void {
-    const receipt = decision.allowed ? takeReceipt(decision) : undefined;
-    if (receipt === undefined) return;
-    // If that fails, they are free after one lease.
-    new Promise((resolve) => resolve(this.#store.release?.(receipt))).catch(() => {});
-  }
-}
-
-/** Reserved units come back after one lease. A release would spend them. */
-function isReleasedLate(limit: Limit): boolean {
-  return holdsSlots(limit) || limit.releasesLateChecks === true;
 }

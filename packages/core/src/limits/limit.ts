@@ -123,8 +123,8 @@ export interface Limit extends StateLifecycle {
    * and charges record no overdraft.
    */
   readonly holdsSlots?: boolean;
-  /** Whether a check is released if the store replies too late, as with `toldQuota`. Slots are released in any case. */
-  readonly releasesLateChecks?: boolean;
+  /** Whether a check opens a call, which ends if the store replies too late, as with `toldQuota`. */
+  readonly opensCalls?: boolean;
   /** How long a lease lasts unless it is renewed. Present if a check takes leases: slots, or reserved units. */
   readonly leaseMicros?: number;
 

@@ -84,7 +84,7 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
   readonly limit: number;
   readonly countRejected = false;
   /** Otherwise all calls would wait for a probe that no caller sends, until its lease ends. */
-  readonly releasesLateChecks = true;
+  readonly opensCalls = true;
   /** How long a call stays open without a renewal, in microseconds. */
   readonly leaseMicros: number;
   /** How long reported numbers matter, in microseconds. */

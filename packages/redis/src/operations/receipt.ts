@@ -42,4 +42,11 @@ export class Receipt implements LimitedReceipt {
       this.checkedPlan,
     );
   }
+
+  /** Implements {@link LimitedReceipt.only}. */
+  only(names: readonly string[]): Receipt {
+    const { rules } = this.encodedPlan.plan;
+    const hits = this.hits.filter(({ index }) => names.includes(rules[index]!.name));
+    return new Receipt(this.stamp, this.recordedMicros, this.encodedPlan, hits, this.checkedPlan);
+  }
 }
