@@ -86,6 +86,7 @@ export const told = [
     ['a response of a later life is lost', '?? states.create(rule, key)', '!'],
   ]),
   ...of('core/src/outgoing/told.ts', TELL, [
+    ['a reserve exceeds the quota', 'Math.min(wanted, limit, ', 'Math.min(wanted, '],
     ['a reserve changes the rate', 'mulDivUp(resetMicros, missing + reserve, missing)', 'resetMicros'],
     ['a full quota has the rate of its reserve', 'missing === 0 ? 0 :', 'missing === 0 ? resetMicros :'],
   ]),
@@ -96,15 +97,15 @@ export const told = [
   ...of('core/src/outgoing/outgoing-limiter.ts', TELL, [
     ['a tell with a key wakes no caller', 'wakeWaiters(this.#store,', '(() => {})(this.#store,'],
   ]),
-  ...of('core/src/failure/end-late-check.ts', REDIS.slice(0, 1), [
-    ['a check that replies late leaves its call open', 'return limit.opensCalls === true', 'return false'],
-    ['a call that no policy has let go counts as used', "policy === 'allow' || policy === 'fallback'", 'true'],
+  ...of(
+    'core/src/failure/end-late-check.ts',
+    ['packages/calendar/test/late-checks.test.ts'],
     [
-      'what a late check has reserved is spent',
-      '(receipt as Partial<LimitedReceipt>).only?.(names) ?? receipt',
-      'receipt',
+      ['a check that replies late leaves its call open', 'return limit.opensCalls === true', 'return false'],
+      ['a call that no policy has let go counts as used', "policy === 'allow' || policy === 'fallback'", 'true'],
+      ['what a late check has reserved is spent', 'const part = receiptOf(receipt, names)', 'const part = receipt'],
     ],
-  ]),
+  ),
   ...of('redis/src/lua/limits/told-state.lua', REDIS, [
     ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
     ['a settlement uses up the reserve', 'math.min(left, math.max(0, left - units))', 'math.max(0, left - units)'],

@@ -55,12 +55,4 @@ export class Receipt {
     readonly owner: object,
     readonly hits: readonly RecordedHit[],
   ) {}
-
-  /** Returns a receipt for what the check recorded in the limits of these names. */
-  only(names: readonly string[]): Receipt {
-    return new Receipt(
-      this.owner,
-      this.hits.filter(({ rule }) => names.includes(rule.name)),
-    );
-  }
 }

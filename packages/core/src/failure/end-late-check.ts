@@ -1,3 +1,4 @@
+import { Receipt } from '../engine/recorded-hit.js';
 import { holdsSlots, type Limit } from '../limits/limit.js';
 import type { Plan } from '../plan/plan.js';
 import type { LimitedReceipt } from '../store/limited-receipt.js';
@@ -14,12 +15,19 @@ export function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan
   const end = (operation: 'release' | 'refund', isEnded: (limit: Limit) => boolean) => {
     const names = rules.filter(({ limit }) => isEnded(limit)).map(({ name }) => name);
     if (names.length === 0) return;
-    const part = (receipt as Partial<LimitedReceipt>).only?.(names) ?? receipt;
+    const part = receiptOf(receipt, names);
     // If that fails, they end with their leases.
     new Promise((resolve) => resolve(store[operation]?.(part))).catch(() => {});
   };
   end('release', (limit) => holdsSlots(limit) || (isSent && opensCalls(limit)));
   end('refund', (limit) => !isSent && opensCalls(limit));
+}
+
+/** Returns a receipt for what the check recorded in the limits of these names. */
+function receiptOf(receipt: unknown, names: readonly string[]): unknown {
+  if (!(receipt instanceof Receipt)) return (receipt as Partial<LimitedReceipt>).only?.(names) ?? receipt;
+  const hits = receipt.hits.filter(({ rule }) => names.includes(rule.name));
+  return new Receipt(receipt.owner, hits);
 }
 
 function opensCalls(limit: Limit): boolean {
