@@ -69,6 +69,9 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect(await usageOf(limiter, 'full')).toMatchObject({ remaining: 90 });
     clock.advance(1000);
     expect(await usageOf(limiter, 'full')).toMatchObject({ remaining: 91 });
+    await limiter.tell('all', { told: { ...refill, remaining: 99, resetMs: 1000, reserve: 500 } });
+    clock.advance(100_000);
+    expect(await usageOf(limiter, 'all')).toMatchObject({ remaining: 99 });
   });
 
   test('a tell works once, and a decision that was settled tells nothing', async () => {

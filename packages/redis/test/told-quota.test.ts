@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { concurrency, manualClock, rollingWindow } from '@rollgate/core';
+import { concurrency, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
@@ -92,6 +92,25 @@ test('a check that the server executes after its timeout leaves no call open', a
   await Promise.all([slow.close(), other.close()]);
   await stop();
 });
+
+test.each([100, Number.MAX_SAFE_INTEGER])(
+  'of a quota of %s units, calls leave all to others at most',
+  async (limit) => {
+    const prefix = freshPrefix();
+    const store = new RedisStore({ client: redis.connect(), clock: manualClock(1e6) });
+    const limiters = [store, new MemoryStore({ clock: manualClock(1e6) })].map(
+      (one) => new OutgoingLimiter({ limits: api, store: one, prefix, timeout: '30s' }),
+    );
+    const told = { limit, remaining: limit - 1, resetMs: 1, kind: 'refill', reserve: Number.MAX_SAFE_INTEGER } as const;
+    for (const limiter of limiters) {
+      await limiter.tell('token', { told });
+      const { allowed, remaining, resetMs } = await limiter.check('token', { cost: limit });
+      expect([allowed, remaining, resetMs]).toEqual([false, 0, Math.min(limit + 1, 86_400_000)]);
+      expect((await limiter.peek('token')).limits.default!.spent).toBe(Math.min(limit + 1, Number.MAX_SAFE_INTEGER));
+      await limiter.close();
+    }
+  },
+);
 
 test('a renewal that the server executes after the end of the lease opens the call no more', async () => {
   const prefix = freshPrefix();

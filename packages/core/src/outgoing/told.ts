@@ -37,8 +37,8 @@ export interface Told {
    */
   windowMs?: number | undefined;
   /**
-   * Units that calls leave to other clients, a safe integer from 0. Only `'refill'` with a `limit` uses it. It holds until the next
-   * numbers, or until the quota is full.
+   * Units that calls leave to other clients, a safe integer from 0. Only `'refill'` with a `limit` uses it, and at most the
+   * `limit` counts. It holds until the next numbers, or until the quota is full.
    *
    * @defaultValue 0
    */
@@ -88,10 +88,12 @@ export function parseTold(option: string, told: unknown, ageMs: number): ToldNum
 }
 
 /** Takes a reserve off the remaining units. The time until the reset becomes longer with them, so it shows the same rate. */
-function withReserve(told: ToldNumbers, reserve: number): ToldNumbers {
+function withReserve(told: ToldNumbers, wanted: number): ToldNumbers {
   const { kind, remaining, limit, resetMicros } = told;
-  if (reserve === 0 || kind !== REFILL || limit === 0) return told;
+  if (wanted === 0 || kind !== REFILL || limit === 0) return told;
   const missing = Math.max(0, limit - remaining);
+  // All figures of the key stay safe integers, as the scripts of a `RedisStore` need them.
+  const reserve = Math.min(wanted, limit, Number.MAX_SAFE_INTEGER - missing);
   return {
     ...told,
     remaining: Math.min(remaining, limit) - reserve,
