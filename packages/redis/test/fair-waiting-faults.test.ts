@@ -1,4 +1,4 @@
-import { type Limits, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import { type Limits, RateLimiter, type RateLimiterOptions, rollingWindow, tokenBucket } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type FairWaiting, type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
@@ -267,6 +267,26 @@ test('a caller whose arrival has failed twice gets its place when Redis replies 
   await other.refund(await first);
   await second;
   expect(starts).toEqual(['first', 'second']);
+});
+
+test('callers that return before 120 others get their turns in time', async () => {
+  const client = new Redis(redis.server.url);
+  redis.beforeStop(() => client.disconnect());
+  const limits = tokenBucket({ capacity: 10_000, refill: 1, every: '1s' });
+  const arriving = join(limits, { client, onStoreError: 'deny' });
+  await arriving.wait('api', { cost: 10_000 });
+  client.disconnect(); // From now on, it rejects each command at once.
+  const first = [arriving.wait('api'), arriving.wait('api')];
+  await expect(arriving.check('api')).resolves.toMatchObject({ degraded: 'deny' });
+  expect(await countQueued('api', 'default/tb')).toBe(0); // By now, each has arrived twice in vain.
+  await client.connect();
+  // Their turns come in hours, so none of them asks earlier.
+  const isOver = new AbortController();
+  for (let count = 0; count < 120; count++) {
+    arriving.wait('api', { cost: 5000, timeout: '1000h', signal: isOver.signal }).catch(() => {});
+  }
+  expect(await Promise.all(first)).toMatchObject([{ allowed: true }, { allowed: true }]);
+  isOver.abort();
 });
 
 test('callers without replies for a lease get their places back', async () => {

@@ -1,5 +1,6 @@
 import type { TicketOperation } from '../operations/operations.js';
 import { AskSchedule, MAX_ASKED } from './ask-schedule.js';
+import { OrderedTickets } from './ordered-tickets.js';
 import { readTurn } from './read-turn.js';
 import type { Room } from './room.js';
 import type { Ticket } from './ticket.js';
@@ -10,7 +11,7 @@ import type { TicketItem } from './ticket-items.js';
 export class TicketLine {
   readonly group: TicketGroup;
   readonly #room: Room;
-  readonly #tickets = new Set<Ticket>();
+  readonly #tickets = new OrderedTickets();
   readonly #asks: AskSchedule;
   #stopTimer: (() => void) | undefined;
   #timerMs = Infinity;
