@@ -254,6 +254,9 @@ test('a check behind callers takes one call, except for the first one', async ()
   await one.refund(held);
   await Promise.all(waits);
   expect(await one.check('api')).toMatchObject({ allowed: true, remaining: 1 });
+  // No caller waits any more, so the next check does without the code of the queues.
+  const usual = await redis.countCommandsOf(() => one.check('warm'));
+  expect(await redis.countCommandsOf(() => one.check('api'))).toBe(usual);
 });
 
 test.each<[string, Limits, number]>([

@@ -15,6 +15,7 @@ export class PendingCheck implements CheckOperation, SentCheck {
   readonly changeCount: number;
   queueCount = 0;
   onQueued: (() => void) | undefined;
+  onAllowed: (() => void) | undefined;
   readonly #denials: DenialCache | undefined;
 
   /** @param decision That of a check which this one continues. */
@@ -45,6 +46,7 @@ export class PendingCheck implements CheckOperation, SentCheck {
     const { rules } = this.encodedPlan.plan;
     const decision = toDecision(rules, result.limitDecisions, result.receipt, this.costs);
     this.#denials?.update(this, result, decision.allowed, sentMs);
+    if (decision.allowed) this.onAllowed?.();
     this.decision.succeed(decision);
   }
 

@@ -215,7 +215,9 @@ export class RedisStore implements Store, CountingStore {
     const queueKeys = queues.keysOf(input);
     const isBusy = busy.has(queueKeys);
     const check = new PendingCheck('check', isBusy ? queues.describeTail(input) : input, undefined);
-    if (!isBusy) {
+    if (isBusy) {
+      check.onAllowed = () => busy.forget(queueKeys);
+    } else {
       check.requireEmpty(queueKeys, () => {
         busy.note(queueKeys);
         this.#sender.add(new PendingCheck('check', queues.describeTail(input), undefined, check.decision));

@@ -12,15 +12,25 @@ const MAX_CHECKS = 1000;
 export class BusyQueues {
   /** By the keys of the queues. */
   readonly #endsMs = new Map<string, number>();
+  #lastEndMs = -Infinity;
 
   note(queueKeys: readonly string[]): void {
     if (this.#endsMs.size >= MAX_CHECKS) this.#endsMs.clear();
-    this.#endsMs.set(queueKeys.join(' '), performance.now() + MEMORY_MS);
+    this.#lastEndMs = performance.now() + MEMORY_MS;
+    this.#endsMs.set(queueKeys.join(' '), this.#lastEndMs);
+  }
+
+  /** A check was allowed, so probably no callers wait any more. */
+  forget(queueKeys: readonly string[]): void {
+    this.#endsMs.delete(queueKeys.join(' '));
   }
 
   has(queueKeys: readonly string[]): boolean {
     if (this.#endsMs.size === 0) return false;
+    const nowMs = performance.now();
+    // As long as callers wait nowhere, a check does not even look.
+    if (nowMs >= this.#lastEndMs) this.#endsMs.clear();
     const endMs = this.#endsMs.get(queueKeys.join(' '));
-    return endMs !== undefined && endMs > performance.now();
+    return endMs !== undefined && endMs > nowMs;
   }
 }
