@@ -366,6 +366,16 @@ test('a call may take all tokens of a quota, although calls leave a reserve', as
   expect(waits).toEqual([]);
 });
 
+test('the reserve for others grows by rejections, but not by that of a first call', async () => {
+  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  const headers = { [limit!]: '6000', [left!]: '0', [reset!]: '600ms' }; // Ten units per millisecond.
+  api.answerWith({ status: 429, headers: { ...headers, 'retry-after-ms': '1' } });
+  const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 1500 }), retry: false });
+  for (let call = 0; call < 3; call++) expect((await limited(api.url)).status).toBe(429);
+  // The first reserve is a twentieth of the quota. The second rejection lacks 1500 units, so twice as many are added.
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([(1500 + 300) / 10, (1500 + 300 + 2 * 1500) / 10]);
+});
+
 test('a call that may cost more than it was estimated needs at most the whole quota', async () => {
   const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
   const headers = { [limit!]: '100', [left!]: '90', [reset!]: '100ms' };

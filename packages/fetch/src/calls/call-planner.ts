@@ -98,6 +98,7 @@ export class CallPlanner {
     const { route, place, quotas: limits, cost } = plan;
     const { clock = performance } = this.#options;
     const { quotas, isRejected } = report;
+    const known = this.#options.limits.units.filter((unit) => this.#learned.isReported(place, unit));
     if (!isRejected || quotas.length > 0) this.#learned.learn(place, route, quotas, clock.now());
     const told: Record<string, Told> = {};
     for (const [limit, { unit, name }] of limits) {
@@ -105,7 +106,9 @@ export class CallPlanner {
       if (quota === undefined || isOver(quota)) continue;
       const correction = this.#corrections.get(unit)!;
       const largest = this.#largestCosts.get(unit)!;
-      if (name === undefined) correction.learn(quota, cost[limit]!, largest, report);
+      if (name === undefined) {
+        correction.learn(quota, { cost: cost[limit]!, largest, isKnown: known.includes(unit) }, report);
+      }
       told[limit] = { ...toTold(quota, largest), reserve: correction.reserveOf(quota, largest) };
     }
     return { told, others: this.#othersOf(plan, quotas) };

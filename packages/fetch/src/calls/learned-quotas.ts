@@ -31,6 +31,11 @@ export class LearnedQuotas {
     return this.#routes.get(route)?.names.get(unit) ?? NO_NAMES;
   }
 
+  /** Whether a response of the route has reported the unit. */
+  isReported(route: string, unit: string): boolean {
+    return this.#routes.get(route)?.names.has(unit) === true;
+  }
+
   /** Whether responses of the route have not reported the unit so far, so that no call need wait for it. */
   isSilent(route: string, unit: string, nowMs: number): boolean {
     const learned = this.#routes.get(route);
