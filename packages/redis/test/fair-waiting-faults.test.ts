@@ -250,15 +250,27 @@ test('callers keep their places if their process stands still for longer than a 
   expect(starts).toEqual(['first', 'second']);
 });
 
+/** Lets a limiter know the clock of the server as exactly as a round trip lasts. The first command also waits for the connection. */
+async function learnServerClock(limiter: RateLimiter): Promise<void> {
+  for (let count = 0; count < 10; count++) await limiter.wait(`clock ${count}`);
+}
+
+/** Lasts longer than what a limiter does not know about the clock of the server. */
+async function makeRoundTrips(limiter: RateLimiter): Promise<void> {
+  for (let count = 0; count < 50; count++) await limiter.peek('api');
+}
+
 test('a caller whose arrival has failed twice gets its place when Redis replies again', async () => {
   const client = new Redis(redis.server.url);
   redis.beforeStop(() => client.disconnect());
   const [arriving, other] = [join(one, { client, onStoreError: 'deny' }), join(one)];
+  await learnServerClock(arriving);
   const held = await arriving.wait('api');
   client.disconnect(); // From now on, it rejects each command at once.
   const starts: string[] = [];
   const first = noteStart(starts, 'first', arriving.wait('api'));
   await expect(arriving.check('api')).resolves.toMatchObject({ degraded: 'deny' });
+  await makeRoundTrips(other);
   const second = noteStart(starts, 'second', other.wait('api'));
   await untilQueued(1);
   await client.connect();
@@ -274,12 +286,14 @@ test('callers that return before 120 others get their turns in time', async () =
   redis.beforeStop(() => client.disconnect());
   const limits = tokenBucket({ capacity: 10_000, refill: 1, every: '1s' });
   const arriving = join(limits, { client, onStoreError: 'deny' });
+  await learnServerClock(arriving);
   await arriving.wait('api', { cost: 10_000 });
   client.disconnect(); // From now on, it rejects each command at once.
   const first = [arriving.wait('api'), arriving.wait('api')];
   await expect(arriving.check('api')).resolves.toMatchObject({ degraded: 'deny' });
   expect(await countQueued('api', 'default/tb')).toBe(0); // By now, each has arrived twice in vain.
   await client.connect();
+  await makeRoundTrips(arriving);
   // Their turns come in hours, so none of them asks earlier.
   const isOver = new AbortController();
   for (let count = 0; count < 120; count++) {
