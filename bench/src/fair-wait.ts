@@ -79,7 +79,7 @@ function describeMethod(rounds: number): string[] {
     `- **Out of order**: A pair counts if the caller that called later started more than 25 ms before the other one. That is the \`horizon\`. Callers of the process that was stopped or killed do not count here.`,
     `- **A third refunded**: Every third caller frees its unit ${REFUND_AFTER_MS} ms after its start. The scripts of these refunds do not count.`,
     '- **Quota**: This is the shortest time in which the limit allows these starts, as a share of the time that they took.',
-    '- **Most starts in any 75 ms**: The limit allows 5 starts in 100 ms. A start may come 25 ms after its turn, so starts may be 25 ms closer together than their turns.',
+    '- **Most starts in any 75 ms**: The limit allows 5 starts in 100 ms, and each start may come 25 ms late.',
     `- **bottleneck**: It paces the starts, one in ${WINDOW_MS / LIMIT} ms, because its reservoirs in Redis need intervals of 5 s. So nothing can be refunded.`,
     `- **Rounds**: ${rounds}. Scripts and quota are medians, the others are the worst figures.`,
   ];
