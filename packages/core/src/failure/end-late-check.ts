@@ -23,7 +23,10 @@ export function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan
   end('refund', (limit) => !isSent && opensCalls(limit));
 }
 
-/** Returns a receipt for what the check recorded in the limits of these names. */
+/**
+ * Returns a receipt for what the check recorded in the limits of these names. The receipts of core have no method for this, because
+ * each app with a limiter in memory would contain it.
+ */
 function receiptOf(receipt: unknown, names: readonly string[]): unknown {
   if (!(receipt instanceof Receipt)) return (receipt as Partial<LimitedReceipt>).only?.(names) ?? receipt;
   const hits = receipt.hits.filter(({ rule }) => names.includes(rule.name));

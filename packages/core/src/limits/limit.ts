@@ -107,9 +107,8 @@ export interface StateLifecycle {
  * A store tests all limits of a check before it records in any, and records in all or in none. It never passes a state
  * that has expired or is implausible.
  *
- * `nowMicros` is in whole microseconds and may lie before earlier times. A limit that keeps the
- * times of hits then uses that of the newest, so that a clock step back admits nothing extra. Waits still count from
- * `nowMicros`.
+ * `nowMicros` is in whole microseconds and may lie before earlier times. A limit that keeps the times of hits then uses
+ * that of the newest, so that a clock step back admits nothing extra. Waits still count from `nowMicros`.
  */
 export interface Limit extends StateLifecycle {
   /** The quota in units. `Infinity` for a limit without one, such as `block`. */

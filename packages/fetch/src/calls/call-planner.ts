@@ -58,7 +58,7 @@ export class CallPlanner {
   }
 
   /** The account whose quota a call uses, and the quota within it. */
-  placeOf(request: CallRequest): Pick<CallPlan, 'bucket' | 'route'> {
+  bucketAndRouteOf(request: CallRequest): Pick<CallPlan, 'bucket' | 'route'> {
     const { bucket, dialects } = this.#options;
     const route = dialects.find(({ routeOf }) => routeOf !== undefined)?.routeOf?.(request) ?? '';
     return { bucket: bucket(request), route };
@@ -66,7 +66,7 @@ export class CallPlanner {
 
   async plan(request: CallRequest): Promise<CallPlan> {
     const { limits, clock = performance } = this.#options;
-    const { bucket, route } = this.placeOf(request);
+    const { bucket, route } = this.bucketAndRouteOf(request);
     const given = (await this.#options.cost?.(request)) ?? {};
     const place = `${bucket} ${route}`;
     const names = limits.units.map((unit) => this.#learned.namesOf(place, unit));

@@ -75,11 +75,11 @@ export class OutgoingCalls {
     const startMs = clock.now();
     const retryMs = startMs + (rejection?.retryAfterMs ?? 0);
     if (rejection?.scope === 'call') {
-      // No block is in the way of a call that waits alone.
-      const waitMs = rejection.retryAfterMs ?? 0;
-      if (this.#publishesWaits && waitMs > 0) {
-        this.#publishWait({ request, ...this.#planner.placeOf(request), waitMs, violated: [] });
+      const { retryAfterMs = 0 } = rejection;
+      if (this.#publishesWaits && retryAfterMs > 0) {
+        this.#publishWait({ request, ...this.#planner.bucketAndRouteOf(request), waitMs: retryAfterMs, violated: [] });
       }
+      // No block is in the way of a call that waits alone.
       await this.#pauses.until(retryMs, signal);
     }
     const plan = await this.#planner.plan(request);

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { MemoryStore, manualClock } from '@rollgate/core';
 import type { ApiQuota } from '@rollgate/test-support/api-quotas';
 import type { LimitedApi } from '@rollgate/test-support/limited-apis';
+import { createRandom } from '@rollgate/test-support/random';
 import { createFetch, type FetchOptions } from '../../src';
 import { SimulatedApi, type Totals } from './simulated-api';
 
@@ -29,17 +30,6 @@ export interface Trial {
   readonly aheadMs?: number;
   /** Called at each second of virtual time. */
   readonly onSecond?: (second: number) => void;
-}
-
-/** A Weyl sequence with a mixing function (mulberry32), so that a seed repeats a trial. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const START_MS = Date.parse('2026-03-01T00:00:00Z');

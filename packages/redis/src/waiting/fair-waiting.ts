@@ -32,8 +32,8 @@ export interface FairWaitingOptions {
   lease?: Duration | undefined;
   /**
    * How far ahead turns are granted. A longer horizon takes fewer calls. If units are freed, starts may be out of order by at
-   * most this time. A process that ends wastes the turns of this time. At most 1 second. A horizon
-   * beyond the window counts as the window.
+   * most this time. A process that ends wastes the turns of this time. At most 1 second. A horizon beyond the window
+   * counts as the window.
    *
    * @defaultValue a fiftieth of the window, from 25 to 250 ms
    */

@@ -1,4 +1,4 @@
-import { createRandom } from '../support/random.js';
+import { createRandom } from '@rollgate/test-support/random';
 import type { Choice, ModelState } from './model-state.js';
 import type { QueueModel } from './queue-model.js';
 import { processOf } from './scope.js';

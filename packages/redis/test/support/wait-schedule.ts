@@ -1,4 +1,4 @@
-import { createRandom } from './random.js';
+import { createRandom } from '@rollgate/test-support/random';
 
 /** What may happen while callers of several processes wait. */
 export type Disturbance =
