@@ -5,7 +5,7 @@ import { addPlaygroundAddresses, createHead, describe, writePictureOf } from './
 import { writePlainMarkdown } from './plain-markdown.mts';
 import { search } from './search.mts';
 import { createSidebar } from './sidebar.mts';
-import { BASE, REPOSITORY, SITE, VERSION } from './site.mts';
+import { BASE, OTHER_FOLDERS, REPOSITORY, SITE, VERSION } from './site.mts';
 import { addTabs } from './tabs.mts';
 import { patchTheme } from './theme-patches.mts';
 
@@ -17,16 +17,7 @@ export default defineConfig({
   cleanUrls: true,
   lastUpdated: true,
   ignoreDeadLinks: false,
-  srcExclude: [
-    'node_modules/**',
-    'internals/**',
-    'scripts/**',
-    'test/**',
-    'api-reference/**',
-    'benchmarks/**',
-    'timelines/**',
-    '.generated/**',
-  ],
+  srcExclude: OTHER_FOLDERS.map((folder) => `${folder}/**`),
   sitemap: { hostname: SITE },
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}play/favicon.svg` }]],
   markdown: {

@@ -13,3 +13,15 @@ export const SITE = `https://rollgate-js.github.io${BASE}`;
 export const VERSION: string = JSON.parse(
   readFileSync(new URL('../../packages/core/package.json', import.meta.url), 'utf8'),
 ).version;
+
+/** The folders of `docs` whose files are not pages of the site. Links to them lead to the repository. */
+export const OTHER_FOLDERS = [
+  'node_modules',
+  'internals',
+  'scripts',
+  'test',
+  'api-reference',
+  'benchmarks',
+  'timelines',
+  '.generated',
+];
