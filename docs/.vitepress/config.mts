@@ -19,7 +19,11 @@ export default defineConfig({
   ignoreDeadLinks: false,
   srcExclude: OTHER_FOLDERS.map((folder) => `${folder}/**`),
   sitemap: { hostname: SITE },
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}play/favicon.svg` }]],
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}play/favicon.svg` }],
+    // The first paint waits until the header is complete. Otherwise, its menu moves while the rest arrives.
+    ['link', { rel: 'expect', href: '#VPContent', blocking: 'render' }],
+  ],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify },

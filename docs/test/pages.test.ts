@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AxeResults } from 'axe-core';
 import { useTab } from './support/browser.js';
+import { observeShift, shiftOf } from './support/layout-shift.js';
 import { PAGES } from './support/site.js';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -20,18 +21,10 @@ function overflow(): Promise<number> {
   return tab().page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/** Records how far the page's parts move while it loads, which `shift` reads. */
-const OBSERVE_SHIFT = `
-  window.shift = 0;
-  new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value;
-  }).observe({ type: 'layout-shift', buffered: true });
-`;
-
 /** In shares of the screen. */
 const MAX_SHIFT = 0.01;
 
-beforeAll(() => tab().page.addInitScript(OBSERVE_SHIFT));
+beforeAll(() => observeShift(tab().page));
 
 /** The pages of the API's symbols are alike, so every tenth one is loaded. A thorough run loads all of them. */
 const isLoaded = (name: string, index: number) =>
@@ -42,7 +35,7 @@ async function leastShift(load: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
   for (let attempt = 0; attempt < 3 && least >= MAX_SHIFT; attempt++) {
     await load();
-    least = Math.min(least, await tab().page.evaluate('document.fonts.ready.then(() => window.shift)'));
+    least = Math.min(least, await shiftOf(tab().page));
   }
   return least;
 }

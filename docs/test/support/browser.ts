@@ -11,13 +11,13 @@ export interface Tab {
   readonly errors: string[];
 }
 
-/** Opens one browser for all tests of a file, and gives each test the same tab. */
-export function useTab(): () => Tab {
+/** Opens one browser for all tests of a file, and gives each test the same tab. `serve` serves the site. */
+export function useTab(serve = serveSite): () => Tab {
   let browser: Browser;
   let tab: Tab;
   let close: () => void;
   beforeAll(async () => {
-    const { url, server } = await serveSite();
+    const { url, server } = await serve();
     close = () => server.close();
     browser = await chromium.launch({ executablePath: await chromiumBinary(), args: ARGS });
     const context = await browser.newContext({

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 
@@ -34,16 +34,21 @@ export function fileOf(address: string): string | undefined {
   return [path, `${path}.html`, `${path}index.html`].find((file) => isFile(file));
 }
 
-/** Serves the built site as the host of the published one does. */
-export async function serveSite(): Promise<{ url: string; server: Server }> {
+/** Serves the built site as the host of the published one does. `send` sends the pages. */
+export async function serveSite(send = sendAtOnce): Promise<{ url: string; server: Server }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');
     const file = pathname.startsWith(BASE) ? fileOf(pathname) : undefined;
     if (file === undefined) response.writeHead(404, { 'Content-Type': TYPES['.html']! }).end(read('404.html'));
+    else if (extname(file) === '.html') send(response.writeHead(200, { 'Content-Type': TYPES['.html']! }), read(file));
     else response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'text/plain' }).end(read(file));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`, server };
+}
+
+function sendAtOnce(response: ServerResponse, page: Buffer): void {
+  response.end(page);
 }
 
 function read(file: string): Buffer {
