@@ -1,52 +1,87 @@
-// A BullMQ worker that limits the jobs of each tenant, over all workers.   npm run example bullmq.ts
+// The jobs of two processes call an API that limits them, in one order.   npm run example bullmq.ts
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { DelayedError, type Job, Queue, Worker } from 'bullmq';
+import { fairWaiting } from '@rollgate/redis/waiting';
+import { DelayedError, type Job, Queue, QueueEvents, WaitingError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-const { REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
+const { REDIS_URL = 'redis://127.0.0.1:6379', LIMIT = '5', WINDOW = '1100ms' } = process.env;
 const connection = { url: REDIS_URL };
 
-interface Report {
-  readonly tenant: string;
+interface Mail {
+  readonly recipient: string;
 }
 
 const redis = new Redis(REDIS_URL);
-const limiter = new RateLimiter({
-  limits: rollingWindow({ limit: 2, window: '3s' }),
-  prefix: 'reports',
-  store: new RedisStore({ client: redis }),
+const subscriber = redis.duplicate();
+const api = new RateLimiter({
+  limits: rollingWindow({ limit: Number(LIMIT), window: WINDOW }), // The API allows 5 calls in any second.
+  prefix: 'mail api',
+  store: new RedisStore({ client: redis, waiting: fairWaiting({ subscriber }) }),
+  maxWaiting: 100, // More than all workers together run at once.
+  timeout: '5s', // A slow Redis only delays jobs.
 });
 
-const queue = new Queue<Report>('reports', { connection });
-const worker = new Worker<Report>(
-  'reports',
-  async (job: Job<Report>, token?: string) => {
-    const { allowed, retryAfterMs } = await limiter.check(job.data.tenant);
-    if (!allowed) {
-      // Until then, the worker takes the jobs of other tenants.
-      await job.moveToDelayed(Date.now() + Math.ceil(retryAfterMs), token);
+const worker = new Worker<Mail>(
+  'mails',
+  async (job: Job<Mail>, token?: string, signal?: AbortSignal) => {
+    try {
+      await api.wait('mail', { timeout: '30s', signal });
+    } catch {
+      // The job has not called the API, so going back into the queue costs it no attempt.
+      if (signal?.aborted) {
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+      await job.moveToDelayed(Date.now() + 1000, token);
       throw new DelayedError();
     }
-    await createReport(job); // Your own work.
+    await sendMail(job); // Your own work.
   },
-  { connection, concurrency: 5 },
+  { connection, concurrency: 2 },
 );
 
-const started = Date.now();
-async function createReport({ name, data }: Job<Report>): Promise<void> {
-  console.log(`${String(Date.now() - started).padStart(5)} ms  ${data.tenant}  ${name}`);
+// Another worker may have taken these jobs.
+worker.on('lockRenewalFailed', (ids) => {
+  for (const id of ids) worker.cancelJob(id);
+});
+
+async function shutDown(): Promise<void> {
+  const closing = worker.close(); // Takes no more jobs.
+  worker.cancelAllJobs(); // Ends the waits. Jobs that already call the API finish.
+  await closing;
+  await api.close();
+  redis.disconnect();
+  subscriber.disconnect();
+}
+process.once('SIGTERM', shutDown);
+
+async function sendMail({ data }: Job<Mail>): Promise<void> {
+  console.log(`${new Date().toISOString().slice(14, 23)}  process ${process.pid}  ${data.recipient}`);
 }
 
-await queue.addBulk(
-  ['ann', 'ann', 'ann', 'bob'].map((tenant, index) => ({ name: `report ${index + 1}`, data: { tenant } })),
-);
+/** Starts the second process, gives both of them mails to send, and ends them. */
+async function run(): Promise<void> {
+  const other = fork(fileURLToPath(import.meta.url));
+  const ended = once(other, 'exit');
+  const queue = new Queue<Mail>('mails', { connection });
+  const events = new QueueEvents('mails', { connection });
+  await Promise.all([once(other, 'message'), worker.waitUntilReady(), events.waitUntilReady()]);
+  const mails = Array.from({ length: 12 }, (_, index) => ({
+    name: 'welcome',
+    data: { recipient: `customer ${index + 1}` },
+  }));
+  for (const job of await queue.addBulk(mails)) await job.waitUntilFinished(events);
+  other.kill();
+  await Promise.all([ended, shutDown(), queue.close(), events.close()]);
+}
 
-let left = 4;
-worker.on('completed', async () => {
-  left -= 1;
-  if (left > 0) return;
-  await worker.close();
-  await queue.close();
-  redis.disconnect();
-});
+if (process.send === undefined) await run();
+else {
+  await worker.waitUntilReady();
+  process.send('ready');
+  process.once('SIGTERM', () => process.disconnect());
+}

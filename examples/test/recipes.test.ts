@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { RedisServer } from '@rollgate/test-support';
 import { io, type Socket } from 'socket.io-client';
-import { compile, FOLDER, startTogether } from './support/example-server.js';
+import { startTogether } from './support/example-server.js';
 
 let servers: Awaited<ReturnType<typeof startTogether>>;
 let [mcp, trpc, yoga, socketIo]: string[] = [];
@@ -124,19 +121,4 @@ describe('socket-io.ts', () => {
     expect(replies.slice(0, 10)).toEqual(new Array(10).fill({ ok: true }));
     expect(replies[10]).toEqual({ error: 'RATE_LIMIT_EXCEEDED', retryAfterMs: expect.any(Number) });
   });
-});
-
-test('bullmq.ts delays the jobs of a tenant that is over its limit, and runs those of others', async () => {
-  const redis = await RedisServer.start();
-  const env = { ...process.env, REDIS_URL: redis.url };
-  const { stdout } = await promisify(execFile)(process.execPath, [await compile('bullmq.ts')], { cwd: FOLDER, env });
-  await redis.stop();
-  const lines = stdout.trim().split('\n');
-  expect(lines.map((line) => line.replace(/^.* ms {2}/, '')).sort()).toEqual([
-    'ann  report 1',
-    'ann  report 2',
-    'ann  report 3',
-    'bob  report 4',
-  ]);
-  expect(lines.at(-1)).toMatch(/ann {2}report/);
 });
