@@ -134,7 +134,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
   /**
    * Whether `X-RateLimit-Reset` is the epoch second of the reset, or the seconds until it.
    *
-   * @defaultValue `'epoch'` for Express, `'delta'` for Fastify
+   * @defaultValue `'epoch'` for Express, Koa and `@rollgate/node`, `'delta'` for all other hosts
    */
   resetUnit?: ResetUnit | undefined;
   /**

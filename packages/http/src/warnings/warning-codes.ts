@@ -1,4 +1,7 @@
-/** The codes of the process warnings. Rollgate emits each once per process, and docs/warnings.md describes it. */
+/**
+ * The codes of the process warnings that the option `silence` accepts. Rollgate emits each once per process. See
+ * docs/warnings.md, which also describes the warnings that have no such option.
+ */
 export const WARNING_CODES = [
   'ROLLGATE_UNTRUSTED_PROXY',
   'ROLLGATE_TRUSTS_EVERY_PROXY',

@@ -10,7 +10,7 @@ const TEXTS: Readonly<Record<WarningCode, string>> = {
   ROLLGATE_SHARED_KEYS:
     "Two limiters on one store have the prefix '%s', so their limits of the same name and algorithm share their keys. Give each its own `prefix`",
   ROLLGATE_LIMITER_PER_REQUEST:
-    '%s limiters were created while serving requests, and each was used once. Are you creating one inside a handler? Then nothing is ever limited. Create the limiter once at startup',
+    '%s limiters were created while serving requests, and each was used once. Are you creating one inside a handler? A new limiter knows no earlier requests, unless it has a shared `store`. Create the limiter once at startup',
   ROLLGATE_COUNTED_TWICE:
     'The same limiter ran twice for one request, so the request was counted twice. Mount it once, or create a second limiter',
   ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED: '`requestWasSuccessful` failed, so the request was not refunded: %s',
