@@ -5,10 +5,12 @@ import {
   RateLimiter,
   type RateLimiterOptions,
   rollingWindow,
+  tokenBucket,
 } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
+import type { Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
 
@@ -37,6 +39,11 @@ const untilQueued = (count: number, key: string, name: string) =>
   });
 
 const ignore = (wait: Promise<unknown>) => void wait.catch(() => {});
+
+/** Resolves when the clients have sent and read what follows from the present time of an injected clock. */
+async function settle(clients: readonly Redis[]): Promise<void> {
+  for (let round = 0; round < 10; round++) await Promise.all(clients.map((client) => client.ping()));
+}
 
 const hourly = (limit: number) => rollingWindow({ limit, window: '1h' });
 const keysOf = (user: string) => ({ all: 'all', user });
@@ -127,28 +134,25 @@ test.each([
   };
   const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
   const [one, others] = [join(limits, clients[0], clients[1], clock), join(limits, clients[2], clients[3], clock)];
-  const settle = async () => {
-    for (let round = 0; round < 10; round++) await Promise.all(clients.map((client) => client.ping()));
-  };
   const takeAll = async (own: { first: number; second: number }) => {
     for (;;) await others.wait('api', { cost: own });
   };
   ignore(takeAll({ first: 1, second: 0 }));
-  await settle();
+  await settle(clients);
   clock.advance(50);
   if (limit === 2) ignore(takeAll({ first: 1, second: 0 }));
   ignore(takeAll({ first: 0, second: 1 }));
-  await settle();
+  await settle(clients);
   let hasStarted = false;
   ignore(
     one.wait('api', { cost }).then(() => {
       hasStarted = true;
     }),
   );
-  await settle();
+  await settle(clients);
   for (let step = 0; step < 24 && !hasStarted; step++) {
     clock.advance(50);
-    await settle();
+    await settle(clients);
   }
   expect(hasStarted).toBe(true);
   await Promise.all([one.close(), others.close()]);
@@ -197,4 +201,27 @@ test.each([
     }
   });
   expect(callCount).toBeLessThanOrEqual(4 + 16);
+});
+
+test('units that become free one at a time within the horizon take one call for two starts', async () => {
+  const clock = manualClock(1e12);
+  const bucket = tokenBucket({ capacity: 2, refill: 1, every: '20ms' });
+  const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
+  const limiters = [join(bucket, clients[0], clients[1], clock), join(bucket, clients[2], clients[3], clock)];
+  for (const limiter of limiters) await limiter.wait(freshPrefix());
+  const starts: number[] = [];
+  const callCount = await redis.countScriptCallsOf(async () => {
+    // The callers of a process arrive in one call.
+    for (let index = 0; index < 9; index++) {
+      void limiters[index % 2]!.wait('api').then(() => starts.push(clock.now() - 1e12));
+    }
+    for (let ms = 0; ms < 140; ms++) {
+      await settle(clients);
+      clock.advance(1);
+    }
+    await until('all have started', async () => starts.length === 9);
+  });
+  expect(starts).toEqual([0, 0, 20, 40, 60, 80, 100, 120, 140]);
+  // The first call grants three turns.
+  expect(callCount).toBe(2 + 3);
 });

@@ -16,18 +16,20 @@ export const MAX_ASKED = 100;
  * - twice per lease
  */
 export class AskSchedule {
-  readonly #room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages'>;
+  readonly #room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages' | 'lead'>;
   #beatMs = Infinity;
   #isHurried = false;
   /** Grows while an early `sync` finds nothing, so that a process does not poll in vain. */
   #backupMs = BACKUP_MS;
   /** Whether a `sync` is on its way. */
   #isAsking = false;
-  /** When a `sync` was sent. */
+  /** When the last `sync` was to be sent. */
+  #dueMs = Infinity;
+  /** When it was sent. */
   #askedMs = -Infinity;
   #lastReplyMs = -Infinity;
 
-  constructor(room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages'>) {
+  constructor(room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages' | 'lead'>) {
     this.#room = room;
   }
 
@@ -49,17 +51,24 @@ export class AskSchedule {
     this.#isHurried = true;
   }
 
-  /** A `sync` is sent. */
-  start(): void {
+  /** A `sync` is sent, which was to be sent at `dueMs`. */
+  start(dueMs: number): void {
     this.#isAsking = true;
+    this.#dueMs = dueMs;
     this.#askedMs = this.#room.nowMs();
     this.#isHurried = false;
     this.#beatMs = this.#room.nowMs() + this.#room.leaseMs / 2;
     this.#backupMs = Math.min(2 * this.#backupMs, this.#room.leaseMs / 4);
   }
 
-  /** The reply to a `sync` has come, or its failure. */
+  /** The reply to a `sync` has come. */
   end(): void {
+    this.#isAsking = false;
+    this.#room.lead.note(this.#room.nowMs() - this.#dueMs);
+  }
+
+  /** A `sync` has failed. */
+  fail(): void {
     this.#isAsking = false;
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '@rollgate/core';
 import type { StoreWait } from '@rollgate/core/store';
 import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
+import type { AskLead } from './ask-lead.js';
 import type { Subscriber } from './subscriber.js';
 import type { Ticket, Turn } from './ticket.js';
 import type { Caller, HorizonSettings } from './ticket-group.js';
@@ -14,6 +15,7 @@ export interface Room {
   readonly hasClock: boolean;
   /** Whether messages arrive now. */
   readonly getsMessages: boolean;
+  readonly lead: AskLead;
   nowMs(): number;
   after(delayMs: number, callback: () => void): () => void;
   /** The sender of an operation now. */

@@ -15,6 +15,8 @@ export class TicketLine {
   readonly #asks: AskSchedule;
   #stopTimer: (() => void) | undefined;
   #timerMs = Infinity;
+  /** When the timer calls back, unless it is late. */
+  #dueMs = Infinity;
 
   constructor(group: TicketGroup, room: Room) {
     this.group = group;
@@ -89,8 +91,8 @@ export class TicketLine {
     switch (item.kind) {
       case 'first':
         waitMicros = this.group.waitOf(item);
-        ticket.askMs = receivedMs + (waitMicros - 0.6 * this.group.horizonMicros) / 1000;
         ticket.dueMs = receivedMs + waitMicros / 1000;
+        ticket.askMs = ticket.dueMs - this.#room.lead.leadMs(this.group.horizonMicros);
         break;
       case 'queued':
         ticket.number = item.number;
@@ -141,7 +143,7 @@ export class TicketLine {
   /** Extends the lease, asks for the turns that are due, and finds lost messages. */
   #sync(): void {
     this.#timerMs = Infinity;
-    this.#asks.start();
+    this.#asks.start(this.#dueMs);
     const asked: (string | number)[] = [];
     for (const ticket of this.#tickets) {
       if (asked.length >= 3 * MAX_ASKED) break;
@@ -151,7 +153,7 @@ export class TicketLine {
       ticket.dueMs = Infinity;
     }
     this.#send('sync', asked, () => {
-      this.#asks.end();
+      this.#asks.fail();
       this.#schedule();
     });
     this.#schedule();
@@ -210,7 +212,9 @@ export class TicketLine {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
     if (timerMs === Infinity) return;
-    this.#stopTimer = this.#room.after(Math.max(0, timerMs - this.#room.nowMs()), () => this.#onTimer());
+    const nowMs = this.#room.nowMs();
+    this.#dueMs = Math.max(timerMs, nowMs);
+    this.#stopTimer = this.#room.after(this.#dueMs - nowMs, () => this.#onTimer());
   }
 
   #onTimer(): void {

@@ -11,6 +11,7 @@ import {
 import { performance, randomId } from '../base/platform.js';
 import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
+import { AskLead } from './ask-lead.js';
 import { LostPlaces } from './lost-places.js';
 import type { QueueingStore, Room, RoomSettings } from './room.js';
 import { ServerClock } from './server-clock.js';
@@ -28,6 +29,7 @@ interface Entry {
 /** The callers of one store that wait, in queues that all processes share. See `lua/queues/tickets.lua`. */
 export class WaitingRoom implements StoreWaiting, Room {
   readonly leaseMs: number;
+  readonly lead = new AskLead();
   readonly #store: QueueingStore;
   readonly #settings: RoomSettings;
   readonly #owner = randomId();
