@@ -78,11 +78,27 @@ export const fetch = [
   ...of(
     'calls/cost-correction.ts',
     ['simulation', 'create-fetch'],
+    [['a call costs more than the quota has', 'Math.min(corrected, this.#limit)', 'corrected']],
+  ),
+  ...of(
+    'calls/reserve-for-others.ts',
+    ['simulation', 'create-fetch'],
     [
-      ['calls leave nothing to others', 'const FIRST_PART = 1 / 20;', 'const FIRST_PART = 0;'],
-      ['the reserve never grows', 'this.#reserve = this.reserveOf', 'this.reserveOf'],
-      ['the reserve is the whole quota', 'Math.min(reserve, limit - largest)', 'reserve'],
-      ['a call costs more than the quota has', 'Math.min(corrected, this.#limit)', 'corrected'],
+      ['calls leave nothing to others', 'Math.min(largest, limit * LARGEST_PART)', '0'],
+      ['the reserve may be the whole quota', 'Math.min(largest, limit * LARGEST_PART)', 'largest'],
+      ['the reserve never grows', 'isRejected && isKnown ? Math.max(0, cost - remaining) : 0', '0'],
+      ['a first response lets the reserve grow', 'isRejected && isKnown ?', 'isRejected ?'],
+    ],
+  ),
+  ...of(
+    'reports/read-report.ts',
+    ['create-fetch', 'malformed-headers'],
+    [
+      [
+        'a long refill has a higher rate',
+        "quota.kind === 'refill' ? Number.MAX_SAFE_INTEGER : maxBlockMs",
+        'maxBlockMs',
+      ],
     ],
   ),
   ...of(

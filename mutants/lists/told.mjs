@@ -13,7 +13,8 @@ export const told = [
     ['a window ends a microsecond late', 'micros >= numbers[start + RESET]!', 'micros > numbers[start + RESET]!'],
     ['a quota refills above its limit', 'Math.min(limit, remaining +', 'Math.max(remaining, remaining +'],
     ['units that were not reported come back never', 'Math.max(0, left - units)', '0'],
-    ['a settlement uses up the reserve', 'Math.min(left, Math.max(0, left - units))', 'Math.max(0, left - units)'],
+    ['a window has a reserve', 'if (numbers[start + KIND] !== REFILL) return 0;', ''],
+    ['a call leaves a reserve that it needs', ', numbers[start + LIMIT]! - cost);', ', Infinity);'],
     [
       'units count after the end of the window',
       'kind === NOTHING || (kind === WINDOW && nowMicros >= numbers[start + RESET]!)',
@@ -33,10 +34,13 @@ export const told = [
   ]),
   ...of('core/src/slots/told-verdict.ts', MEMORY, [
     ['the guess counts no open calls', 'cost <= guess - open ?', 'cost <= guess ?'],
-    ['open calls do not count', 'timeOfUnits(state, cost + open) : Infinity', 'timeOfUnits(state, cost) : Infinity'],
+    ['open calls do not count', 'timeOfUnits(state, cost + open + reserve)', 'timeOfUnits(state, cost + reserve)'],
+    ['open calls use up the reserve', 'open <= limit - cost - reserve ?', 'open <= limit - cost ?'],
+    ['a full quota keeps its reserve', 'isFull ? 0 : reserveFor(state, 0)', 'reserveFor(state, 0)'],
+    ['the next unit is in the reserve', 'Math.max(units, reserve) + 1', 'units + 1'],
     ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
-    ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units - open)', 'Math.max(0, units - open)'],
-    ['the next unit comes during a block', 'isBlocked ? 1 : Math.max', 'Math.max'],
+    ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units', 'Math.max(0, units'],
+    ['the next unit comes during a block', 'isBlocked ? reserveFor(state, 1) + 1 : Math.min', 'Math.min'],
   ]),
   ...of('core/src/slots/tell-numbers.ts', MEMORY, [
     [
@@ -62,10 +66,17 @@ export const told = [
       'setRate(state, told.limit, told.resetMicros)',
     ],
     ['a block outlives its plausibility', 'Math.max(keep, numbers[start + BLOCKED]! - now)', 'keep'],
+    ['a grown reserve stays', 'numbers[start + RESERVE]! * DECAY', 'numbers[start + RESERVE]!'],
+    [
+      'a reserve grows without an end',
+      'Math.min(least + 2 * shortfall, MOST_RESERVES * reserve)',
+      'least + 2 * shortfall',
+    ],
     ['a call is newer than the present', 'Math.min(sentMicros, nowMicros)', 'sentMicros'],
   ]),
   ...of('core/src/slots/told-quota.ts', LEASES, [
     ['a reset may be later than the greatest age', 'Math.min(micros, this.maxAgeMicros)', 'micros'],
+    ['a long refill has a higher rate', 'told.kind === server.REFILL ?', 'false ?'],
     [
       'calls of dead processes stay open',
       '    leases.dropExpired(calls, nowMicros);\n    const index',
@@ -85,11 +96,6 @@ export const told = [
     ['a response counts as sent now', 'nowMicros, recordedMicros)', 'nowMicros, nowMicros)'],
     ['a response of a later life is lost', '?? states.create(rule, key)', '!'],
   ]),
-  ...of('core/src/outgoing/told.ts', TELL, [
-    ['a reserve exceeds the quota', 'Math.min(wanted, limit, ', 'Math.min(wanted, '],
-    ['a reserve changes the rate', 'mulDivUp(resetMicros, missing + reserve, missing)', 'resetMicros'],
-    ['a full quota has the rate of its reserve', 'missing === 0 ? 0 :', 'missing === 0 ? resetMicros :'],
-  ]),
   ...of('core/src/outgoing/with-limits.ts', TELL, [
     ['a closed call is renewed', 'hit.wantedCost = 0;', ''],
     ['the fallback memory gets no numbers', 'new FallbackReceipt(withLimits(receipt.receipt, limits))', 'receipt'],
@@ -108,7 +114,7 @@ export const told = [
   ),
   ...of('redis/src/lua/limits/told-state.lua', REDIS, [
     ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
-    ['a settlement uses up the reserve', 'math.min(left, math.max(0, left - units))', 'math.max(0, left - units)'],
+    ['a window has a reserve', 'if state.kind ~= REFILL then return 0 end', ''],
     ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],
     ['an expired state comes back', 'if state.first or state.replaces then', 'if state.first then'],
   ]),
@@ -117,9 +123,17 @@ export const told = [
     ['a later window changes nothing', ' or earliest > known + TOLERANCE end', ' end'],
     ['an earlier window counts', 'is_over or latest + TOLERANCE < state.other', 'is_over'],
     ['a higher level replaces a lower one', 'remaining >= told_state.units_at(state, now)', 'false'],
+    ['a grown reserve stays', 'state.reserve * DECAY', 'state.reserve'],
+    ['a reserve never grows', 'least + 2 * told.shortfall', 'least'],
   ]),
   ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
-    ['open calls do not count', 'time_of_units(state, cost + open)', 'time_of_units(state, cost)'],
+    ['open calls do not count', 'time_of_units(state, cost + open + reserve)', 'time_of_units(state, cost + reserve)'],
+    [
+      'open calls use up the reserve',
+      'if open <= state.limit - cost - reserve then',
+      'if open <= state.limit - cost then',
+    ],
+    ['the next unit is in the reserve', 'math.max(units, reserve) + 1', 'units + 1'],
     [
       'a check without a cost learns nothing',
       'if rule.told then tell_numbers(rule, state, now, recorded_at)',

@@ -61,17 +61,41 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect(await usageOf(limiter)).toMatchObject({ remaining: 30 });
     await limiter.tell('token', { told: { ...refill, remaining: 4, resetMs: 9600 } });
     expect(await limiter.check('token', { cost: 4 })).toMatchObject({ remaining: 0, retryAfterMs: 1000 });
-    clock.advance(9600);
-    expect(await usageOf(limiter)).toMatchObject({ remaining: 90 });
-    clock.advance(1000);
-    expect((await limiter.check('token', { cost: 100 })).allowed).toBe(true);
-    await limiter.tell('full', { told: { ...refill, remaining: 100, resetMs: 1 } });
-    expect(await usageOf(limiter, 'full')).toMatchObject({ remaining: 90 });
-    clock.advance(1000);
-    expect(await usageOf(limiter, 'full')).toMatchObject({ remaining: 91 });
+    clock.advance(9599);
+    expect(await usageOf(limiter)).toMatchObject({ remaining: 89 });
+    clock.advance(1);
+    expect(await usageOf(limiter)).toMatchObject({ remaining: 100 });
+    await limiter.check('token', { cost: 2 });
+    expect(await usageOf(limiter)).toMatchObject({ remaining: 88 });
     await limiter.tell('all', { told: { ...refill, remaining: 99, resetMs: 1000, reserve: 500 } });
-    clock.advance(100_000);
-    expect(await usageOf(limiter, 'all')).toMatchObject({ remaining: 99 });
+    expect(await usageOf(limiter, 'all')).toMatchObject({ spent: 1, remaining: 0 });
+    clock.advance(1000);
+    expect((await limiter.check('all', { cost: 100 })).allowed).toBe(true);
+  });
+
+  test('all processes leave more to other clients after a rejection that one of them reports', async () => {
+    const { open } = sharedStores(kind);
+    const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
+    const told = { remaining: 500, limit: 1000, resetMs: 50_000, kind: 'refill', reserve: 10 } as const;
+    await one!.tell('token', { told: { ...told, shortfall: 7 } });
+    await other!.tell('token', { told });
+    expect(await usageOf(other!)).toMatchObject({ remaining: 500 - 23 }); // 10 + 2 * 7, a little less with each response.
+    await other!.tell('token', { told: { ...told, shortfall: 90 } });
+    expect(await usageOf(one!)).toMatchObject({ remaining: 500 - 4 * 10 });
+  });
+
+  test('a quota that takes longer than `maxAge` to refill keeps its rate', async () => {
+    const { open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: toldQuota({ lease: '30s', maxAge: '1h' }), store: open() });
+    const hours = (count: number) => count * 3_600_000;
+    await limiter.tell('token', { told: { remaining: 0, limit: 200, resetMs: hours(24), kind: 'refill' } });
+    expect((await limiter.check('token')).retryAfterMs).toBe(hours(24) / 200);
+    // No report stops calls for longer than `maxAge`.
+    expect((await limiter.check('token', { cost: 200 })).retryAfterMs).toBe(hours(1));
+    await limiter.tell('token', { told: { remaining: 200, resetMs: 0, windowMs: hours(24), kind: 'refill' } });
+    const full = await limiter.check('token', { cost: 200 });
+    await limiter.settle(full, { cost: 200 });
+    expect((await limiter.check('token')).retryAfterMs).toBe(hours(24) / 200);
   });
 
   test('a tell works once, and a decision that was settled tells nothing', async () => {
@@ -231,6 +255,7 @@ test.each([
     { told: { ...window, kind: 'bucket' } },
     "Expected `told.kind` to be one of 'window', 'refill', got \"bucket\" (string)",
   ],
+  [{ told: { ...window, shortfall: 0.5 } }, 'Expected `told.shortfall` to be a safe integer from 0, got 0.5 (number)'],
   [{ told: { ...window, reset: 1 } }, 'Unknown option `reset` for told'],
   [{ told: { default: { ...window, limit: 1.5 } } }, 'Expected `told.default.limit` to be a positive safe integer'],
   [{ told: { other: window } }, 'Unknown limit `other` in `told`. The limits are `default`'],

@@ -372,8 +372,37 @@ test('the reserve for others grows by rejections, but not by that of a first cal
   api.answerWith({ status: 429, headers: { ...headers, 'retry-after-ms': '1' } });
   const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 1500 }), retry: false });
   for (let call = 0; call < 3; call++) expect((await limited(api.url)).status).toBe(429);
-  // The first reserve is a twentieth of the quota. The second rejection lacks 1500 units, so twice as many are added.
-  expect(waits.map(({ waitMs }) => waitMs)).toEqual([(1500 + 300) / 10, (1500 + 300 + 2 * 1500) / 10]);
+  // The first reserve is a tenth of the quota. The second rejection lacks 1500 units, so it grows, up to four times as much.
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([(1500 + 600) / 10, (1500 + 4 * 600) / 10]);
+});
+
+test('the reserve that grows by the rejections of one process holds for the others', async () => {
+  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  const answer = (remaining: number, status: number) => ({
+    headers: { [limit!]: '6000', [left!]: String(remaining), [reset!]: `${(6000 - remaining) / 10}ms` },
+    status,
+  });
+  api.answerWith(answer(0, 200), answer(0, 200), answer(400, 429), answer(0, 200));
+  const create = () => createPatient({ dialects: [openai()], cost: () => ({ tokens: 500 }), retry: false });
+  const [one, other] = [create(), create()];
+  await one(api.url);
+  await other(api.url);
+  expect((await one(api.url)).status).toBe(429); // It lacks 100 units.
+  clock.advance('10s');
+  await other(api.url);
+  waits.length = 0;
+  await other(api.url);
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([Math.floor(500 + (500 + 2 * 100) * 0.9995) / 10]);
+});
+
+test('a quota that takes longer than `maxBlock` to refill keeps its rate', async () => {
+  const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  const headers = Object.fromEntries(names.map((name, index) => [name, ['200', '0', '24h0m0s'][index]!]));
+  api.answerWith({ headers });
+  const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 4 }), maxBlock: '1h' });
+  await limited(api.url);
+  await limited(api.url);
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([((24 * 3_600_000) / 200) * (4 + 4)]);
 });
 
 test('a call that may cost more than it was estimated needs at most the whole quota', async () => {

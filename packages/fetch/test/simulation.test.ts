@@ -66,6 +66,18 @@ const foreign: readonly Case[] = [
     0.95,
   ],
   [
+    'OpenAI, calls of others that cost as much as the largest, many callers',
+    { quota: openaiQuota(), ...OPENAI, ...MANY, seconds: 120, foreignRate: 0.15 / 2000, foreignCost: 2000 },
+    192_000,
+    0.95,
+  ],
+  [
+    'OpenAI, calls of others that cost twice as much as the largest',
+    { quota: openaiQuota(), ...OPENAI, seconds: 400, foreignRate: 0.15 / 4000, foreignCost: 4000 },
+    570_000,
+    0.95,
+  ],
+  [
     'OpenAI, calls of others that cost more',
     { quota: openaiQuota(), ...OPENAI, seconds: 400, foreignRate: 0.15 / 2000, foreignCost: 2000 },
     570_000,

@@ -1,5 +1,4 @@
 import type { Limit } from '../limits/limit.js';
-import { mulDivUp } from '../limits/mul-div.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import type { ToldNumbers } from '../slots/tell-numbers.js';
 import { NOTHING, REFILL, WINDOW } from '../slots/told-state.js';
@@ -37,17 +36,25 @@ export interface Told {
    */
   windowMs?: number | undefined;
   /**
-   * Units that calls leave to other clients, a safe integer from 0. Only `'refill'` with a `limit` uses it, and at most the
-   * `limit` counts. It holds until the next numbers, or until the quota is full.
+   * Units that calls leave to other clients, a safe integer from 0. Only `'refill'` uses it. A call that could not start otherwise
+   * may use them, so a call may take the whole quota when it is full.
    *
    * @defaultValue 0
    */
   reserve?: number | undefined;
+  /**
+   * How many units were missing when the server rejected a call, because other clients had taken them. The reserve grows by
+   * twice as many, up to four times `reserve`, for all calls of the key. Each further response shrinks it by a two-thousandth,
+   * down to `reserve`.
+   *
+   * @defaultValue 0
+   */
+  shortfall?: number | undefined;
   /** No call starts before, as the header `Retry-After` demands. It never shortens an earlier block. */
   retryAfterMs?: number | undefined;
 }
 
-const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'reserve', 'retryAfterMs'] as const;
+const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'reserve', 'shortfall', 'retryAfterMs'] as const;
 
 /** A limit whose numbers a server reports, as `toldQuota` creates it. */
 export interface TellableLimit extends Limit {
@@ -68,14 +75,15 @@ export function isTellable(limit: Limit): limit is TellableLimit {
  */
 export function parseTold(option: string, told: unknown, ageMs: number): ToldNumbers {
   validateOptionNames(option, told, NAMES);
-  const { remaining, limit, resetMs, kind = 'window', windowMs = 0, reserve = 0, retryAfterMs = 0 } = told as Told;
+  const { remaining, limit, resetMs, kind = 'window', windowMs = 0, retryAfterMs = 0 } = told as Told;
+  const { reserve = 0, shortfall = 0 } = told as Told;
   validateOneOf(`${option}.kind`, kind, ['window', 'refill']);
   const hasNumbers = remaining !== undefined;
   if (hasNumbers !== (resetMs !== undefined)) {
     const missing = hasNumbers ? 'resetMs' : 'remaining';
     throw invalidOption(`${option}.${missing}`, 'a number, because the other one is given', undefined);
   }
-  const numbers: ToldNumbers = {
+  return {
     kind: !hasNumbers ? NOTHING : kind === 'window' ? WINDOW : REFILL,
     remaining: hasNumbers ? unitsFromZero(`${option}.remaining`, remaining) : 0,
     limit: limit === undefined ? 0 : validatePositiveInteger(`${option}.limit`, limit),
@@ -83,21 +91,8 @@ export function parseTold(option: string, told: unknown, ageMs: number): ToldNum
     windowMicros: toMicros(`${option}.windowMs`, windowMs),
     blockMicros: toMicros(`${option}.retryAfterMs`, retryAfterMs),
     ageMicros: toMicros('ageMs', ageMs),
-  };
-  return withReserve(numbers, unitsFromZero(`${option}.reserve`, reserve));
-}
-
-/** Takes a reserve off the remaining units. The time until the reset becomes longer with them, so it shows the same rate. */
-function withReserve(told: ToldNumbers, wanted: number): ToldNumbers {
-  const { kind, remaining, limit, resetMicros } = told;
-  if (wanted === 0 || kind !== REFILL || limit === 0) return told;
-  const missing = Math.max(0, limit - remaining);
-  // All figures of the key stay safe integers, as the scripts of a `RedisStore` need them.
-  const reserve = Math.min(wanted, limit, Number.MAX_SAFE_INTEGER - missing);
-  return {
-    ...told,
-    remaining: Math.min(remaining, limit) - reserve,
-    resetMicros: missing === 0 ? 0 : mulDivUp(resetMicros, missing + reserve, missing),
+    reserve: unitsFromZero(`${option}.reserve`, reserve),
+    shortfall: unitsFromZero(`${option}.shortfall`, shortfall),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   NOTHING,
   REFILL,
   REMAINING,
+  RESERVE,
   RESET,
   SINCE,
   SPAN,
@@ -22,7 +23,7 @@ import {
 export interface ToldNumbers {
   /** `NOTHING` if it has only blocked. */
   readonly kind: Kind;
-  /** The units that the server has left, without a reserve. So they may be negative. */
+  /** The units that the server has left. */
   readonly remaining: number;
   /** 0 if the server has not reported it. */
   readonly limit: number;
@@ -32,6 +33,10 @@ export interface ToldNumbers {
   readonly windowMicros: number;
   /** For how long no call may start. */
   readonly blockMicros: number;
+  /** The units that calls leave to other clients at least. */
+  readonly reserve: number;
+  /** By how many units a rejection exceeded what calls had left to other clients. */
+  readonly shortfall: number;
   /** How long ago the call was sent, if no check knows it. */
   readonly ageMicros: number;
 }
@@ -41,6 +46,11 @@ const TOLERANCE_MICROS = 1_000_000;
 
 /** In how long a quota refills whose server has reported neither the rate nor that a unit is missing. */
 const DEFAULT_SPAN_MICROS = 60_000_000;
+
+/** The part of a grown reserve that stays with each response. */
+const DECAY = 0.9995;
+/** How many times the least reserve it grows to. */
+const MOST_RESERVES = 4;
 
 /** Up to here, the scripts of a `RedisStore` divide exactly. */
 const MAX_FILL = 2 ** 51;
@@ -101,6 +111,7 @@ function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, 
 
 function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
   const { numbers, start } = state;
+  adaptReserve(state, told);
   const isKnown = numbers[start + KIND] === REFILL;
   if (isKnown && sent < numbers[start + AT]! && told.remaining >= unitsAt(state, now)) return;
   const missing = told.limit - told.remaining;
@@ -109,6 +120,12 @@ function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, 
   else if (!isKnown) setRate(state, told.limit, DEFAULT_SPAN_MICROS);
   replace(state, told, now, keep);
   numbers[start + SINCE] = now;
+}
+
+/** Twice the shortfall leaves room for a larger one. */
+function adaptReserve({ numbers, start }: State, { reserve, shortfall }: ToldNumbers): void {
+  const least = Math.max(reserve, numbers[start + RESERVE]! * DECAY);
+  numbers[start + RESERVE] = Math.max(least, Math.min(least + 2 * shortfall, MOST_RESERVES * reserve));
 }
 
 function setRate({ numbers, start }: State, fill: number, span: number): void {

@@ -110,13 +110,15 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
     Object.freeze(this);
   }
 
-  /** Returns the same limit, whose charges and settlements set these numbers. Later ends than `maxAge` allows are cut off. */
+  /**
+   * Returns the same limit, whose charges and settlements set these numbers. Later ends than `maxAge` allows are cut off. The time
+   * of a refill stays, because it shows the rate.
+   */
   telling(told: ToldNumbers): ToldQuota {
     const within = (micros: number) => Math.min(micros, this.maxAgeMicros);
     return new ToldQuota(this, {
       ...told,
-      resetMicros: within(told.resetMicros),
-      windowMicros: within(told.windowMicros),
+      resetMicros: told.kind === server.REFILL ? told.resetMicros : within(told.resetMicros),
       blockMicros: within(told.blockMicros),
     });
   }

@@ -29,8 +29,10 @@ export const SPAN = 6;
 export const SINCE = 7;
 /** No call starts before. */
 export const BLOCKED = 8;
+/** The units that calls leave to other clients while the quota refills, perhaps with a fraction. */
+export const RESERVE = 9;
 /** How many numbers come before the leases. */
-export const LEASES_START = 9;
+export const LEASES_START = 10;
 
 /** Stands for no block, because a database may hold only finite numbers. */
 const NEVER = -Number.MAX_SAFE_INTEGER;
@@ -88,6 +90,12 @@ export function unitsAt({ numbers, start }: State, micros: number): number {
   return Math.min(limit, remaining + mulDiv(elapsedMicros, numbers[start + FILL]!, numbers[start + SPAN]!));
 }
 
+/** The units that a call of this cost leaves to other clients. It may use them if it could not start otherwise. */
+export function reserveFor({ numbers, start }: State, cost: number): number {
+  if (numbers[start + KIND] !== REFILL) return 0;
+  return Math.min(Math.floor(numbers[start + RESERVE]!), numbers[start + LIMIT]! - cost);
+}
+
 /** The first time at which the server has so many units, which are at most its limit. */
 export function timeOfUnits({ numbers, start }: State, units: number): number {
   const missing = units - numbers[start + REMAINING]!;
@@ -102,6 +110,6 @@ export function spend(state: State, units: number, nowMicros: number): void {
   const kind = numbers[start + KIND];
   if (kind === NOTHING || (kind === WINDOW && nowMicros >= numbers[start + RESET]!)) return;
   const left = unitsAt(state, nowMicros);
-  numbers[start + REMAINING] = Math.min(left, Math.max(0, left - units)); // Negative only because of a reserve.
+  numbers[start + REMAINING] = Math.max(0, left - units);
   if (kind === REFILL) numbers[start + SINCE] = Math.max(numbers[start + SINCE]!, nowMicros);
 }

@@ -7,6 +7,7 @@ import {
   isKnown,
   limitOf,
   openCallsOf,
+  reserveFor,
   timeOfUnits,
   unitsAt,
 } from './told-state.js';
@@ -51,18 +52,24 @@ function timeOfCall(state: State, cost: number, open: number, guess: number): nu
 function timeByNumbers(state: State, cost: number, open: number, guess: number): number {
   // Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
   if (!isKnown(state)) return cost <= guess - open ? -Infinity : Infinity;
-  return cost <= limitOf(state) - open ? timeOfUnits(state, cost + open) : Infinity;
+  const limit = limitOf(state);
+  if (cost > limit) return Infinity;
+  const reserve = reserveFor(state, cost);
+  return open <= limit - cost - reserve ? timeOfUnits(state, cost + open + reserve) : Infinity;
 }
 
 /** Fills in the figures that do not depend on the cost. Their times ignore open calls. */
 function fillFigures(state: State, nowMicros: number, open: number, { limit }: Settings, verdict: Verdict): void {
   const isBlocked = blockedUntil(state) > nowMicros;
   const units = isKnown(state) ? unitsAt(state, nowMicros) : limit;
+  const isFull = units === limitOf(state) && open === 0; // A call may take all units.
+  const reserve = isFull ? 0 : reserveFor(state, 0);
   const waitFor = (count: number) => {
     const time = Math.max(blockedUntil(state), isKnown(state) ? timeOfUnits(state, count) : -Infinity);
     return Math.max(0, Math.min(time, forgottenMicros(state)) - nowMicros);
   };
-  verdict.remaining = isBlocked ? 0 : Math.max(0, units - open);
+  verdict.remaining = isBlocked ? 0 : Math.max(0, units - open - reserve);
   verdict.resetMicros = waitFor(limitOf(state)); // 0 units if nothing is known.
-  verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(isBlocked ? 1 : Math.max(0, units) + 1);
+  const next = isBlocked ? reserveFor(state, 1) + 1 : Math.min(limitOf(state), Math.max(units, reserve) + 1);
+  verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(next);
 }

@@ -6,6 +6,7 @@ import type { Report } from '../reports/read-report.js';
 import { CostCorrection } from './cost-correction.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
+import { reserveForOthers } from './reserve-for-others.js';
 import { strictest, toTold } from './told-numbers.js';
 
 /** Which limits decide on a call, with which keys and costs. */
@@ -104,12 +105,10 @@ export class CallPlanner {
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
       if (quota === undefined || isOver(quota)) continue;
-      const correction = this.#corrections.get(unit)!;
       const largest = this.#largestCosts.get(unit)!;
-      if (name === undefined) {
-        correction.learn(quota, { cost: cost[limit]!, largest, isKnown: known.includes(unit) }, report);
-      }
-      told[limit] = { ...toTold(quota, largest), reserve: correction.reserveOf(quota, largest) };
+      const expected = { cost: cost[limit]!, largest, isKnown: known.includes(unit) };
+      if (name === undefined) this.#corrections.get(unit)!.learn(quota, expected.cost, report);
+      told[limit] = { ...toTold(quota, largest), ...reserveForOthers(quota, expected, report) };
     }
     return { told, others: this.#othersOf(plan, quotas) };
   }

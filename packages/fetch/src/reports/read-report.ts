@@ -63,7 +63,8 @@ function warnOfFailure({ name }: Dialect, error: unknown): undefined {
 
 /** Returns the quota with integers, or `undefined` if it has other numbers. A dialect may be the user's. */
 function toValid(quota: QuotaReport, maxBlockMs: number): QuotaReport | undefined {
-  const resetMs = toMs(quota.resetMs, maxBlockMs);
+  // A refill that lasts longer stops no call for longer, and shows the rate.
+  const resetMs = toMs(quota.resetMs, quota.kind === 'refill' ? Number.MAX_SAFE_INTEGER : maxBlockMs);
   const remaining = toUnits(quota.remaining);
   if (resetMs === undefined || remaining === undefined) return undefined;
   // Some servers send a limit of 0 with a rejection.

@@ -97,7 +97,8 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
 };
 
 function toldSettings(by: NonNullable<ToldQuota['told']>): readonly number[] {
-  return [by.kind, by.remaining, by.limit, by.resetMicros, by.windowMicros, by.blockMicros, by.ageMicros];
+  const { kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, shortfall } = by;
+  return [kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, shortfall];
 }
 
 const NAMES = Object.keys(ALGORITHMS);

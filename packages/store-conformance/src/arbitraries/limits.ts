@@ -20,6 +20,8 @@ const told: fc.Arbitrary<ToldSettings> = fc.record({
   window: fc.option(ms, { nil: undefined, freq: 2 }),
   block: fc.option(ms, { nil: undefined, freq: 2 }),
   age: fc.option(ms, { nil: undefined, freq: 2 }),
+  reserve: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 1 }),
+  shortfall: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined, freq: 1 }),
 });
 
 const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbitrary<OptionsOf<Name>> } = {

@@ -40,7 +40,13 @@ export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[
   toldQuota: [
     { lease: 3, guess: 1, maxAge: 4, retryAfter: 1 },
     { lease: 3, guess: 2, maxAge: 4, retryAfter: 2, told: { kind: 'window', remaining: 1, limit: 2, reset: 2 } },
-    { lease: 3, guess: 1, maxAge: 4, retryAfter: 1, told: { kind: 'refill', remaining: 1, limit: 3, reset: 3 } },
+    {
+      lease: 3,
+      guess: 1,
+      maxAge: 4,
+      retryAfter: 1,
+      told: { kind: 'refill', remaining: 1, limit: 3, reset: 3, reserve: 1, shortfall: 1 },
+    },
     {
       lease: 3,
       guess: 2,

@@ -5,7 +5,6 @@ import { MS, noDelay, type Oracle, type ReservingOracle, sum } from './oracle.js
 export interface ToldSettings {
   /** Without it, the server only blocks. */
   readonly kind?: 'window' | 'refill' | undefined;
-  /** Negative if a reserve exceeds what is left. */
   readonly remaining?: number | undefined;
   readonly limit?: number | undefined;
   readonly reset?: number | undefined;
@@ -13,6 +12,9 @@ export interface ToldSettings {
   readonly block?: number | undefined;
   /** How long ago the call was sent, if the key alone is known. */
   readonly age?: number | undefined;
+  /** What calls leave to others at least, and how much more these have taken. */
+  readonly reserve?: number | undefined;
+  readonly shortfall?: number | undefined;
 }
 
 /** Durations in milliseconds. */
@@ -53,6 +55,8 @@ interface State {
   readonly calls: readonly Call[];
   readonly told?: Told | undefined;
   readonly blockedUntil: number;
+  /** What calls leave to others while the quota refills. */
+  readonly reserve: number;
   /** How long the numbers matter. */
   readonly keep: number;
   readonly leaseMicros: number;
@@ -80,6 +84,19 @@ const withoutEnded = (state: State, now: number): State => ({
   calls: state.calls.filter(({ end }) => end > now),
 });
 
+/** Four times the least reserve is the greatest one that grows. */
+function reserveAfter(before: number, { reserve = 0, shortfall = 0 }: ToldSettings): number {
+  const kept = Math.max(reserve, before * 0.9995);
+  const grown = kept + 2 * shortfall;
+  return grown > 4 * reserve ? Math.max(kept, 4 * reserve) : grown;
+}
+
+/** The units that a call of this cost leaves to others. */
+function reserveNextTo({ told, reserve }: State, cost: number): number {
+  if (told?.kind !== 'refill') return 0;
+  return Math.max(0, Math.min(Math.floor(reserve), told.limit - cost));
+}
+
 /** The state with the numbers of a response. */
 function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, sentAt: number): State {
   const within = (ms = 0) => Math.min(ms, maxAge) * MS;
@@ -100,8 +117,8 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
   const remaining = Math.min(told!.remaining!, limit);
   const [latest, earliest] = [now + within(reset), sent + within(reset)];
   let [fill, span] = known?.kind === 'refill' ? [known.fill, known.span] : [limit, DEFAULT_SPAN];
-  if (remaining < limit && reset > 0) [fill, span] = [limit - remaining, within(reset)];
-  if (window > 0) [fill, span] = [limit, within(window)];
+  if (remaining < limit && reset > 0) [fill, span] = [limit - remaining, reset * MS];
+  if (window > 0) [fill, span] = [limit, window * MS];
   const next = {
     kind,
     limit,
@@ -113,9 +130,12 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
     fill: Math.min(fill, MAX_FILL),
     span,
   };
-  const replaced: State = { ...blocked, told: next, keep: Math.max(keep, blocked.blockedUntil - now) };
+  const reserve = kind === 'refill' ? reserveAfter(blocked.reserve, told!) : blocked.reserve;
+  const replaced: State = { ...blocked, told: next, reserve, keep: Math.max(keep, blocked.blockedUntil - now) };
   if (known === undefined || known.kind !== kind) return replaced;
-  if (kind === 'refill') return sent < known.arrived && remaining >= unitsOf(known, now) ? blocked : replaced;
+  if (kind === 'refill') {
+    return sent < known.arrived && remaining >= unitsOf(known, now) ? { ...blocked, reserve } : replaced;
+  }
   if (now >= known.latest) return earliest > known.latest ? replaced : blocked;
   if (sent >= known.arrived || earliest > known.latest + TOLERANCE) return replaced;
   if (latest < known.earliest - TOLERANCE) return blocked;
@@ -132,7 +152,7 @@ function spend(state: State, now: number, cost: number): State {
   const { told } = state;
   if (told === undefined || (told.kind === 'window' && now >= told.latest)) return state;
   const left = unitsOf(told, now);
-  const remaining = Math.min(left, Math.max(0, left - cost));
+  const remaining = Math.max(0, left - cost);
   return { ...state, told: { ...told, remaining, since: Math.max(told.since, now) } };
 }
 
@@ -144,18 +164,25 @@ function spend(state: State, now: number, cost: number): State {
 export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean): Oracle {
   const { guess, told: telling } = settings;
   const lease = settings.lease * MS;
-  const empty: State = { calls: [], blockedUntil: -Infinity, keep: 0, leaseMicros: lease };
+  const empty: State = { calls: [], blockedUntil: -Infinity, reserve: 0, keep: 0, leaseMicros: lease };
   const endFrom = (now: number) => (leasesEnd ? now + lease : Infinity);
-  const allowsNextTo = (open: number, { told, blockedUntil }: State, at: number, cost: number) => {
+  const allowsNextTo = (open: number, state: State, at: number, cost: number) => {
+    const { told, blockedUntil } = state;
     if (at < blockedUntil) return false;
     if (told === undefined) return open === 0 || open + cost <= guess;
-    return open + cost <= unitsOf(told, at);
+    return open + cost + reserveNextTo(state, cost) <= unitsOf(told, at);
   };
   const allows = (state: State, at: number, cost: number) => allowsNextTo(openAt(state, at), state, at, cost);
   /** The first time at which an action is allowed, if so many units stay open until `end`. */
   const firstTime = (state: State, now: number, cost: number, open: number, end: number) =>
     findFirstTime(now, (at) => at >= end || allowsNextTo(open, state, at, cost)) - now;
-  const units = ({ told }: State, at: number) => (told === undefined ? guess : unitsOf(told, at));
+  /** The largest cost that is allowed next to so many open units. */
+  const freeNextTo = (open: number, state: State, at: number) => {
+    const { told } = state;
+    if (told === undefined) return guess - open;
+    const left = unitsOf(told, at);
+    return left === told.limit && open === 0 ? left : left - open - reserveNextTo(state, 0);
+  };
 
   const reserving: ReservingOracle<State, CallId> = {
     charge(before, now, cost) {
@@ -175,10 +202,12 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     figures(state, now) {
       const whole = state.told?.limit ?? guess;
       const end = forgotten(state);
+      // As if no call were open.
+      const units = (at: number) => freeNextTo(0, state, at);
       const waitFor = (count: number) =>
-        findFirstTime(now, (at) => at >= end || (at >= state.blockedUntil && units(state, at) >= count)) - now;
+        findFirstTime(now, (at) => at >= end || (at >= state.blockedUntil && units(at) >= count)) - now;
       const resetMicros = waitFor(whole);
-      const next = now < state.blockedUntil ? 1 : Math.max(0, units(state, now)) + 1;
+      const next = now < state.blockedUntil ? 1 : Math.max(0, units(now)) + 1;
       return { limit: guess, resetMicros, nextUnitMicros: resetMicros === 0 ? 0 : waitFor(next) };
     },
     suggestedWait(state, now, cost) {
@@ -197,7 +226,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     },
     expires,
     allows,
-    free: (state, at) => (at < state.blockedUntil ? 0 : units(state, at) - openAt(state, at)),
+    free: (state, at) => (at < state.blockedUntil ? 0 : freeNextTo(openAt(state, at), state, at)),
     delay: noDelay,
     record(state, now, cost) {
       const id = { sent: now };

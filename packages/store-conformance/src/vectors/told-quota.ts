@@ -27,6 +27,10 @@ const telling = (told: ToldSettings, of: typeof options = options) => ({ options
 const window = (remaining: number, reset: number, rest: ToldSettings = {}) =>
   telling({ kind: 'window', remaining, limit: 10, reset, ...rest }, many.options);
 
+/** The numbers of a half full quota that refills one unit per second. */
+const reserving = (reserve: number, shortfall: number) =>
+  telling({ kind: 'refill', remaining: 500, limit: 1000, reset: 500_000, reserve, shortfall }, many.options);
+
 export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
   {
     title: 'while nothing is known, one call of any cost probes, and the others wait for its response',
@@ -141,17 +145,37 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
-    title: 'a quota below its reserve refills from there, and a settlement without numbers leaves it there',
+    title: 'calls leave a reserve of a quota that refills, unless they could not start otherwise',
     limit,
     steps: [
       {
         ...{ at: 0, cost: 1, ...allowed(0) },
-        ...telling({ kind: 'refill', remaining: -2, limit: 60, reset: 60_000, window: 60_000 }),
+        ...telling({ kind: 'refill', remaining: 1, limit: 60, reset: 59_000, reserve: 3 }),
       },
       { at: 0, settle: 0, cost: 1 },
-      { at: 0, charge: 1, ...rejected(0, 3000, 62_000, 3000), usage: [62, 0] },
-      { at: 1000, cost: 2, ...rejected(0, 3000, 61_000, 2000) },
-      { at: 3000, cost: 1, ...allowed(0, 59_000, 1000) },
+      { at: 0, charge: 1, ...rejected(0, 4000, 60_000, 4000), usage: [60, 0] },
+      { at: 1000, cost: 2, ...rejected(0, 4000, 59_000, 3000) },
+      { at: 4000, cost: 1, ...allowed(0, 56_000, 1000) },
+      { at: 4000, peek: true, cost: 1, ...rejected(0, 1000, 56_000, 1000), retryIsEstimate: true },
+      { at: 5000, refund: 4 },
+      { at: 5000, peek: true, cost: 58, ...rejected(2, 55_000, 55_000, 1000) },
+      { at: 60_000, peek: true, cost: 60, ...allowed(60) },
+      { at: 60_000, cost: 2, ...allowed(55) },
+      { at: 60_000, peek: true, cost: 56, ...waiting(55, 1000) },
+      { at: 60_000, peek: true, cost: 55, ...allowed(55) },
+    ],
+  },
+  {
+    title: 'a reserve grows by shortfalls up to four times its least size, and shrinks with other numbers',
+    limit: many,
+    steps: [
+      { at: 0, charge: 1, ...reserving(10, 0), ...allowed(490, 500_000, 1000) },
+      { at: 0, charge: 1, ...reserving(10, 6), ...allowed(478, 500_000, 1000) },
+      { at: 0, charge: 1, ...reserving(10, 20), ...allowed(460, 500_000, 1000) },
+      { at: 0, charge: 1, ...reserving(10, 20), ...allowed(460, 500_000, 1000) },
+      { at: 0, charge: 1, ...reserving(10, 0), ...allowed(461, 500_000, 1000) },
+      { at: 0, charge: 1, ...reserving(5, 20), ...allowed(461, 500_000, 1000) },
+      { at: 0, charge: 1, ...reserving(50, 0), ...allowed(450, 500_000, 1000) },
     ],
   },
   {
@@ -285,6 +309,18 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 5000, charge: 1, ...window(0, 800), ...rejected(0, 800) },
       { at: 5900, charge: 1, ...allowed(10) },
       { at: 5700, peek: true, cost: 1, ...rejected(0, 100) },
+    ],
+  },
+  {
+    title: 'what is counted after the numbers were forgotten ends them, even if the clock steps back',
+    limit: { algorithm: 'toldQuota', options: { ...many.options, maxAge: 1000 } },
+    steps: [
+      {
+        ...{ at: 5000, charge: 1, ...allowed(3, 500) },
+        ...telling({ kind: 'window', remaining: 3, limit: 10, reset: 500 }, { ...many.options, maxAge: 1000 }),
+      },
+      { at: 6500, charge: 1, ...allowed(5) },
+      { at: 5400, peek: true, cost: 1, ...allowed(5) },
     ],
   },
   {

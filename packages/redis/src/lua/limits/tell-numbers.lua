@@ -1,6 +1,7 @@
 -- What numbers of a server change in the state of a told quota. The counterpart of tell-numbers.ts.
 
 local TOLERANCE, DEFAULT_SPAN, MAX_FILL = 1000000, 60000000, 2 ^ 51
+local DECAY, MOST_RESERVES = 0.9995, 4
 
 local function replace(state, told, limit, remaining, now, max_age)
   state.kind, state.limit, state.remaining, state.at = told.kind, limit, remaining, now
@@ -24,8 +25,15 @@ local function tell_window(state, told, limit, remaining, now, sent, max_age)
   state.other = math.min(math.max(state.other, earliest), state.one)
 end
 
+-- Twice the shortfall leaves room for a larger one.
+local function adapt_reserve(state, told)
+  local least = math.max(told.reserve, state.reserve * DECAY)
+  state.reserve = math.max(least, math.min(least + 2 * told.shortfall, MOST_RESERVES * told.reserve))
+end
+
 local function tell_refill(state, told, limit, remaining, now, sent, max_age)
   local is_known, missing = state.kind == REFILL, limit - remaining
+  adapt_reserve(state, told)
   if is_known and sent < state.at and remaining >= told_state.units_at(state, now) then return end
   local fill, span = state.one, state.other
   if told.window > 0 then fill, span = limit, told.window

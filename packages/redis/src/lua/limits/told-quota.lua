@@ -6,11 +6,13 @@ algorithms['told-quota'] = told_quota
 told_quota.read = told_state.read
 
 -- The settings of a limit that tells have the numbers behind the others.
-function told_quota.rule(limit, lease, max_age, retry_after, kind, remaining, told_limit, reset, window, block, age)
+function told_quota.rule(limit, lease, max_age, retry_after, kind, remaining, told_limit, reset, window, block, age,
+    reserve, shortfall)
   local rule = { limit = limit, lease = lease, max_age = max_age, retry_after = retry_after }
   if kind then
     rule.told = {
       kind = kind, remaining = remaining, limit = told_limit, reset = reset, window = window, block = block, age = age,
+      reserve = reserve, shortfall = shortfall,
     }
   end
   return rule
@@ -24,7 +26,10 @@ local function time_of(rule, state, cost, open)
   if state.kind == NOTHING then
     -- Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
     if cost <= rule.limit - open then time = -NEVER end
-  elseif cost <= state.limit - open then time = told_state.time_of_units(state, cost + open) end
+  elseif cost <= state.limit then
+    local reserve = told_state.reserve_for(state, cost)
+    if open <= state.limit - cost - reserve then time = told_state.time_of_units(state, cost + open + reserve) end
+  end
   return math.max(state.blocked, time)
 end
 
@@ -32,13 +37,16 @@ end
 local function report(rule, state, now, open, verdict)
   local is_known, is_blocked = state.kind ~= NOTHING, state.blocked > now
   local units = is_known and told_state.units_at(state, now) or rule.limit
+  local is_full = units == state.limit and open == 0 -- A call may take all units.
+  local reserve = is_full and 0 or told_state.reserve_for(state, 0)
   local function wait_for(count)
     local time = math.max(state.blocked, is_known and told_state.time_of_units(state, count) or -NEVER)
     return math.max(0, math.min(time, told_state.forgotten(state)) - now)
   end
-  verdict.remaining = is_blocked and 0 or math.max(0, units - open)
+  verdict.remaining = is_blocked and 0 or math.max(0, units - open - reserve)
   verdict.reset = wait_for(is_known and state.limit or 1)
-  verdict.next_unit = verdict.reset == 0 and 0 or wait_for(is_blocked and 1 or math.max(0, units) + 1)
+  local next_level = is_blocked and told_state.reserve_for(state, 1) + 1 or math.min(state.limit, math.max(units, reserve) + 1)
+  verdict.next_unit = verdict.reset == 0 and 0 or wait_for(next_level)
   return verdict
 end
 
