@@ -35,13 +35,17 @@ export interface CalendarOptions {
  * @throws UsageError if an option is invalid, or if it has no effect.
  */
 export function inCalendar<One extends Span>(spans: readonly One[], { timeZone, anchor }: CalendarOptions): One[] {
-  const given = { ...(timeZone === undefined ? {} : { timeZone }), ...(anchor === undefined ? {} : { anchor }) };
-  if (Object.keys(given).length > 0 && spans.every(({ periods }) => periods === undefined)) {
-    throw new UsageError('Expected `--time-zone` and `--anchor` with a period of a calendar, such as `100/month`');
+  if (timeZone !== undefined && spans.every(({ periods }) => periods === undefined)) {
+    throw new UsageError('Expected `--time-zone` with a period of a calendar, such as `100/month`');
   }
+  if (anchor !== undefined && !spans.some(hasAnchor)) {
+    throw new UsageError('Expected `--anchor` with weeks, months or years, such as `100/month`');
+  }
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const start = anchor === undefined ? {} : { anchor: /^\d+$/.test(anchor) ? Number(anchor) : anchor };
   return spans.map((span) => {
     if (span.periods === undefined) return span;
-    const periods = { ...span.periods, ...given, ...(/^\d+$/.test(anchor ?? '') ? { anchor: Number(anchor) } : {}) };
+    const periods = { ...span.periods, ...zone, ...(hasAnchor(span) ? start : {}) };
     try {
       return { ...span, ...toSpan(periods as Periods) };
     } catch (error) {
@@ -51,6 +55,10 @@ export function inCalendar<One extends Span>(spans: readonly One[], { timeZone, 
     }
   });
 }
+
+/** Whether the first day of the span's periods can be chosen. Hours and days always begin on the clock. */
+const hasAnchor = ({ periods }: Span): boolean =>
+  periods !== undefined && periods.period !== 'hour' && periods.period !== 'day';
 
 function toSpan(measured: Periods, periods = measured): Span {
   return { windowMs: calendarWindow({ limit: 1, ...measured }).windowMicros / 1000, periods };

@@ -80,7 +80,7 @@ export function command(name: string, description: string, { isLive = false } = 
 export function withCalendar(created: Command): Command {
   return created
     .option('--time-zone <zone>', 'time zone of calendar periods, such as Europe/Berlin (default: UTC)')
-    .option('--anchor <day>', 'first day of calendar periods: a day of the month, a weekday or a date');
+    .option('--anchor <day>', 'first day of weeks, months or years: a day of the month, a weekday or a date');
 }
 
 /** Commander would name a missing option before a misspelled one. */

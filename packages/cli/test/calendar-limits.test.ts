@@ -61,6 +61,12 @@ test('simulate combines a calendar with windows, and prints the code of both', a
   expect(stdout).toContain("'5-per-1d': rollingWindow({ limit: 5, window: '1d' })");
 });
 
+test('the anchor applies to the limits whose periods have one', async () => {
+  const { stdout } = await rollgate(['simulate', 'months.log', '--limit', '5/day,quota=100/month', ...IN_SHANGHAI]);
+  expect(stdout).toContain("'5-per-day': calendarWindow({ limit: 5, period: 'day', timeZone: 'Asia/Shanghai' })");
+  expect(stdout).toContain("period: 'month', timeZone: 'Asia/Shanghai', anchor: 15");
+});
+
 test('suggest finds the limit of a month', async () => {
   const { windows } = await suggest(['months.log', '--window', 'month', '--reject', '5%', ...IN_SHANGHAI]);
   const [{ forRequests, forAll, heaviest }] = windows as [(typeof windows)[number]];
@@ -99,7 +105,9 @@ test('compare judges a calendar next to the algorithms with a window', async () 
 });
 
 test.each([
-  [['--limit', '100/1d', '--anchor', '3'], 'Expected `--time-zone` and `--anchor` with a period of a calendar'],
+  [['--limit', '100/1d', '--anchor', '3'], 'Expected `--anchor` with weeks, months or years'],
+  [['--limit', '100/day', '--anchor', '3'], 'Expected `--anchor` with weeks, months or years'],
+  [['--limit', '100/1d', '--time-zone', 'UTC'], 'Expected `--time-zone` with a period of a calendar'],
   [['--limit', '100/month', '--anchor', '33'], 'Expected `--anchor` to be a day of the month from 1 to 31'],
   [['--limit', '100/month', '--time-zone', 'Berlin'], 'Expected `--time-zone` to be the name of a time zone'],
   [['--limit', '100/5 months'], 'Expected `--anchor` to be a date'],

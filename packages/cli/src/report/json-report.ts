@@ -10,7 +10,7 @@ import type { Warning } from '../warnings.js';
 import { toIsoTime } from './format.js';
 import type { LogTotals } from './report-parts.js';
 
-// The README documents these names. Times are ISO 8601, and shares are numbers from 0 to 1.
+// docs/cli.md documents these names. Times are ISO 8601, and shares are numbers from 0 to 1.
 
 /** The part of the JSON output that all commands share. */
 export type LogJson = ReturnType<typeof toLogJson>;
