@@ -222,3 +222,16 @@ test('a tell reaches the node of a Cluster that has the key', async () => {
     await cluster.stop();
   }
 });
+
+test('a cost that nothing counts deletes a state that has expired by the clock', async () => {
+  const clock = { ms: 1e9, now: () => clock.ms };
+  const store = new RedisStore({ client: redis.connect(), clock });
+  const limiter = new OutgoingLimiter({ limits: api, store, prefix: freshPrefix(), timeout: '30s' });
+  const decision = await limiter.check('token');
+  expect((await limiter.check('token')).allowed).toBe(false);
+  clock.ms += 31_000;
+  await limiter.settle(decision, { cost: 5 });
+  clock.ms -= 31_000; // The call would still be open.
+  expect((await limiter.check('token')).allowed).toBe(true);
+  await limiter.close();
+});
