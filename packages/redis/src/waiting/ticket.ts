@@ -53,6 +53,7 @@ export class Ticket {
     this.askMs = Infinity;
     this.dueMs = Infinity;
     this.missingSinceMs = undefined;
+    this.grantedMicros = -Infinity; // The clock of the server may have been set back since then.
     this.#turn = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
