@@ -16,13 +16,18 @@ export function onDisconnect(response: NodeResponse, listener: () => void): (() 
   // to an HTTP/2 HEAD request gets no event of its stream.
   const stream = isHttp2(response) ? response.stream : undefined;
   const emitters = [response, stream ?? response.req.socket];
-  if (stream?.aborted || emitters.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
+  const isReset = () => stream !== undefined && (stream.aborted || (stream.closed && !stream.writableFinished));
+  if (isReset() || emitters.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
     listener();
     return undefined;
   }
   const removers = emitters.map((emitter) => onEvent(emitter, 'close', onGone));
-  // Node may never close a stream whose session ends while a write is pending.
-  if (stream !== undefined) removers.push(onEvent(stream, 'aborted', onGone));
+  // Node may never close a stream that is reset or whose session ends while a write is pending. It emits `aborted` for it, or
+  // only `end` if the response has ended and the client gave no error as the reason.
+  if (stream !== undefined) {
+    removers.push(onEvent(stream, 'aborted', onGone));
+    removers.push(onEvent(stream, 'end', () => void (isReset() && onGone())));
+  }
   function onGone() {
     stopWatching();
     listener();

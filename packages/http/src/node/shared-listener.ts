@@ -9,6 +9,7 @@ interface SharedListener {
 const SHARED = {
   aborted: Symbol('Rollgate aborted listener'),
   close: Symbol('Rollgate close listener'),
+  end: Symbol('Rollgate end listener'),
   finish: Symbol('Rollgate finish listener'),
 };
 
