@@ -24,7 +24,7 @@ const worker = new Worker<Report>(
   async (job: Job<Report>, token?: string) => {
     const { allowed, retryAfterMs } = await limiter.check(job.data.tenant);
     if (!allowed) {
-      // Until then, the worker takes the jobs of other tenants.
+      // Back into the queue until the tenant's limit has room.
       await job.moveToDelayed(Date.now() + Math.ceil(retryAfterMs), token);
       throw new DelayedError();
     }

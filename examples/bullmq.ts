@@ -21,8 +21,8 @@ const api = new RateLimiter({
   limits: rollingWindow({ limit: Number(LIMIT), window: WINDOW }), // The API allows 5 calls in any second.
   prefix: 'mail api',
   store: new RedisStore({ client: redis, waiting: fairWaiting({ subscriber }) }),
-  maxWaiting: 100, // More than all workers together run at once.
-  timeout: '5s', // A slow Redis only delays jobs.
+  maxWaiting: 100, // More than the jobs that all workers together run at once.
+  timeout: '5s', // How long Redis may take to decide.
 });
 
 const worker = new Worker<Mail>(
@@ -44,7 +44,7 @@ const worker = new Worker<Mail>(
   { connection, concurrency: 2 },
 );
 
-// Another worker may have taken these jobs.
+// Another worker may take these jobs, so end their waits.
 worker.on('lockRenewalFailed', (ids) => {
   for (const id of ids) worker.cancelJob(id);
 });
