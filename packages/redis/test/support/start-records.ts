@@ -7,14 +7,16 @@ export interface CallRecord {
   readonly cost: number;
   calledMs?: number;
   startedMs?: number;
+  /** Since when the start may count in Redis, because an action may start late. */
+  countedMs?: number;
   refundedMs?: number;
   endedMs?: number;
   reason?: string;
 }
 
-type Started = CallRecord & { readonly startedMs: number };
+type Started = CallRecord & { readonly startedMs: number; readonly countedMs: number };
 
-/** How many milliseconds starts come closer than the limit allows: their lateness. 0 if they never do. */
+/** How many milliseconds starts come closer than the limit and their lateness allow. 0 if they never do. */
 export function tooCloseMs(records: readonly CallRecord[], limit: number, windowMs: number): number {
   const starts = records.filter((record): record is Started => record.startedMs !== undefined);
   starts.sort((one, other) => one.startedMs - other.startedMs);
@@ -22,9 +24,9 @@ export function tooCloseMs(records: readonly CallRecord[], limit: number, window
   for (const [place, { startedMs: nowMs }] of starts.entries()) {
     let units = 0;
     for (let earlier = place; earlier >= 0 && units <= limit; earlier--) {
-      const { startedMs, refundedMs = Infinity, cost } = starts[earlier]!;
+      const { countedMs, refundedMs = Infinity, cost } = starts[earlier]!;
       if (earlier === place || refundedMs > nowMs) units += cost;
-      if (units > limit) mostMs = Math.max(mostMs, windowMs - (nowMs - startedMs));
+      if (units > limit) mostMs = Math.max(mostMs, windowMs - (nowMs - countedMs));
     }
   }
   return mostMs;

@@ -3,6 +3,7 @@ import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { Redis } from 'ioredis';
+import { countedSince, now, runCall } from './counted-since.mjs';
 
 const options = JSON.parse(process.argv[2]);
 const { url, prefix, limit, window, isFair = true, lease = '1s', name = 'waiting' } = options;
@@ -20,9 +21,6 @@ const limiter = new RateLimiter({
   timeout,
   onStoreError,
 });
-
-/** The monotonic time that all processes of a machine share, in milliseconds. */
-const now = () => Number(process.hrtime.bigint() / 1000n) / 1000;
 
 async function until(ms) {
   while (ms - now() > 1.5) await new Promise((resolve) => setTimeout(resolve, ms - now() - 1));
@@ -42,7 +40,7 @@ async function call({ index, calledMs, cost, timeoutMs, refundMs, abortMs }) {
     process.send({ index, endedMs: now(), reason: String(error.code ?? error) });
     return;
   }
-  process.send({ index, startedMs: now() });
+  process.send({ index, startedMs: now(), countedMs: countedSince() });
   if (refundMs === undefined) return;
   await until(now() + refundMs);
   process.send({ index, refundedMs: now() });
@@ -56,7 +54,7 @@ process.on('message', async ({ calls }) => {
     process.send({ isReady: true });
     return;
   }
-  await Promise.all(calls.map(call));
+  await Promise.all(calls.map((one) => runCall(() => call(one))));
   process.send({ isDone: true });
 });
 process.on('disconnect', () => process.exit()); // The parent has ended or needs no more.

@@ -31,6 +31,8 @@ export interface WaitMessage {
   readonly index: number;
   readonly calledMs?: number;
   readonly startedMs?: number;
+  /** Since when the start may count in Redis, because an action may start late. */
+  readonly countedMs?: number;
   readonly refundedMs?: number;
   /** When it has ended without a start, and why. */
   readonly endedMs?: number;
