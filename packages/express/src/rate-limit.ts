@@ -28,7 +28,7 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
         response: Response,
         next: NextFunction,
         decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
-      ) => Awaitable<void>)
+      ) => Awaitable<unknown>)
     | undefined;
   /**
    * The property of the request that contains the decision.

@@ -36,10 +36,10 @@ describe.each([
     expect(rateLimit({ limits: given, ...options })).toBeInstanceOf(Function);
     const middleware = rateLimit({
       limits: given,
-      onLimited: (_request, decision) => void getNames(decision),
+      onLimited: (_request, decision) => getNames(decision).length,
       message: (_request, decision) => ({ names: getNames(decision) }),
       statusCode: async (_request, decision) => (getNames(decision).length > 1 ? 503 : 429),
-      handler: (_request, response, _next, decision) => void response.json(getNames(decision)),
+      handler: (_request, response, _next, decision) => response.json(getNames(decision)),
     });
     expect(middleware).toBeInstanceOf(Function);
   });

@@ -18,7 +18,7 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Contex
    * Sends the response to a rejected request instead of the default 429. The status and the headers are already set. Not
    * called when the response has started before the limiter ran, because Rollgate then ends it.
    */
-  handler?: ((ctx: Context, decision: Decision<NameOf<Given>, MissingNameOf<Given>>) => Awaitable<void>) | undefined;
+  handler?: ((ctx: Context, decision: Decision<NameOf<Given>, MissingNameOf<Given>>) => Awaitable<unknown>) | undefined;
 };
 
 /** The middleware, with its limiter to peek or reset a key. */

@@ -90,7 +90,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    */
   requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
   /** Called for each rejected request before the response, even with `dryRun`. */
-  onLimited?: ForRejection<Request, Given, void> | undefined;
+  onLimited?: ForRejection<Request, Given, unknown> | undefined;
   /**
    * Decides, counts and publishes, but does not reject, delay or write headers. Shows what a limit would do.
    *
