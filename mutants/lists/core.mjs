@@ -123,7 +123,7 @@ export const core = [
     ],
     [
       'a wait is longer than the state is kept',
-      'if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;',
+      'if (verdict.waitMicros > leftMicros && verdict.waitMicros < Infinity) verdict.waitMicros = leftMicros;',
       '',
     ],
     [
@@ -136,7 +136,7 @@ export const core = [
       'if (verdict.nextUnitMicros > leftMicros) verdict.nextUnitMicros = leftMicros;',
       '',
     ],
-    ['a cost above the limit waits until the state expires', ' && cost <= limit.limit) verdict', ') verdict'],
+    ['a cost above the limit waits until the state expires', ' && verdict.waitMicros < Infinity) verdict', ') verdict'],
   ]),
   ...of('store/stored-key', STORE, [
     [

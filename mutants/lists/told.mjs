@@ -38,6 +38,9 @@ export const told = [
     ['open calls use up the reserve', 'open <= limit - cost - reserve ?', 'open <= limit - cost ?'],
     ['a full quota keeps its reserve', 'isFull ? 0 : reserveFor(state, 0)', 'reserveFor(state, 0)'],
     ['the next unit is in the reserve', 'Math.max(units, reserve) + 1', 'units + 1'],
+    ['a call above the limit waits', 'const isNever = isAboveLimit(state, cost);', 'const isNever = false;'],
+    ['a probe needs a limit', 'open === 0 && !isAboveLimit(state, cost) ?', 'false ?'],
+    ['a probe starts next to open calls', 'open === 0 && !isAboveLimit(state, cost) ?', '!isAboveLimit(state, cost) ?'],
     ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
     ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units', 'Math.max(0, units'],
     ['the next unit comes during a block', 'isBlocked ? reserveFor(state, 1) + 1 : Math.min', 'Math.min'],
@@ -113,7 +116,7 @@ export const told = [
     ],
   ),
   ...of('redis/src/lua/limits/told-state.lua', REDIS, [
-    ['a window ends a microsecond late', 'at >= state.one and state.limit', 'at > state.one and state.limit'],
+    ['a window ends a microsecond late', 'at >= state.one and told', 'at > state.one and told'],
     ['a window has a reserve', 'if state.kind ~= REFILL then return 0 end', ''],
     ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],
     ['an expired state comes back', 'if state.first or state.replaces then', 'if state.first then'],
@@ -128,12 +131,9 @@ export const told = [
   ]),
   ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
     ['open calls do not count', 'time_of_units(state, cost + open + reserve)', 'time_of_units(state, cost + reserve)'],
-    [
-      'open calls use up the reserve',
-      'if open <= state.limit - cost - reserve then',
-      'if open <= state.limit - cost then',
-    ],
+    ['open calls use up the reserve', 'open <= limit - cost - reserve then', 'open <= limit - cost then'],
     ['the next unit is in the reserve', 'math.max(units, reserve) + 1', 'units + 1'],
+    ['a call above the limit waits', 'if not told_state.is_above_limit(state, cost) then', 'if true then'],
     [
       'a check without a cost learns nothing',
       'if rule.told then tell_numbers(rule, state, now, recorded_at)',

@@ -191,6 +191,21 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect(started).toEqual([1, 2, 3]);
   });
 
+  test('a call above the limit of the server is rejected at once, until a response reports a higher one', async () => {
+    const { open } = sharedStores(kind);
+    const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
+    await one!.tell('token', { told: window });
+    expect(await other!.check('token', { cost: 6 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+    await expect(other!.wait('token', { cost: 6 })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
+    const probe = await one!.check('token');
+    const waiting = one!.wait('token', { cost: 5 });
+    const rejected = expect(waiting).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
+    await one!.tell(probe, { told: { ...window, limit: 4 } });
+    await rejected;
+    await one!.tell('token', { told: { ...window, remaining: 8, limit: 8 } });
+    expect((await other!.check('token', { cost: 6 })).allowed).toBe(true);
+  });
+
   test('a key alone is told what other clients receive', async () => {
     const { open, clock } = sharedStores(kind);
     const limits = { own: rollingWindow({ limit: 9, window: '1m' }), requests: api, tokens: api };

@@ -395,6 +395,25 @@ test('the reserve that grows by the rejections of one process holds for the othe
   expect(waits.map(({ waitMs }) => waitMs)).toEqual([Math.floor(500 + (500 + 2 * 100) * 0.9995) / 10]);
 });
 
+test('a call that costs more than the reported quota rejects at once', async () => {
+  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  api.answerWith({ headers: { [limit!]: '100', [left!]: '100', [reset!]: '0s' } });
+  let tokens = 10;
+  const create = () => createPatient({ dialects: [openai()], cost: () => ({ tokens }) });
+  await create()(api.url);
+  tokens = 101;
+  await expect(create()(api.url)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
+  expect(api.received).toHaveLength(1);
+});
+
+test('a call of any cost starts alone after the reset of a quota whose limit is unknown', async () => {
+  api.answerWith({ headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '10' } });
+  const create = (requests: number) => createPatient({ dialects: [xRateLimit()], cost: () => ({ requests }) });
+  await create(1)(api.url);
+  expect((await create(5)(api.url)).status).toBe(200);
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([10_000]);
+});
+
 test('a quota that takes longer than `maxBlock` to refill keeps its rate', async () => {
   const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
   const headers = Object.fromEntries(names.map((name, index) => [name, ['200', '0', '24h0m0s'][index]!]));

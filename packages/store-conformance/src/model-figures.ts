@@ -22,7 +22,7 @@ function suggestedWait(states: ModelStates, { oracle, stateId, cost }: LimitOnKe
 /** Whether the wait of a rejection by this limit is an estimate. */
 export function hasEstimatedWait(states: ModelStates, limit: LimitOnKey, now: number): boolean {
   if (limit.cost > limit.oracle.quota) return false;
-  return hasSlots(limit) || suggestedWait(states, limit, now) !== undefined;
+  return hasSlots(limit) || (suggestedWait(states, limit, now) ?? Infinity) < Infinity;
 }
 
 /** The rule that rejects just before the action would be allowed if the state never expired. */

@@ -24,7 +24,7 @@ export function evaluate(
   if (holdsSlots(limit)) return; // Its waits are advice.
   // An expired state rejects nothing, and it expires when the limit that recorded last says so.
   const leftMicros = found.expiresMicros - nowMicros;
-  if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;
+  if (verdict.waitMicros > leftMicros && verdict.waitMicros < Infinity) verdict.waitMicros = leftMicros;
   if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;
   if (verdict.nextUnitMicros > leftMicros) verdict.nextUnitMicros = leftMicros;
 }

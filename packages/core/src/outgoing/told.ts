@@ -16,9 +16,10 @@ export interface Told {
   /** The units that the server has left, a safe integer from 0. Needs `resetMs`. */
   remaining?: number | undefined;
   /**
-   * The units of the full quota, a positive safe integer.
+   * The units of the full quota, a positive safe integer. A call that costs more is never allowed. After a window without it, at
+   * least one unit is free, and a call of any cost may start if no other one is open.
    *
-   * @defaultValue the limit that was known before, and at least `remaining`
+   * @defaultValue For `'refill'`, the limit that was known before, and at least `remaining`
    */
   limit?: number | undefined;
   /** When the full quota is back: the end of the window, or the time at which a quota that refills is full. */

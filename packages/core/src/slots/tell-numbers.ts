@@ -75,11 +75,14 @@ export function tellNumbers(
     numbers[start + KEEP] = Math.max(numbers[start + KEEP]!, keepMicros);
   }
   if (told.kind === NOTHING) return;
-  const limit = told.limit || Math.max(1, numbers[start + LIMIT]!, told.remaining);
-  const complete = { ...told, limit, remaining: Math.min(told.remaining, limit) };
   const sent = Math.min(sentMicros, nowMicros);
-  if (told.kind === WINDOW) tellWindow(state, complete, nowMicros, sent, keepMicros);
-  else tellRefill(state, complete, nowMicros, sent, keepMicros);
+  if (told.kind === WINDOW) {
+    const remaining = Math.min(told.remaining, told.limit || told.remaining);
+    tellWindow(state, { ...told, remaining }, nowMicros, sent, keepMicros);
+    return;
+  }
+  const limit = told.limit || Math.max(1, numbers[start + LIMIT]!, told.remaining);
+  tellRefill(state, { ...told, limit, remaining: Math.min(told.remaining, limit) }, nowMicros, sent, keepMicros);
 }
 
 function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {

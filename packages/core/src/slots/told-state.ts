@@ -13,6 +13,7 @@ export type Kind = typeof NOTHING | typeof WINDOW | typeof REFILL;
 
 // The numbers of the state, which the leases of open calls follow.
 export const KIND = 0;
+/** 0 if the server has not reported the limit of a window. */
 export const LIMIT = 1;
 export const REMAINING = 2;
 /** When the numbers arrived. */
@@ -50,8 +51,16 @@ export function isKnown({ numbers, start }: State): boolean {
   return numbers[start + KIND] !== NOTHING;
 }
 
+/** The units of the full quota. After a window without a reported limit, at least one unit is free. */
 export function limitOf({ numbers, start }: State): number {
-  return numbers[start + LIMIT]!;
+  const limit = numbers[start + LIMIT]!;
+  return limit === 0 && numbers[start + KIND] === WINDOW ? Math.max(1, numbers[start + REMAINING]!) : limit;
+}
+
+/** Whether the server has reported a limit that no call of this cost fits into. */
+export function isAboveLimit({ numbers, start }: State, cost: number): boolean {
+  const limit = numbers[start + LIMIT]!;
+  return limit > 0 && cost > limit;
 }
 
 export function blockedUntil({ numbers, start }: State): number {
@@ -82,8 +91,9 @@ export function isPlausible(state: State, nowMicros: number): boolean {
 }
 
 /** The units that the server has left at a time, if no call reaches it until then. */
-export function unitsAt({ numbers, start }: State, micros: number): number {
-  const limit = numbers[start + LIMIT]!;
+export function unitsAt(state: State, micros: number): number {
+  const { numbers, start } = state;
+  const limit = limitOf(state);
   const remaining = numbers[start + REMAINING]!;
   if (numbers[start + KIND] === WINDOW) return micros >= numbers[start + RESET]! ? limit : remaining;
   const elapsedMicros = Math.max(0, micros - numbers[start + SINCE]!);

@@ -4,6 +4,7 @@ import {
   blockedUntil,
   expiresMicros,
   forgottenMicros,
+  isAboveLimit,
   isKnown,
   limitOf,
   openCallsOf,
@@ -24,7 +25,8 @@ export function fillVerdict(state: State, nowMicros: number, cost: number, setti
   const calls = openCallsOf(state);
   const open = usedUnits(calls, nowMicros);
   // The wait by the numbers alone, and the wait if all calls stay open until their leases end.
-  const toldTime = Math.min(timeOfCall(state, cost, 0, settings.limit), forgottenMicros(state));
+  const isNever = isAboveLimit(state, cost);
+  const toldTime = isNever ? Infinity : Math.min(timeOfCall(state, cost, 0, settings.limit), forgottenMicros(state));
   const openTime = Math.min(timeOfCall(state, cost, open, settings.limit), expiresMicros(state));
   const toldWait = Math.max(0, toldTime - nowMicros);
   const openWait = Math.max(0, openTime - nowMicros);
@@ -52,7 +54,8 @@ function timeOfCall(state: State, cost: number, open: number, guess: number): nu
 function timeByNumbers(state: State, cost: number, open: number, guess: number): number {
   // Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
   if (!isKnown(state)) return cost <= guess - open ? -Infinity : Infinity;
-  const limit = limitOf(state);
+  // After a window without a reported limit, a call of any cost starts as a probe.
+  const limit = open === 0 && !isAboveLimit(state, cost) ? Math.max(cost, limitOf(state)) : limitOf(state);
   if (cost > limit) return Infinity;
   const reserve = reserveFor(state, cost);
   return open <= limit - cost - reserve ? timeOfUnits(state, cost + open + reserve) : Infinity;

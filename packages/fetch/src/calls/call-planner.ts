@@ -108,7 +108,7 @@ export class CallPlanner {
       const largest = this.#largestCosts.get(unit)!;
       const expected = { cost: cost[limit]!, largest, isKnown: known.includes(unit) };
       if (name === undefined) this.#corrections.get(unit)!.learn(quota, expected.cost, report);
-      told[limit] = { ...toTold(quota, largest), ...reserveForOthers(quota, expected, report) };
+      told[limit] = { ...toTold(quota), ...reserveForOthers(quota, expected, report) };
     }
     return { told, others: this.#othersOf(plan, quotas) };
   }
@@ -127,7 +127,7 @@ export class CallPlanner {
     if (others.length === 0) return undefined;
     return {
       key: Object.fromEntries(others.map(({ limit, name }) => [limit, `${bucket} ${name}`])),
-      told: Object.fromEntries(others.map(({ limit, quota }) => [limit, toTold(quota, 1)])),
+      told: Object.fromEntries(others.map(({ limit, quota }) => [limit, toTold(quota)])),
       limits: limits.withNames(names.map(({ length }) => length)),
     };
   }

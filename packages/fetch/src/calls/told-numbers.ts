@@ -17,9 +17,9 @@ export function strictest(quotas: readonly QuotaReport[]): QuotaReport | undefin
   );
 }
 
-/** Returns the numbers for a limit of `toldQuota`. `cost` is the largest one of a call. */
-export function toTold({ limit, remaining, resetMs, kind }: QuotaReport, cost: number): Told {
+/** Returns the numbers for a limit of `toldQuota`. */
+export function toTold({ limit, remaining, resetMs, kind }: QuotaReport): Told {
   if (kind !== 'rolling') return { limit, remaining, resetMs, kind };
-  // At least one call may start after the reset, and its response reports how many more.
-  return { limit: Math.max(1, remaining, cost), remaining, resetMs, kind: 'window' };
+  // Without a limit, one call may start after the reset, and its response reports how many more.
+  return { remaining, resetMs, kind: 'window' };
 }

@@ -83,7 +83,9 @@ function expectedDecisionOf(
   };
   if (allowedByLimit[index]) return figures;
   const reason = findReason(scenarioLimit, rejectingStates[index], now, cost, retryAfterMs);
-  return suggested === undefined ? { ...figures, reason } : { ...figures, reason, retryIsEstimate: true };
+  return suggested === undefined || suggested === Infinity
+    ? { ...figures, reason }
+    : { ...figures, reason, retryIsEstimate: true };
 }
 
 function expectedSlotDecision(

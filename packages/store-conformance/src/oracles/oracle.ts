@@ -76,7 +76,7 @@ export interface ReservingOracle<State = unknown, Receipt = unknown> {
   withoutLeases(state: State, now: number): State;
   /** The figures of a limit whose quota is not fixed, in microseconds from `now`. */
   figures?(state: State, now: number): OracleFigures;
-  /** The suggested wait if reservations alone prevent the action. */
+  /** The suggested wait if reservations alone prevent the action. `Infinity` if the quota is known to be too small for it. */
   suggestedWait(state: State, now: number, cost: number): number | undefined;
 }
 

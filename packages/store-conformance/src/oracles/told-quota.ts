@@ -41,7 +41,8 @@ interface Call {
 /** The numbers of a server. The end of a window lies between `earliest` and `latest`. A refill adds `fill` units per `span`. */
 interface Told {
   readonly kind: 'window' | 'refill';
-  readonly limit: number;
+  /** `undefined` if the server has not reported that of a window. */
+  readonly limit: number | undefined;
   readonly remaining: number;
   readonly arrived: number;
   readonly latest: number;
@@ -68,10 +69,14 @@ const MAX_FILL = 2 ** 51;
 
 const big = (a: number, b: number, c: number) => Number((BigInt(a) * BigInt(b)) / BigInt(c));
 
+/** The units of the full quota, as far as they are known. */
+const wholeOf = ({ limit, remaining }: Told) => limit ?? Math.max(1, remaining);
+
 /** The units that the server has at a time, without those of open calls. */
-function unitsOf({ kind, limit, remaining, latest, since, fill, span }: Told, at: number): number {
-  if (kind === 'window') return at < latest ? remaining : limit;
-  return Math.min(limit, remaining + big(Math.max(0, at - since), fill, span));
+function unitsOf(told: Told, at: number): number {
+  const { kind, remaining, latest, since, fill, span } = told;
+  if (kind === 'window') return at < latest ? remaining : wholeOf(told);
+  return Math.min(wholeOf(told), remaining + big(Math.max(0, at - since), fill, span));
 }
 
 const latestEnd = (calls: readonly Call[]) => Math.max(-Infinity, ...calls.map(({ end }) => end));
@@ -94,8 +99,11 @@ function reserveAfter(before: number, { reserve = 0, shortfall = 0 }: ToldSettin
 /** The units that a call of this cost leaves to others. */
 function reserveNextTo({ told, reserve }: State, cost: number): number {
   if (told?.kind !== 'refill') return 0;
-  return Math.max(0, Math.min(Math.floor(reserve), told.limit - cost));
+  return Math.max(0, Math.min(Math.floor(reserve), told.limit! - cost));
 }
+
+/** Whether a call costs more than the limit that the server has reported. */
+const isNever = ({ told }: State, cost: number) => told?.limit !== undefined && cost > told.limit;
 
 /** The state with the numbers of a response. */
 function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, sentAt: number): State {
@@ -113,12 +121,13 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
   if (kind === undefined) return blocked;
   const known = blocked.told;
   const sent = Math.min(now, sentAt);
-  const limit = told!.limit ?? Math.max(1, known?.limit ?? 0, told!.remaining!);
-  const remaining = Math.min(told!.remaining!, limit);
+  const knownLimit = kind === 'refill' ? Math.max(1, known?.limit ?? 0, told!.remaining!) : undefined;
+  const limit = told!.limit ?? knownLimit;
+  const remaining = Math.min(told!.remaining!, limit ?? Infinity);
   const [latest, earliest] = [now + within(reset), sent + within(reset)];
-  let [fill, span] = known?.kind === 'refill' ? [known.fill, known.span] : [limit, DEFAULT_SPAN];
-  if (remaining < limit && reset > 0) [fill, span] = [limit - remaining, reset * MS];
-  if (window > 0) [fill, span] = [limit, window * MS];
+  let [fill, span] = known?.kind === 'refill' ? [known.fill, known.span] : [limit ?? 0, DEFAULT_SPAN];
+  if (kind === 'refill' && remaining < limit! && reset > 0) [fill, span] = [limit! - remaining, reset * MS];
+  if (kind === 'refill' && window > 0) [fill, span] = [limit!, window * MS];
   const next = {
     kind,
     limit,
@@ -170,6 +179,8 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     const { told, blockedUntil } = state;
     if (at < blockedUntil) return false;
     if (told === undefined) return open === 0 || open + cost <= guess;
+    if (isNever(state, cost)) return false;
+    if (told.limit === undefined && at >= told.latest && open === 0) return true;
     return open + cost + reserveNextTo(state, cost) <= unitsOf(told, at);
   };
   const allows = (state: State, at: number, cost: number) => allowsNextTo(openAt(state, at), state, at, cost);
@@ -181,7 +192,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     const { told } = state;
     if (told === undefined) return guess - open;
     const left = unitsOf(told, at);
-    return left === told.limit && open === 0 ? left : left - open - reserveNextTo(state, 0);
+    return left === wholeOf(told) && open === 0 ? left : left - open - reserveNextTo(state, 0);
   };
 
   const reserving: ReservingOracle<State, CallId> = {
@@ -200,7 +211,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     }),
     withoutLeases: (state) => state,
     figures(state, now) {
-      const whole = state.told?.limit ?? guess;
+      const whole = state.told === undefined ? guess : wholeOf(state.told);
       const end = forgotten(state);
       // As if no call were open.
       const units = (at: number) => freeNextTo(0, state, at);
@@ -211,6 +222,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
       return { limit: guess, resetMicros, nextUnitMicros: resetMicros === 0 ? 0 : waitFor(next) };
     },
     suggestedWait(state, now, cost) {
+      if (isNever(state, cost)) return Infinity;
       const toldWait = firstTime(state, now, cost, 0, forgotten(state));
       const openWait = firstTime(state, now, cost, openAt(state, now), expires(state));
       return openWait > toldWait ? Math.max(toldWait, Math.min(openWait, settings.retryAfter * MS)) : undefined;
@@ -240,7 +252,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
       return { ...state, calls: state.calls.map((one) => (one === call ? { ...one, end: endFrom(now) } : one)) };
     },
     usage: (state, at) => ({
-      spent: state.told === undefined ? 0 : state.told.limit - unitsOf(state.told, at),
+      spent: state.told === undefined ? 0 : wholeOf(state.told) - unitsOf(state.told, at),
       reserved: openAt(state, at),
     }),
     boundaries: ({ calls }) => calls.map(({ end }) => end).filter((end) => end < Infinity),

@@ -51,7 +51,10 @@ local function tell_numbers(rule, state, now, sent)
     state.keep = math.max(state.keep, rule.max_age)
   end
   if told.kind == NOTHING then return end
-  local limit = told.limit > 0 and told.limit or math.max(1, state.limit, told.remaining)
-  local tell_kind = told.kind == WINDOW and tell_window or tell_refill
-  tell_kind(state, told, limit, math.min(told.remaining, limit), now, math.min(sent, now), rule.max_age)
+  local limit, tell_kind = told.limit, tell_window
+  if told.kind == REFILL then
+    limit, tell_kind = limit > 0 and limit or math.max(1, state.limit, told.remaining), tell_refill
+  end
+  local remaining = limit > 0 and math.min(told.remaining, limit) or told.remaining
+  tell_kind(state, told, limit, remaining, now, math.min(sent, now), rule.max_age)
 end

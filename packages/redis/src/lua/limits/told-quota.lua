@@ -26,26 +26,29 @@ local function time_of(rule, state, cost, open)
   if state.kind == NOTHING then
     -- Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
     if cost <= rule.limit - open then time = -NEVER end
-  elseif cost <= state.limit then
-    local reserve = told_state.reserve_for(state, cost)
-    if open <= state.limit - cost - reserve then time = told_state.time_of_units(state, cost + open + reserve) end
+  else
+    local limit, reserve = told_state.limit_of(state), told_state.reserve_for(state, cost)
+    -- After a window without a reported limit, a call of any cost starts as a probe.
+    if open == 0 and not told_state.is_above_limit(state, cost) then limit = math.max(cost, limit) end
+    if cost <= limit and open <= limit - cost - reserve then time = told_state.time_of_units(state, cost + open + reserve) end
   end
   return math.max(state.blocked, time)
 end
 
 -- Fills in the figures that do not depend on the cost. Their times ignore open calls.
 local function report(rule, state, now, open, verdict)
+  local limit = told_state.limit_of(state)
   local is_known, is_blocked = state.kind ~= NOTHING, state.blocked > now
   local units = is_known and told_state.units_at(state, now) or rule.limit
-  local is_full = units == state.limit and open == 0 -- A call may take all units.
+  local is_full = units == limit and open == 0 -- A call may take all units.
   local reserve = is_full and 0 or told_state.reserve_for(state, 0)
   local function wait_for(count)
     local time = math.max(state.blocked, is_known and told_state.time_of_units(state, count) or -NEVER)
     return math.max(0, math.min(time, told_state.forgotten(state)) - now)
   end
   verdict.remaining = is_blocked and 0 or math.max(0, units - open - reserve)
-  verdict.reset = wait_for(is_known and state.limit or 1)
-  local next_level = is_blocked and told_state.reserve_for(state, 1) + 1 or math.min(state.limit, math.max(units, reserve) + 1)
+  verdict.reset = wait_for(is_known and limit or 1)
+  local next_level = is_blocked and told_state.reserve_for(state, 1) + 1 or math.min(limit, math.max(units, reserve) + 1)
   verdict.next_unit = verdict.reset == 0 and 0 or wait_for(next_level)
   return verdict
 end
@@ -53,7 +56,10 @@ end
 function told_quota.test(rule, state, now, cost)
   local open = told_state.open_units(state, now)
   -- The wait by the numbers alone, and the wait if all calls stay open until their leases end.
-  local told_wait = math.max(0, math.min(time_of(rule, state, cost, 0), told_state.forgotten(state)) - now)
+  local told_wait = NEVER
+  if not told_state.is_above_limit(state, cost) then
+    told_wait = math.max(0, math.min(time_of(rule, state, cost, 0), told_state.forgotten(state)) - now)
+  end
   local open_wait = math.max(0, math.min(time_of(rule, state, cost, open), told_state.expires_of(state)) - now)
   local verdict = { wait = told_wait, at = math.max(1, now, state.newest + 1) }
   if open_wait > told_wait then
@@ -63,7 +69,7 @@ function told_quota.test(rule, state, now, cost)
 end
 
 function told_quota.usage(_, state, now)
-  local spent = state.kind ~= NOTHING and state.limit - told_state.units_at(state, now) or 0
+  local spent = state.kind ~= NOTHING and told_state.limit_of(state) - told_state.units_at(state, now) or 0
   return string.format(' %d %d', spent, told_state.open_units(state, now))
 end
 

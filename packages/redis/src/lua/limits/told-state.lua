@@ -88,9 +88,17 @@ function told_state.open_units(state, now)
   return units
 end
 
+-- The units of the full quota. After a window without a reported limit, at least one unit is free.
+function told_state.limit_of(state)
+  return state.limit == 0 and state.kind == WINDOW and math.max(1, state.remaining) or state.limit
+end
+
+-- Whether the server has told a limit that no call of this cost fits into.
+function told_state.is_above_limit(state, cost) return state.limit > 0 and cost > state.limit end
+
 -- The units that the server has left at a time, if no call reaches it until then.
 function told_state.units_at(state, at)
-  if state.kind == WINDOW then return at >= state.one and state.limit or state.remaining end
+  if state.kind == WINDOW then return at >= state.one and told_state.limit_of(state) or state.remaining end
   return math.min(state.limit, state.remaining + mul_div(math.max(0, at - state.since), state.one, state.other))
 end
 
