@@ -225,3 +225,25 @@ test('units that become free one at a time within the horizon take one call for 
   // The first call grants three turns.
   expect(callCount).toBe(2 + 3);
 });
+
+test('a caller that two limits keep in turn takes one call for both if the second one lets it start soon after the first one', async () => {
+  const clock = manualClock(1e12);
+  const limits = { all: rollingWindow({ limit: 1, window: '500ms' }), user: rollingWindow({ limit: 1, window: '1s' }) };
+  const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
+  const [one, other] = [join(limits, clients[0], clients[1], clock), join(limits, clients[2], clients[3], clock)];
+  const advance = async (ms: number) => {
+    clock.advance(ms);
+    await settle(clients);
+  };
+  await one.wait(keysOf('warm'), { cost: { all: 0 } });
+  await other.check(keysOf('ann'), { cost: { all: 0, user: 1 } });
+  const callCount = await redis.countScriptCallsOf(async () => {
+    const wait = one.wait(keysOf('ann'));
+    await untilQueued(1, 'ann', 'user');
+    await advance(540);
+    await other.check(keysOf('bob'), { cost: { all: 1, user: 0 } }); // The shared limit has room again after 1040 ms.
+    for (let ms = 540; ms < 1040; ms += 4) await advance(4);
+    expect(await wait).toMatchObject({ allowed: true });
+  });
+  expect(callCount).toBe(1 + 2); // That of the check, the arrival, and the turn.
+});

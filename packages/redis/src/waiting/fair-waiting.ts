@@ -35,7 +35,7 @@ export interface FairWaitingOptions {
    * most this time. A process that ends wastes the turns of this time. At most 1 second. A horizon beyond the window
    * counts as the window.
    *
-   * @defaultValue a fiftieth of the window, from 25 to 250 ms
+   * @defaultValue a fiftieth of the window, from 25 to 250 ms, but at least 50 ms with several limits
    */
   horizon?: Duration | undefined;
 }

@@ -7,6 +7,8 @@ import type { TicketItem } from './ticket-items.js';
 
 /** How far ahead a turn is granted by default: a fiftieth of the window, but from 25 to 250 ms. */
 const [LEAST_HORIZON_MICROS, MOST_HORIZON_MICROS] = [25_000, 250_000];
+/** The least with several limits. A ticket that goes to the queue of another one takes no call for this if its turn there is so near. */
+const LEAST_HORIZON_OF_SEVERAL_MICROS = 50_000;
 /** The most turns that one operation grants. */
 const MAX_TURNS = 100;
 /** What determines how far ahead turns are granted. */
@@ -115,6 +117,7 @@ export function queueKeysOf(keys: readonly string[], costs: Costs): string[] {
 function horizonOf(limits: readonly Limit[], { horizonMicros, canDateLogs }: HorizonSettings): number {
   if (!limits.every((limit) => canRecordAhead(limit, canDateLogs))) return 0;
   const window = Math.min(...limits.map(({ windowMicros }) => windowMicros));
-  const usual = Math.max(LEAST_HORIZON_MICROS, Math.min(window / 50, MOST_HORIZON_MICROS));
+  const least = limits.length > 1 ? LEAST_HORIZON_OF_SEVERAL_MICROS : LEAST_HORIZON_MICROS;
+  const usual = Math.max(least, Math.min(window / 50, MOST_HORIZON_MICROS));
   return Math.floor(Math.min(horizonMicros ?? usual, window));
 }
