@@ -76,6 +76,14 @@ export const fetch = [
     ],
   ),
   ...of(
+    'calls/call-planner.ts',
+    ['create-fetch', 'simulation'],
+    [
+      ['calls probe an unreported quota one by one', 'told[limit] = UNREPORTED;', ';'],
+      ['calls do not wait for the responses of an unreported quota', '{ remaining: 4, ', '{ remaining: 1000, '],
+    ],
+  ),
+  ...of(
     'calls/cost-correction.ts',
     ['simulation', 'create-fetch'],
     [['a call costs more than the quota has', 'Math.min(corrected, this.#limit)', 'corrected']],

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter } from '@rollgate/core/outgoing';
+import { until } from '@rollgate/test-support';
 import { freePort } from '@rollgate/test-support/free-port';
 import {
   type CallCost,
@@ -393,6 +394,20 @@ test('the reserve that grows by the rejections of one process holds for the othe
   waits.length = 0;
   await other(api.url);
   expect(waits.map(({ waitMs }) => waitMs)).toEqual([Math.floor(500 + (500 + 2 * 100) * 0.9995) / 10]);
+});
+
+test('calls that have waited for an unknown quota start together when no response reports it', async () => {
+  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  const headers = { [limit!]: '100', [left!]: '100', [reset!]: '0s' }; // Without those of requests.
+  const respond: (() => void)[] = [];
+  api.answer = () => new Promise((resolve) => respond.push(() => resolve({ headers })));
+  const [one, other] = [1, 2].map(() => createFetch({ store, dialects: [openai()] }));
+  const calls = [one!, other!, one!, other!].map((call) => call(api.url));
+  await until('the probe is sent', async () => respond.length === 1);
+  respond[0]!();
+  await until('all others are sent', async () => respond.length === 4);
+  for (const end of respond) end();
+  await Promise.all(calls);
 });
 
 test('a call that costs more than the reported quota rejects at once', async () => {

@@ -44,6 +44,12 @@ interface Learned {
     | undefined;
 }
 
+/**
+ * What limits the calls that wait for a quota when its probe finds none. If all of them started at once, all would rely on their
+ * estimates, before responses can correct these.
+ */
+const UNREPORTED: Told = { remaining: 4, resetMs: 60_000 };
+
 /** Plans calls by what earlier responses have reported. */
 export class CallPlanner {
   readonly #options: ResolvedOptions;
@@ -100,10 +106,12 @@ export class CallPlanner {
     const { clock = performance } = this.#options;
     const { quotas, isRejected } = report;
     const known = this.#options.limits.units.filter((unit) => this.#learned.isReported(place, unit));
-    if (!isRejected || quotas.length > 0) this.#learned.learn(place, route, quotas, clock.now());
+    const isInformative = !isRejected || quotas.length > 0;
+    if (isInformative) this.#learned.learn(place, route, quotas, clock.now());
     const told: Record<string, Told> = {};
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
+      if (quota === undefined && isInformative && name === undefined && !known.includes(unit)) told[limit] = UNREPORTED;
       if (quota === undefined || isOver(quota)) continue;
       const largest = this.#largestCosts.get(unit)!;
       const expected = { cost: cost[limit]!, largest, isKnown: known.includes(unit) };
