@@ -76,11 +76,26 @@ export const queues = [
     ['a check passes one caller', "'0', '+inf') > 0 then return ''", "'0', '+inf') > 1 then return ''"],
     ['a check looks into the queues of another one', 'index = first_key + own_count + 1', 'index = own_count + 1'],
   ]),
+  ...of(
+    'waiting/ask-lead.ts',
+    [test('fair-limits')],
+    [['a process asks long before a turn', 'Math.max(LEAST_MS, MARGIN * this.#slowestMs)', 'Infinity']],
+  ),
+  ...of(
+    'waiting/ticket-group.ts',
+    [test('fair-limits')],
+    [['turns of several limits are granted as late as those of one', 'limits.length > 1', 'false']],
+  ),
+  ...of(
+    'waiting/ticket.ts',
+    [test('ticket-line')],
+    [['a late caller ignores news after the clock was set back', 'this.grantedMicros = -Infinity;', '']],
+  ),
   ...of('waiting/ticket.ts', TURNS, [
     ['a turn that is read twice frees a unit in use', 'if (this.#seen.has(turn)) return false;', ''],
   ]),
   ...of('waiting/waiting-room.ts', TURNS, [
-    ['a caller that is late starts', 'if (!this.#isLate(turn, ticket)) return {', 'if (true) return {'],
+    ['a caller that is late starts', 'if (!this.#startTimes.isLate(turn, ticket)) {', 'if (true) {'],
     [
       'a turn that nobody uses stays recorded',
       'if (turn !== undefined) this.refund(turn);',

@@ -23,8 +23,6 @@ export interface Room {
   send(operation: TicketOperation): void;
   /** Reads a reply that was sent at `sentMs`. */
   receive(text: string, sentMs: number): void;
-  /** Ends the wait of a ticket that is in no queue. */
-  reject(ticket: Ticket, reason: 'full' | 'neverAllowed'): void;
   /** Refunds a turn that no action uses. */
   refund(turn: Turn): void;
   /** The `leave` of a ticket has failed. */

@@ -22,7 +22,9 @@ export type TicketItem =
       /** How long it waits at least, because callers ahead may let it pass. */
       readonly least: number;
     }
-  | { readonly kind: 'missing' | 'full' | 'neverAllowed'; readonly id: number };
+  | { readonly kind: 'missing'; readonly id: number }
+  | { readonly kind: 'full'; readonly id: number }
+  | { readonly kind: 'neverAllowed'; readonly id: number };
 
 const KINDS = ['', 'granted', 'first', 'queued', 'missing', 'full', 'neverAllowed'] as const;
 

@@ -1,5 +1,6 @@
-import type { TicketOperation } from '../operations/operations.js';
 import { AskSchedule, MAX_ASKED } from './ask-schedule.js';
+import { LineTimer } from './line-timer.js';
+import { notePlace, rejectionOf } from './note-place.js';
 import { OrderedTickets } from './ordered-tickets.js';
 import { readTurn } from './read-turn.js';
 import type { Room } from './room.js';
@@ -13,15 +14,13 @@ export class TicketLine {
   readonly #room: Room;
   readonly #tickets = new OrderedTickets();
   readonly #asks: AskSchedule;
-  #stopTimer: (() => void) | undefined;
-  #timerMs = Infinity;
-  /** When the timer calls back, unless it is late. */
-  #dueMs = Infinity;
+  readonly #timer: LineTimer;
 
   constructor(group: TicketGroup, room: Room) {
     this.group = group;
     this.#room = room;
     this.#asks = new AskSchedule(room);
+    this.#timer = new LineTimer(room, () => this.#onTimer());
   }
 
   get isEmpty(): boolean {
@@ -31,9 +30,8 @@ export class TicketLine {
   /** Adds a new ticket, or one that was too late for its turn, with its old number. */
   enter(ticket: Ticket): void {
     const { costs, id, number } = ticket;
-    const { maxWaiting } = ticket.call;
+    const most = ticket.call.maxWaiting === Infinity ? -1 : ticket.call.maxWaiting;
     this.#tickets.add(ticket);
-    const most = maxWaiting === Infinity ? -1 : maxWaiting;
     this.#send('enter', [id, number, most, this.group.costsText(costs)], () => this.#onEnterFailed(ticket));
     this.#asks.noteArrival();
     this.#schedule();
@@ -87,25 +85,12 @@ export class TicketLine {
       if ('wait' in item) this.sendLeave(ticket);
       return;
     }
-    let waitMicros = 0;
-    switch (item.kind) {
-      case 'first':
-        waitMicros = this.group.waitOf(item);
-        ticket.dueMs = receivedMs + waitMicros / 1000;
-        ticket.askMs = ticket.dueMs - this.#room.lead.leadMs(this.group.horizonMicros);
-        break;
-      case 'queued':
-        ticket.number = item.number;
-        ticket.hasFailed = false;
-        ticket.dueMs = receivedMs + item.wait / 1000;
-        waitMicros = item.least;
-        break;
-      case 'missing':
-        ticket.missingSinceMs ??= receivedMs;
-        break;
-      default:
-        this.#room.reject(ticket, item.kind);
+    if (item.kind === 'full' || item.kind === 'neverAllowed') {
+      ticket.fail(rejectionOf(ticket, item.kind));
+      this.remove(ticket);
+      return;
     }
+    const waitMicros = notePlace(ticket, item, this.group, this.#room.lead, receivedMs);
     if ('wait' in item) this.#rejectIfTooLong(ticket, waitMicros, receivedMs);
   }
 
@@ -142,8 +127,8 @@ export class TicketLine {
 
   /** Extends the lease, asks for the turns that are due, and finds lost messages. */
   #sync(): void {
-    this.#timerMs = Infinity;
-    this.#asks.start(this.#dueMs);
+    this.#timer.expire();
+    this.#asks.start(this.#timer.dueMs);
     const asked: (string | number)[] = [];
     for (const ticket of this.#tickets) {
       if (asked.length >= 3 * MAX_ASKED) break;
@@ -162,7 +147,7 @@ export class TicketLine {
   #send(kind: string, rest: readonly unknown[], onError: () => void): void {
     const { encodedPlan, keys } = this.group;
     const caller = this.#room.caller();
-    const operation: TicketOperation = {
+    this.#room.send({
       kind: 'ticket',
       encodedPlan,
       keys,
@@ -177,8 +162,7 @@ export class TicketLine {
         this.#schedule();
       },
       reject: onError,
-    };
-    this.#room.send(operation);
+    });
   }
 
   /** Tickets that are in no queue and have got no message in time get their old place back. */
@@ -193,28 +177,17 @@ export class TicketLine {
 
   /** No reply has come for a whole lease. */
   #giveUpIfFailed(): void {
-    this.#timerMs = Infinity;
-    if (!this.#asks.hasFailed()) {
-      this.#schedule();
-      return;
-    }
-    for (const ticket of [...this.#tickets]) {
+    this.#timer.expire();
+    for (const ticket of this.#asks.hasFailed() ? [...this.#tickets] : []) {
       this.leave(ticket);
       ticket.giveUp();
     }
+    this.#schedule();
   }
 
   #schedule(): void {
     if (this.isEmpty) this.#room.drop(this, this.group.id);
-    const timerMs = this.isEmpty ? Infinity : this.#asks.nextMs(this.#tickets);
-    if (timerMs === this.#timerMs) return;
-    this.#timerMs = timerMs;
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
-    if (timerMs === Infinity) return;
-    const nowMs = this.#room.nowMs();
-    this.#dueMs = Math.max(timerMs, nowMs);
-    this.#stopTimer = this.#room.after(this.#dueMs - nowMs, () => this.#onTimer());
+    this.#timer.set(this.isEmpty ? Infinity : this.#asks.nextMs(this.#tickets));
   }
 
   #onTimer(): void {

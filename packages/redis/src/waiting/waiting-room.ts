@@ -1,30 +1,25 @@
 import {
   type Costs,
-  neverAllowed,
   readMicros,
   type StoreGrant,
   type StoreWait,
   type StoreWaiting,
   scheduleAfter,
-  tooManyWaiting,
 } from '@rollgate/core/store';
 import { performance, randomId } from '../base/platform.js';
 import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import { AskLead } from './ask-lead.js';
+import { KnownTickets } from './known-tickets.js';
 import { LostPlaces } from './lost-places.js';
 import type { QueueingStore, Room, RoomSettings } from './room.js';
 import { ServerClock } from './server-clock.js';
+import { StartTimes } from './start-times.js';
 import { Ticket, type Turn } from './ticket.js';
 import { type Caller, TicketGroup } from './ticket-group.js';
 import { parseTicketItems } from './ticket-items.js';
 import { TicketLine } from './ticket-line.js';
 import { type Leavable, UnconfirmedLeaves } from './unconfirmed-leaves.js';
-
-interface Entry {
-  readonly ticket: Ticket;
-  readonly line: TicketLine;
-}
 
 /** The callers of one store that wait, in queues that all processes share. See `lua/queues/tickets.lua`. */
 export class WaitingRoom implements StoreWaiting, Room {
@@ -34,11 +29,10 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly #settings: RoomSettings;
   readonly #owner = randomId();
   readonly #lines = new Map<string, TicketLine>();
-  readonly #tickets = new Map<number, Entry>();
-  /** Those that have left during the last lease, in their order, because a message may still contain their turn. */
-  readonly #left = new Map<number, Entry & { readonly endMs: number }>();
+  readonly #tickets: KnownTickets;
   readonly #unconfirmed = new UnconfirmedLeaves();
   readonly #serverClock = new ServerClock();
+  readonly #startTimes = new StartTimes(this, this.#serverClock);
   readonly #lostPlaces = new LostPlaces(this.#serverClock);
   #nextId = 1;
 
@@ -46,6 +40,7 @@ export class WaitingRoom implements StoreWaiting, Room {
     this.#store = store;
     this.#settings = settings;
     this.leaseMs = settings.leaseMs;
+    this.#tickets = new KnownTickets(settings.leaseMs);
   }
 
   /** Implements {@link StoreWaiting.wait}. */
@@ -66,8 +61,10 @@ export class WaitingRoom implements StoreWaiting, Room {
           this.#lostPlaces.keep(call, ticket.number, arrivedMs);
           return undefined;
         }
-        await this.#sleepUntilStart(turn, call);
-        if (!this.#isLate(turn, ticket)) return { decision: turn.decision, madeMs: this.#earliestMs(turn.madeMs) };
+        await this.#startTimes.sleepUntil(turn, call);
+        if (!this.#startTimes.isLate(turn, ticket)) {
+          return { decision: turn.decision, madeMs: this.#startTimes.earliestMs(turn) };
+        }
         // What other processes know about this turn no longer holds, so the action must not start.
         const unused = turn;
         turn = undefined;
@@ -77,7 +74,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       }
     } catch (error) {
       if (turn !== undefined) this.refund(turn);
-      else if (ticket.state === 'waits') this.#tickets.get(ticket.id)!.line.leave(ticket);
+      else if (ticket.state === 'waits') this.#tickets.lineOf(ticket)!.leave(ticket);
       else
         ticket.turn.then(
           (late) => late && this.refund(late),
@@ -86,7 +83,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       throw error;
     } finally {
       ticket.state = 'left';
-      this.#forget(ticket.id);
+      this.#tickets.forget(ticket, this.nowMs());
     }
   }
 
@@ -118,7 +115,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       else this.#serverClock.noteReply(now / 1000, sentMs, receivedMs);
     }
     for (const item of items) {
-      const entry = this.#find(item.id);
+      const entry = this.#tickets.find(item.id);
       entry?.line.accept(entry.ticket, item, now, receivedMs);
     }
     if (sentMs !== undefined) this.#unconfirmed.sendAgain();
@@ -126,12 +123,6 @@ export class WaitingRoom implements StoreWaiting, Room {
 
   noteUnconfirmed(ticket: Ticket, line: Leavable): void {
     this.#unconfirmed.add(ticket, line);
-  }
-
-  /** Ends the wait of a ticket that is in no queue. */
-  reject(ticket: Ticket, reason: 'full' | 'neverAllowed'): void {
-    ticket.fail(reason === 'full' ? tooManyWaiting(ticket.call.maxWaiting) : neverAllowed());
-    this.#tickets.get(ticket.id)?.line.remove(ticket);
   }
 
   /** Refunds a turn that no action uses. */
@@ -156,8 +147,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   caller(): Caller {
-    const { clock } = this.#store;
-    const { subscriber } = this.#settings;
+    const [{ clock }, { subscriber }] = [this.#store, this.#settings];
     return {
       nowMicros: clock === undefined ? undefined : readMicros(clock),
       owner: this.#owner,
@@ -185,7 +175,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       line = new TicketLine(group, this);
       this.#lines.set(group.id, line);
     }
-    this.#tickets.set(ticket.id, { ticket, line });
+    this.#tickets.add(ticket, line);
     this.#unconfirmed.delete(ticket);
     line.enter(ticket);
   }
@@ -198,44 +188,13 @@ export class WaitingRoom implements StoreWaiting, Room {
     // are assigned at once gets the start behind the one that is not free yet.
     if (!group.canDelay) enter();
     const refunded = this.#store.refund(receipt, group.canDelay ? enter : undefined);
-    const onEnd = () => {
+    const sent = refunded.catch(() => {}); // Its hits stay recorded then.
+    void sent.then(() => {
       ticket.isRefunding = false;
-    };
-    refunded.then(onEnd, onEnd); // If it has failed, its hits stay recorded.
+    });
   }
 
   readonly #askAll = (): void => {
     for (const line of this.#lines.values()) line.ask();
   };
-
-  async #sleepUntilStart(turn: Turn, { cancellation }: StoreWait): Promise<void> {
-    const nowMs = this.nowMs();
-    const waitMs = (this.hasClock ? turn.startMs : this.#serverClock.toLocalMs(turn.startMs)) - nowMs;
-    if (waitMs <= 0) return;
-    cancellation.throwIfTooLong(waitMs, nowMs);
-    await cancellation.sleep(waitMs, nowMs);
-  }
-
-  #isLate({ startMs }: Turn, { lateCount }: Ticket): boolean {
-    return !this.hasClock && this.#serverClock.isLate(startMs, this.nowMs(), lateCount);
-  }
-
-  #earliestMs(madeMs: number): number {
-    return this.hasClock ? madeMs : Math.min(this.nowMs(), this.#serverClock.toEarliestLocalMs(madeMs));
-  }
-
-  #find(id: number): Entry | undefined {
-    return this.#tickets.get(id) ?? this.#left.get(id);
-  }
-
-  /** Forgets a ticket when no message with its turn can come any more. */
-  #forget(id: number): void {
-    const nowMs = this.nowMs();
-    this.#left.set(id, { ...this.#tickets.get(id)!, endMs: nowMs + this.leaseMs });
-    this.#tickets.delete(id);
-    for (const [old, { endMs }] of this.#left) {
-      if (endMs > nowMs) break;
-      this.#left.delete(old);
-    }
-  }
 }
