@@ -28,9 +28,9 @@ export function renderHome(page: string, read: ReadResults): string {
 function describeTwoLimits(comparison: Results): string {
   const allowedBy = (library: string) => figureOf(comparison, 'two-limits', library);
   return [
-    'A request that one limit rejects uses no quota of the others.',
-    `With limits of 10 an hour and 2 a second, Rollgate allows ${allowedBy('rollgate')} requests of a client that starts with 5 at once.`,
-    `${ALTERNATIVE} allows ${allowedBy(ALTERNATIVE)}. [Comparison](comparison.md#the-limit)`,
+    'By default, a request that one limit rejects uses no quota of the others.',
+    'With limits of 10 an hour and 2 a second, a client sends 5 requests at once and then one every two seconds.',
+    `Rollgate allows ${allowedBy('rollgate')} of them, and ${ALTERNATIVE} allows ${allowedBy(ALTERNATIVE)}. [Comparison](comparison.md#the-limit)`,
   ].join(' ');
 }
 

@@ -49,7 +49,7 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
     edge: 'yes',
   },
   '@nestjs/throttler': {
-    algorithms: '1: log with a block',
+    algorithms: '1: sliding window log, with a block',
     frameworks: 'NestJS',
     stores: 'memory, others from third parties',
     edge: 'no',
@@ -61,13 +61,13 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
     edge: 'no',
   },
   'rolling-rate-limiter': {
-    algorithms: '1: log',
+    algorithms: '1: sliding window log',
     frameworks: NO_FRAMEWORK,
     stores: 'memory, Redis',
     edge: 'no',
   },
   'sliding-window-rate-limiter': {
-    algorithms: '1: log',
+    algorithms: '1: sliding window log',
     frameworks: NO_FRAMEWORK,
     stores: 'memory, Redis',
     edge: 'no',

@@ -2,7 +2,8 @@ import { createTimed, type Probe } from '../probe.js';
 
 export const invalidWindow: Probe = {
   title: 'a window of `NaN`',
-  method: 'Creates a limiter whose window is `NaN`, and checks a key.',
+  method:
+    'Creates a limiter whose window is `NaN`, and checks a key. Reports "logged" if the library only logs the mistake.',
   async run(library) {
     let warnings = 0;
     for (const method of ['warn', 'error'] as const) {

@@ -6,7 +6,7 @@ const ADDRESSES = 100;
 
 export const ipv6Network: Probe = {
   title: 'allowed to an IPv6 network, limit 10',
-  method: `Sends ${ADDRESSES} requests through a trusted proxy, each from a different address in one /64 network, which usually belongs to a single client.`,
+  method: `Sends ${ADDRESSES} requests through a trusted proxy, each from a different address in one /64 network, which usually belongs to a single client. A limiter that counts the network as one client allows 10.`,
   async run(library) {
     if (library.serve === undefined) return undefined;
     const server = await library.serve({ limit: 10, windowMs: 60_000 });

@@ -8,7 +8,7 @@ const MANY = 100_000;
 
 export const keyFlood: Probe = {
   title: 'keys kept in memory',
-  method: `Uses up the limit of one key, checks other keys up to the documented bound, and tests whether the first key is still rejected. Repeats this with one more key. Without a documented bound, checks ${whole(MANY)} other keys. If the first key is still rejected after that, the limiter keeps all keys, and a flood of keys can exhaust the memory.`,
+  method: `Uses up the limit of one key, checks other keys up to the documented bound, and tests whether the first key is still rejected. Repeats this with one more key, after which the first key should be forgotten. Without a documented bound, checks ${whole(MANY)} other keys. If the first key is still rejected after them, the limiter keeps all keys, and a flood of keys can exhaust the memory.`,
   async run(library) {
     const { inMemory, keyBound, hasKeys } = library;
     if (inMemory === undefined || hasKeys === false) return undefined;

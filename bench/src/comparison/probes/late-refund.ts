@@ -7,7 +7,8 @@ const WINDOW_MS = 1000;
 
 export const lateRefund: Probe = {
   title: 'allowed after 5 late refunds, limit 10',
-  method: 'Sends five requests, refunds them after the window has ended, and then sends 30 more.',
+  method:
+    'Sends five requests, refunds them after the window has ended, and then sends 30 more. The refunds should change nothing, so 10 of the 30 should be allowed.',
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     const limiter = await inRedis({ limit: 10, windowMs: WINDOW_MS }, await PrivateRedis.start());

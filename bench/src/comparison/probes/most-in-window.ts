@@ -14,7 +14,7 @@ const MOST_MOMENTS = 3;
 export const mostInWindow: Probe = {
   title: 'most allowed in a window, limit 10',
   method:
-    'Picks up to three of six moments at or just before the end of a minute. Sends one request, or as many as are allowed, at each of them. Tries every combination, and reports the most requests allowed within one minute.',
+    'Sends one request, or as many as are allowed, at each of up to three moments. These moments are at or just before the end of a minute. Tries every combination, and reports the most requests allowed within one minute. An exact limiter allows 10.',
   async run(library) {
     const timed = await createTimed(library, { limit: LIMIT, windowMs: WINDOW_MS });
     if (timed === undefined) return undefined;

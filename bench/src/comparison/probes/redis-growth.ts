@@ -6,7 +6,7 @@ const REJECTED = 1000;
 
 export const redisGrowth: Probe = {
   title: 'bytes per key after 1,000 rejections',
-  method: `Sends ${whole(REJECTED)} requests beyond the limit of 10 for one key, and adds up the \`MEMORY USAGE\` of everything in Redis.`,
+  method: `Sends ${whole(REJECTED)} requests beyond the limit of 10 for one key, and adds up the \`MEMORY USAGE\` of everything in Redis. A limiter that also keeps the rejected requests takes far more memory.`,
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     const redis = await PrivateRedis.start();

@@ -3,7 +3,8 @@ import { countAllowed, type Probe } from '../probe.js';
 
 export const resetPattern: Probe = {
   title: 'a reset of `*` clears',
-  method: 'Uses up the limit of a key, and then resets the key `*`, which a client can choose.',
+  method:
+    'Uses up the limit of a key, and then resets the key `*`, which a client can choose. The reset should clear only that key.',
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     const redis = await PrivateRedis.start();

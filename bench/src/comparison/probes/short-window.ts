@@ -6,7 +6,7 @@ const WINDOW_MS = 500;
 
 export const shortWindow: Probe = {
   title: 'second request after 2 s, limit 1 in 500 ms',
-  method: 'Allows one request in 500 ms, and sends a second one after two seconds.',
+  method: 'Allows one request in 500 ms, and sends a second one after two seconds, which should be allowed.',
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     try {

@@ -7,7 +7,7 @@ const KEYS = 1000;
 
 export const timers: Probe = {
   title: 'timers for 1,000 keys',
-  method: `Checks ${whole(KEYS)} keys in memory, and counts the active timers.`,
+  method: `Checks ${whole(KEYS)} keys in memory, and counts the active timers. A limiter with one timer for each key needs memory for all of them.`,
   async run(library) {
     if (library.inMemory === undefined || library.hasKeys === false) return undefined;
     const time = FakeTime.start();
