@@ -46,7 +46,7 @@ app.use(
   }),
 );
 app.post('/mcp', express.json(), async (request, response) => {
-  // With authentication, use the user of the token as the caller instead of the address.
+  // With authentication, identify the caller by the token's user instead of the address.
   const server = createServer(toKey(request.ip ?? ''));
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
   response.on('close', () => server.close());

@@ -6,7 +6,7 @@ import { startFakeGithub } from './fake-github.js';
 
 const registry = new Registry();
 const registers = [registry];
-// A bucket is one of your accounts. With an account for each customer, omit the label.
+// A bucket is one of your accounts. With an account for each customer, omit this label and the two gauges.
 const responses = new Counter({
   name: 'rollgate_api_responses_total',
   help: 'Responses of APIs. The outcome rejected means that a limit of the API was reached.',

@@ -17,7 +17,7 @@ const io = new Server(httpServer);
 io.use(async (socket, next) => {
   const decision = await connections.check(clientOf(socket));
   if (!decision.allowed) return next(new Error('Too many connections'));
-  // Waits for the transport to close, because a client can leave a namespace and stay connected.
+  // Keeps the slot until the transport closes, because a client can leave a namespace and stay connected.
   socket.conn.once('close', () => connections.release(decision));
   // The client may have disconnected during the check.
   if (socket.conn.readyState !== 'open') await connections.release(decision);

@@ -313,7 +313,7 @@ const FASTIFY: Record<string, Scenario> = {
       expect(JSON.parse((await side.send({ path: '/rejected' })).body)).toEqual({ rejected: 2 });
     }
   },
-  async 'Let rejected requests count'(sides) {
+  async 'Count rejected requests'(sides) {
     const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
     for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   },
