@@ -56,11 +56,13 @@ export const told = [
     ['a later window changes nothing', '|| earliest > known + TOLERANCE_MICROS', ''],
     [
       'numbers of an earlier window count',
-      'isOver || latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]!',
-      'isOver',
+      'latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || (isOver && !isRolling)',
+      'isOver && !isRolling',
     ],
     ['late numbers close a window again', 'isOver ? earliest > known :', 'isOver ? true :'],
-    ['a later reset of the same window counts', 'numbers[start + RESET] = Math.min(known, latest);', ''],
+    ['a later reset of the same window counts', ': Math.min(known, latest);', ': known;'],
+    ['an earlier reset of a rolling quota counts', '? Math.max(known, latest)', '? Math.min(known, latest)'],
+    ['late numbers of a rolling quota are lost', '(isOver && !isRolling)', 'isOver'],
     ['the lower count keeps its time', '    numbers[start + AT] = now;\n  }\n', '  }\n'],
     ['a higher level replaces a lower one', 'told.remaining >= unitsAt(state, now)', 'false'],
     [
@@ -124,7 +126,8 @@ export const told = [
   ...of('redis/src/lua/limits/tell-numbers.lua', REDIS, [
     ['older numbers replace newer ones', 'is_newer = sent >= state.at or', 'is_newer = true or'],
     ['a later window changes nothing', ' or earliest > known + TOLERANCE end', ' end'],
-    ['an earlier window counts', 'is_over or latest + TOLERANCE < state.other', 'is_over'],
+    ['an earlier window counts', 'latest + TOLERANCE < state.other or is_over', 'is_over'],
+    ['an earlier reset of a rolling quota counts', 'math.max(known, latest)', 'math.min(known, latest)'],
     ['a higher level replaces a lower one', 'remaining >= told_state.units_at(state, now)', 'false'],
     ['a grown reserve stays', 'state.reserve * DECAY', 'state.reserve'],
     ['a reserve never grows', 'least + 2 * told.shortfall', 'least'],

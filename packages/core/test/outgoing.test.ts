@@ -206,6 +206,17 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect((await other!.check('token', { cost: 6 })).allowed).toBe(true);
   });
 
+  test('without a limit, the later reset of two responses out of order counts', async () => {
+    const { clock, open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: toldQuota({ lease: '30s', guess: 2 }), store: open() });
+    const [first, second] = [await limiter.check('token'), await limiter.check('token')];
+    clock.advance(10);
+    // In a rolling quota, the second call may have taken the unit that was free after the first reset.
+    await limiter.tell(second, { told: { remaining: 0, resetMs: 2000 } });
+    await limiter.tell(first, { told: { remaining: 0, resetMs: 1000 } });
+    expect((await limiter.check('token')).retryAfterMs).toBe(2000);
+  });
+
   test('a key alone is told what other clients receive', async () => {
     const { open, clock } = sharedStores(kind);
     const limits = { own: rollingWindow({ limit: 9, window: '1m' }), requests: api, tokens: api };

@@ -99,13 +99,15 @@ function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, 
     numbers[start + EARLIEST_RESET] = earliest;
     return;
   }
-  if (isOver || latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]!) return; // Of an earlier window.
+  const isRolling = told.limit === 0;
+  if (latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || (isOver && !isRolling)) return; // Of an earlier window.
   if (told.remaining < numbers[start + REMAINING]!) {
     numbers[start + LIMIT] = told.limit;
     numbers[start + REMAINING] = told.remaining;
     numbers[start + AT] = now;
   }
-  numbers[start + RESET] = Math.min(known, latest);
+  // Without a limit, the earlier reset may be that of a unit which the later response has taken.
+  numbers[start + RESET] = isRolling ? Math.max(known, latest) : Math.min(known, latest);
   numbers[start + EARLIEST_RESET] = Math.min(
     Math.max(numbers[start + EARLIEST_RESET]!, earliest),
     numbers[start + RESET]!,

@@ -145,11 +145,12 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
   if (kind === 'refill') {
     return sent < known.arrived && remaining >= unitsOf(known, now) ? { ...blocked, reserve } : replaced;
   }
-  if (now >= known.latest) return earliest > known.latest ? replaced : blocked;
-  if (sent >= known.arrived || earliest > known.latest + TOLERANCE) return replaced;
+  const isOver = now >= known.latest;
+  if (isOver ? earliest > known.latest : sent >= known.arrived || earliest > known.latest + TOLERANCE) return replaced;
+  if (isOver && limit !== undefined) return blocked;
   if (latest < known.earliest - TOLERANCE) return blocked;
   const lower = remaining < known.remaining ? { limit, remaining, arrived: now } : {};
-  const end = Math.min(latest, known.latest);
+  const end = limit === undefined ? Math.max(latest, known.latest) : Math.min(latest, known.latest);
   return {
     ...blocked,
     told: { ...known, ...lower, latest: end, earliest: Math.min(end, Math.max(earliest, known.earliest)) },

@@ -215,6 +215,21 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
+    title: 'of several numbers without a limit, the lower count and the later reset stay, even after the reset',
+    limit: many,
+    steps: [
+      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 2000 }, many.options), ...allowed(4) },
+      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 1000 }, many.options), ...allowed(3) },
+      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 1500 }, many.options), ...allowed(2) },
+      { at: 10, settle: 0, cost: 1 },
+      { at: 20, settle: 1, cost: 1 },
+      { at: 1020, peek: true, cost: 1, ...waiting(0, 1000, 990) },
+      { at: 2500, settle: 2, cost: 1 },
+      { at: 2500, peek: true, cost: 1, ...rejected(0, 1500) },
+      { at: 4000, peek: true, cost: 1, ...allowed(1) },
+    ],
+  },
+  {
     title: 'the time of a whole refill determines the rate of a full quota',
     limit,
     steps: [

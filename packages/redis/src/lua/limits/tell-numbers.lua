@@ -19,9 +19,11 @@ local function tell_window(state, told, limit, remaining, now, sent, max_age)
     state.one, state.other = latest, earliest
     return
   end
-  if is_over or latest + TOLERANCE < state.other then return end -- Of an earlier window.
+  local is_rolling = limit == 0
+  if latest + TOLERANCE < state.other or is_over and not is_rolling then return end -- Of an earlier window.
   if remaining < state.remaining then state.limit, state.remaining, state.at = limit, remaining, now end
-  state.one = math.min(known, latest)
+  -- Without a limit, the earlier reset may be that of a unit which the later response has taken.
+  state.one = is_rolling and math.max(known, latest) or math.min(known, latest)
   state.other = math.min(math.max(state.other, earliest), state.one)
 end
 
