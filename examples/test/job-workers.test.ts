@@ -4,14 +4,9 @@ import { createInterface } from 'node:readline';
 import { RedisServer } from '@rollgate/test-support';
 import { compile, FOLDER } from './support/example-server.js';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await RedisServer.start();
-});
-afterAll(() => redis.stop());
-
-/** Runs an example to its end, and returns the lines that it printed. */
+/** Runs an example to its end on a server of its own, and returns the lines that it printed. */
 async function run(file: string, options: { env?: object; onLine?: (line: string) => void } = {}): Promise<string[]> {
+  const redis = await RedisServer.start();
   const env = { ...process.env, REDIS_URL: redis.url, ...options.env };
   const child = spawn(process.execPath, [await compile(file)], {
     cwd: FOLDER,
@@ -24,7 +19,9 @@ async function run(file: string, options: { env?: object; onLine?: (line: string
     lines.push(line);
     options.onLine?.(line);
   }
-  expect((await exit)[0]).toBe(0);
+  const [code] = await exit;
+  await redis.stop();
+  expect(code).toBe(0);
   return lines;
 }
 
@@ -65,7 +62,8 @@ function expectWithinLimit(sent: readonly Sent[]): void {
   expect(new Set(sent.map(({ process }) => process)).size).toBeGreaterThan(1);
 }
 
-test('the jobs of two processes of bullmq.ts start in the order of their calls, and a shutdown costs no attempt', async () => {
+// The examples mostly wait, so they run at the same time.
+test.concurrent('the jobs of two processes of bullmq.ts start in the order of their calls, and a shutdown costs no attempt', async () => {
   const sent = await send('bullmq.ts', ({ process: pid, customer }) => {
     if (customer === 8) process.kill(pid, 'SIGTERM'); // The jobs have only one attempt, and one of them waits in this process.
   });
@@ -77,7 +75,7 @@ test('the jobs of two processes of bullmq.ts start in the order of their calls, 
   expect(inOrder(customers)).toEqual(ALL);
 });
 
-test('the processes of workers-redis.ts take turns, and one that shuts down loses no mail', async () => {
+test.concurrent('the processes of workers-redis.ts take turns, and one that shuts down loses no mail', async () => {
   const sent = await send('workers-redis.ts', ({ process: pid, customer }) => {
     if (customer === 10) process.kill(pid, 'SIGTERM');
   });
@@ -90,7 +88,7 @@ test('the processes of workers-redis.ts take turns, and one that shuts down lose
   expect(afterAllHaveCalled).toEqual(processes.slice(-3 - afterAllHaveCalled.length, -3));
 });
 
-test('bullmq-tenants.ts delays the jobs of a tenant that is over its limit, and runs those of others', async () => {
+test.concurrent('bullmq-tenants.ts delays the jobs of a tenant that is over its limit, and runs those of others', async () => {
   const lines = await run('bullmq-tenants.ts');
   expect(lines.map((line) => line.replace(/^.* ms {2}/, '')).sort()).toEqual([
     'ann  report 1',

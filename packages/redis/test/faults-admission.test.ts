@@ -11,21 +11,6 @@ silenceOutages();
 
 const LIMIT = 50;
 
-let server: RedisServer;
-let proxy: FaultyProxy;
-let load: Load | undefined;
-const clients: AppClient[] = [];
-beforeEach(async () => {
-  server = await RedisServer.start();
-  proxy = await FaultyProxy.start(server.port);
-});
-afterEach(async () => {
-  await load?.stop();
-  for (const client of clients.splice(0)) client.end();
-  await proxy.stop();
-  await server.stop();
-});
-
 interface Options {
   readonly kind?: ClientKind;
   readonly onStoreError?: OnStoreError;
@@ -33,21 +18,52 @@ interface Options {
   readonly limit?: number;
 }
 
-/** Creates a limiter with a separate client. */
-function make(
-  port: number,
-  { kind = 'ioredis 6', onStoreError = 'throw', timeout = 200, limit = LIMIT }: Options = {},
-) {
-  const client = openClient(kind, port);
-  clients.push(client);
-  const limits = rollingWindow({ limit, window: '1h' });
-  return new RateLimiter({ limits, store: new RedisStore({ client: client.client }), timeout, onStoreError });
+/** A server with a proxy, and what uses them. */
+class Setup {
+  readonly #clients: AppClient[] = [];
+  #load: Load | undefined;
+
+  private constructor(
+    readonly server: RedisServer,
+    readonly proxy: FaultyProxy,
+  ) {}
+
+  static async start(): Promise<Setup> {
+    const server = await RedisServer.start();
+    return new Setup(server, await FaultyProxy.start(server.port));
+  }
+
+  /** Creates a limiter with a separate client. */
+  readonly make = (
+    port: number,
+    { kind = 'ioredis 6', onStoreError = 'throw', timeout = 200, limit = LIMIT }: Options = {},
+  ) => {
+    const client = openClient(kind, port);
+    this.#clients.push(client);
+    const limits = rollingWindow({ limit, window: '1h' });
+    return new RateLimiter({ limits, store: new RedisStore({ client: client.client }), timeout, onStoreError });
+  };
+
+  /** Twenty callers that check the same key all the time. */
+  readonly hammer = (port: number, options: Options): Load => {
+    this.#load = new Load(this.make(port, options), 20, () => 'ann');
+    return this.#load;
+  };
+
+  async stop(): Promise<void> {
+    await this.#load?.stop();
+    for (const client of this.#clients) client.end();
+    await this.proxy.stop();
+    await this.server.stop();
+  }
 }
 
-/** Twenty callers that check the same key all the time. */
-function hammer(port: number, options: Options): Load {
-  load = new Load(make(port, options), 20, () => 'ann');
-  return load;
+/** A test with a server of its own. These tests run at the same time, because they mostly wait. */
+function testFault(name: string, run: (setup: Setup) => Promise<void>): void {
+  test.concurrent(name, async () => {
+    const setup = await Setup.start();
+    await run(setup).finally(() => setup.stop());
+  });
 }
 
 const untilRedisAllows = (load: Load, count: number) =>
@@ -74,21 +90,24 @@ const served = async (load: Load) => {
 };
 
 describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much with %s', (kind) => {
-  test('when a server is killed: at most the hits that it lost and those of the fallback', async () => {
-    const load = hammer(server.port, { kind, onStoreError: 'fallback' });
-    const before = await untilRedisIsFull(load);
-    await server.kill();
-    await untilPolicyAllows(load, LIMIT);
-    await lasting(300);
-    await server.restart();
-    await untilRedisAllows(load, before + 1);
-    await served(load);
-    await load.stop();
-    expect(load.admitted.byRedis).toBeLessThanOrEqual(2 * LIMIT);
-    expect(load.admitted.byPolicy).toBe(LIMIT);
-  });
+  testFault(
+    'when a server is killed: at most the hits that it lost and those of the fallback',
+    async ({ server, hammer }) => {
+      const load = hammer(server.port, { kind, onStoreError: 'fallback' });
+      const before = await untilRedisIsFull(load);
+      await server.kill();
+      await untilPolicyAllows(load, LIMIT);
+      await lasting(300);
+      await server.restart();
+      await untilRedisAllows(load, before + 1);
+      await served(load);
+      await load.stop();
+      expect(load.admitted.byRedis).toBeLessThanOrEqual(2 * LIMIT);
+      expect(load.admitted.byPolicy).toBe(LIMIT);
+    },
+  );
 
-  test('when a server pauses, which loses nothing', async () => {
+  testFault('when a server pauses, which loses nothing', async ({ server, hammer }) => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
     const before = await untilRedisIsFull(load);
     for (let outage = 0; outage < 2; outage++) {
@@ -102,7 +121,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
     expect(load.admitted).toEqual({ byRedis: before, byPolicy: LIMIT });
   });
 
-  test('when a server is killed repeatedly', async () => {
+  testFault('when a server is killed repeatedly', async ({ server, hammer }) => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
     await untilRedisIsFull(load);
     for (let kill = 1; kill <= 3; kill++) {
@@ -116,7 +135,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
     expect(load.admitted.byPolicy).toBeLessThanOrEqual(LIMIT);
   });
 
-  test('when connections are cut and scripts flushed all the time', async () => {
+  testFault('when connections are cut and scripts flushed all the time', async ({ server, proxy, hammer }) => {
     const limit = 500;
     const load = hammer(proxy.port, { kind, limit });
     await untilRedisAllows(load, 1);
@@ -131,7 +150,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
     expect(load.admitted.byRedis).toBeLessThanOrEqual(limit);
   });
 
-  test('when every reply is late', async () => {
+  testFault('when every reply is late', async ({ server, proxy, make, hammer }) => {
     proxy.delay(150);
     const load = hammer(proxy.port, { kind, onStoreError: 'fallback' });
     await untilPolicyAllows(load, LIMIT);
@@ -145,7 +164,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
 });
 
 describe('a hit that was recorded before', () => {
-  test('a restart cannot refund a hit recorded after it', async () => {
+  testFault('a restart cannot refund a hit recorded after it', async ({ server, make }) => {
     const limiter = make(server.port, { timeout: 10_000 });
     const before = await limiter.check('ann', { cost: LIMIT });
     await server.restart();
@@ -155,7 +174,7 @@ describe('a hit that was recorded before', () => {
   });
 
   // ioredis resends commands without a reply.
-  test('a refund that is sent twice counts once', async () => {
+  testFault('a refund that is sent twice counts once', async ({ server, make }) => {
     const proxy = await ReplyDroppingProxy.start(server.port);
     const limiter = make(proxy.port, { timeout: 10_000 });
     const observer = make(server.port, { timeout: 10_000 });

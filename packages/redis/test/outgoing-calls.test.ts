@@ -12,7 +12,10 @@ async function createStores(hasSubscriber: boolean): Promise<SharedStores> {
   const subscribers = hasSubscriber ? clients.map(() => redis.connect()) : [];
   const [one, other] = clients.map((client, index) => {
     const subscriber = subscribers[index];
-    return new RedisStore({ client, waiting: fairWaiting(subscriber === undefined ? {} : { subscriber }) });
+    return new RedisStore({
+      client,
+      waiting: fairWaiting(subscriber === undefined ? { lease: '1s' } : { subscriber }),
+    });
   });
   await Promise.all([
     ...clients.map((client) => client.ping()),
