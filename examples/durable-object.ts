@@ -25,7 +25,7 @@ export class ClientLimiter {
   }
 }
 
-const toKey = createClientKey(56); // A household commonly has a whole /56 network of IPv6 addresses.
+const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {

@@ -10,7 +10,7 @@ import { z } from 'zod';
 const { PORT = '3000', LIMIT = '100' } = process.env;
 
 const searches = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }) });
-const toKey = createClientKey(56); // A household commonly has a whole /56 network of IPv6 addresses.
+const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
 
 /** Limits a tool by caller. The model gets the rejection as a result, so it can wait or continue without the tool. */
 function limitTool<Args>(limiter: RateLimiter, caller: string, run: (args: Args) => Promise<CallToolResult>) {

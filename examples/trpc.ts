@@ -4,7 +4,7 @@ import { createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { type CreateHTTPContextOptions, createHTTPServer } from '@trpc/server/adapters/standalone';
 
-const toKey = createClientKey(56); // A household commonly has a whole /56 network of IPv6 addresses.
+const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
 
 const createContext = ({ req, res }: CreateHTTPContextOptions) => ({
   // If your users log in, use their IDs instead.

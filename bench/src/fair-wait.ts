@@ -27,12 +27,12 @@ const least = (values: readonly number[]) => Math.min(...values);
 const hundredths = (value: number) => value.toFixed(2);
 
 export const FIGURES: Readonly<Record<keyof Outcome, Column>> = {
-  invertedPercent: { title: '% of pairs out of order', write: tenths, of: most },
-  invertedInRedisPercent: { title: '% of pairs out of order, by arrival in Redis', write: tenths, of: most },
+  invertedPercent: { title: 'pairs out of order (%)', write: tenths, of: most },
+  invertedInRedisPercent: { title: 'pairs out of order, by arrival in Redis (%)', write: tenths, of: most },
   scriptsPerStart: { title: 'scripts per start', write: hundredths, of: median },
-  usedPercent: { title: '% of the quota used', write: tenths, of: median },
+  usedPercent: { title: 'quota used (%)', write: tenths, of: median },
   mostWithin: { title: 'most starts in any 75 ms', write: whole, of: most },
-  startedPercent: { title: '% of live callers that started', write: whole, of: least },
+  startedPercent: { title: 'live callers that started (%)', write: whole, of: least },
 };
 
 /** Lets callers of several processes wait for one limit in Redis, in order and not. */
@@ -80,7 +80,7 @@ function describeMethod(rounds: number): string[] {
     `- **A third refunded**: Every third caller frees its unit ${REFUND_AFTER_MS} ms after its start. The scripts of these refunds do not count.`,
     '- **Quota**: This is the shortest time in which the limit allows these starts, as a share of the time that they took.',
     '- **Most starts in any 75 ms**: The limit allows 5 starts in 100 ms, and each start may come 25 ms late.',
-    `- **bottleneck**: It paces the starts, one in ${WINDOW_MS / LIMIT} ms, because its reservoirs in Redis need intervals of 5 s. So nothing can be refunded.`,
-    `- **Rounds**: ${rounds}. Scripts and quota are medians, the others are the worst figures.`,
+    `- **bottleneck**: It starts one call every ${WINDOW_MS / LIMIT} ms, because its reservoirs in Redis need intervals of at least 5 s. Starts that are paced like this cannot be refunded.`,
+    `- **Rounds**: ${rounds}. Scripts and quota are medians, and the other figures are the worst ones.`,
   ];
 }

@@ -30,7 +30,7 @@ function describeTwoLimits(comparison: Results): string {
   return [
     'By default, a request that one limit rejects uses no quota of the others.',
     'With limits of 10 an hour and 2 a second, a client sends 5 requests at once and then one every two seconds.',
-    `Rollgate allows ${allowedBy('rollgate')} of them, and ${ALTERNATIVE} allows ${allowedBy(ALTERNATIVE)}. [Comparison](comparison.md#the-limit)`,
+    `In the first hour, Rollgate allows ${allowedBy('rollgate')} of them, and ${ALTERNATIVE} allows ${allowedBy(ALTERNATIVE)}. [Comparison](comparison.md#the-limit)`,
   ].join(' ');
 }
 
@@ -39,9 +39,9 @@ function describeRedis(redis: Results): string {
     figureOf(redis, `${what}: new keys, 64 in flight`, 'rollgate') /
     figureOf(redis, `${what}: new keys, 64 in flight`, ITS_REDIS_STORE);
   return [
-    `With 64 checks in flight, Rollgate makes ${tenths(ratio('checks/s'))} times as many checks per second as`,
+    `With 64 checks of new keys in flight, Rollgate completes ${tenths(ratio('checks/s'))} times as many per second as`,
     `${ITS_REDIS_STORE}, the store of ${ALTERNATIVE}.`,
-    `For each check, the Redis server needs ${percent(ratio('server CPU µs/check'))} of the CPU time that it needs with ${ITS_REDIS_STORE}. [Benchmarks](benchmarks.md)`,
+    `The Redis server then spends ${percent(ratio('server CPU µs/check'))} as much CPU time on each check as with ${ITS_REDIS_STORE}. [Benchmarks](benchmarks.md)`,
   ].join(' ');
 }
 
@@ -58,7 +58,7 @@ function describeOutage(comparison: Results): string {
     secondsOf(ALTERNATIVE, /^no reply in (\d+) s$/),
   ];
   return [
-    `When Redis stops, Rollgate still enforces the limit, and decides every request within ${decided} s.`,
+    `When Redis stops, Rollgate limits in each process's memory, and decides every request within ${decided} s.`,
     `In the same test, ${ALTERNATIVE} sends no reply within ${waited} s. [When Redis is down](store-failures.md)`,
   ].join(' ');
 }

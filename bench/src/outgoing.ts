@@ -9,7 +9,7 @@ const ALL = { busy: PROCESSES, foreign: 0 };
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   GitHub: { api: 'github', ...ALL },
   'GitHub, one process busy': { api: 'github', ...ALL, busy: 1 },
-  'GitHub, others use 10 %': { api: 'github', ...ALL, foreign: 0.1 },
+  'GitHub, others use 10%': { api: 'github', ...ALL, foreign: 0.1 },
   OpenAI: { api: 'openai', ...ALL },
   Discord: { api: 'discord', ...ALL },
 };
@@ -62,10 +62,10 @@ function describeMethod(seconds: number): string[] {
     `- **Load**: ${PROCESSES} processes share a private Redis for ${seconds} s. Each process always has ${CALLERS} calls that wait or are open. A server on this machine responds after 20 to 80 ms.`,
     '- **GitHub**: The server allows 250 calls per window of 10 s, instead of 5,000 per hour.',
     '- **One process busy**: Only one of the processes makes calls.',
-    '- **Others use 10 %**: Another client uses a tenth of the quota, evenly over time.',
+    '- **Others use 10%**: Another client uses a tenth of the quota, evenly over time.',
     '- **OpenAI**: The server allows 60,000 tokens, which refill in 10 s instead of a minute. A call takes 200 to 2,000 tokens.',
     '- **Discord**: The server allows 5 calls per window of 1 s. The first call after a window starts the next one.',
-    '- **Quota**: This is what the API allows in this time, without what the other client used. For OpenAI, it includes the tokens that are there at the start. The last calls may count in the next window, so a share can exceed 100 %.',
+    '- **Quota**: This is what the API allows in this time, without what the other client used. For OpenAI, it includes the tokens that are there at the start. The last calls may count in the next window, so a share can exceed 100%.',
     '- **–**: The library works only with GitHub, so it has no result here.',
   ];
 }

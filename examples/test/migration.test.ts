@@ -372,11 +372,11 @@ const ROLLING: Record<string, Scenario> = {
     const clear = { method: 'DELETE', path: '/limits/ann' };
     await expectSame(sides, [act, act, act, clear, act, act, act], [200, 200, 429, 200, 200, 200, 429]);
   },
-  async 'Blocked actions count'(sides) {
+  async 'Rejected actions count'(sides) {
     const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
     for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   },
-  async 'Blocked actions no longer count'(sides) {
+  async 'Rejected actions no longer count'(sides) {
     const [old, now] = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
     expect(old.filter((status) => status === 200)).toHaveLength(1);
     expect(now.filter((status) => status === 200)).toHaveLength(2);
