@@ -1,4 +1,4 @@
-// Better Auth with limits of Rollgate instead of its own: wrong passwords lock the account, and count per address.   npm run example login-better-auth.ts
+// Better Auth with Rollgate's limits on the sign-in: wrong passwords lock the account, and count per address.   npm run example login-better-auth.ts
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lockout, rateLimit, rollingWindow, sameKey } from '@rollgate/web';
@@ -34,7 +34,8 @@ const auth = betterAuth({
   database: memoryAdapter({ user: [], session: [], account: [], verification: [] }), // Your database.
   emailAndPassword: { enabled: true },
   logger: { level: 'error' },
-  rateLimit: { enabled: false }, // It counts per address and path only, and does not lock an account.
+  rateLimit: { customRules: { '/sign-in/email': false } }, // Rollgate limits this path.
+  advanced: { ipAddress: { ipAddressHeaders: ['x-client-ip'] } }, // For the limits on other paths.
   hooks: {
     after: createAuthMiddleware(async ({ path, body, context }) => {
       if (path !== '/sign-in/email' || isAPIError(context.returned)) return;

@@ -27,7 +27,7 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   rollgate: {
     algorithms: '8: see [Algorithms](algorithms.md)',
     frameworks: 'Express, Fastify, Hono, Koa, NestJS, `node:http`, Fetch handlers',
-    stores: 'memory, Redis, PostgreSQL, SQLite, your own function',
+    stores: 'memory, Redis, PostgreSQL, SQLite, your own store',
     edge: 'yes',
   },
   'express-rate-limit': {

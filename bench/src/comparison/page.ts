@@ -75,7 +75,7 @@ function renderMemory(bytes: Results): string {
     return `${whole(figureOf(bytes, row, 'rollgate'))} bytes, and a plain counter takes ${range(ofCounters, whole)} bytes`;
   });
   return wrap(
-    `- Memory per client matters most to you, and most clients send many requests within a window. For 100 requests, an exact window takes ${hits[1]}. For one request, an exact window takes ${hits[0]}.`,
+    `- Memory per client matters most to you, and most clients send many requests within a window. For 100 requests, Rollgate's rolling window takes ${hits[1]}. For one request, Rollgate's rolling window takes ${hits[0]}.`,
   );
 }
 
