@@ -19,7 +19,7 @@ export interface Example {
   language: 'ts' | 'js';
   note: string;
   code: string;
-  /** The packages that its reader has installed: those of the install line above it, or else the one that it imports. */
+  /** The packages that its reader has installed: those of the install lines above it, or else the one that it imports. */
   installed: readonly string[];
 }
 
@@ -50,7 +50,9 @@ export function examplesIn(file: string, lines = linesOf(file)): Example[] {
   let open: { fence: string; info: string; line: number } | undefined;
   let installed: string[] | undefined;
   for (const [index, line] of lines.entries()) {
-    installed = INSTALL_LINE.exec(line)?.[1]?.trim().split(' ') ?? installed;
+    const added = INSTALL_LINE.exec(line)?.[1]?.trim().split(' ');
+    const isAnotherLine = INSTALL_LINE.test(lines[index - 1] ?? '');
+    if (added !== undefined) installed = isAnotherLine ? [...(installed ?? []), ...added] : added;
     if (open === undefined) {
       const [, fence, info = ''] = /^\s*(`{3,})(.*)$/.exec(line) ?? [];
       if (fence !== undefined) open = { fence, info, line: index + 1 };
