@@ -4,6 +4,7 @@ import {
   CALLERS,
   GAP_MS,
   LIMIT,
+  OWN_WINDOW_MS,
   PROCESSES,
   REFUND_AFTER_MS,
   SCENARIOS,
@@ -35,6 +36,9 @@ export const FIGURES: Readonly<Record<keyof Outcome, Column>> = {
   startedPercent: { title: 'live callers that started (%)', write: whole, of: least },
 };
 
+/** Without a reservoir, nothing is freed, and all of its starts have the same distance. */
+const WITHOUT_BOTTLENECK: readonly Scenario[] = ['a third refunded', 'a token bucket', 'two limits'];
+
 /** Lets callers of several processes wait for one limit in Redis, in order and not. */
 export async function measureFairWait({ rounds }: Effort['fairWait']): Promise<Report<WaitingLibrary>> {
   const names = Object.keys(LIBRARIES) as WaitingLibrary[];
@@ -42,7 +46,7 @@ export async function measureFairWait({ rounds }: Effort['fairWait']): Promise<R
   for (let round = 0; round < rounds; round++) {
     for (const scenario of SCENARIOS) {
       for (const library of inTurn(names, round)) {
-        if (library === 'bottleneck' && scenario === 'a third refunded') continue; // Without a reservoir, nothing is freed.
+        if (library === 'bottleneck' && WITHOUT_BOTTLENECK.includes(scenario)) continue;
         const outcome = await runTrial(library, scenario);
         const all = outcomes.get(`${scenario} ${library}`) ?? [];
         outcomes.set(`${scenario} ${library}`, [...all, outcome]);
@@ -78,6 +82,8 @@ function describeMethod(rounds: number): string[] {
     `- **Load**: ${CALLERS} callers of ${PROCESSES} processes wait for ${LIMIT} units per ${WINDOW_MS} ms in a private Redis. They call ${GAP_MS} ms apart, one process after the other.`,
     `- **Out of order**: A pair counts if the caller that called later started more than 25 ms before the other one. That is the \`horizon\`. Callers of the process that was stopped or killed do not count here.`,
     `- **A third refunded**: Every third caller frees its unit ${REFUND_AFTER_MS} ms after its start. The scripts of these refunds do not count.`,
+    `- **A token bucket**: It has a capacity of ${LIMIT} and gets one unit in ${WINDOW_MS / LIMIT} ms.`,
+    `- **Two limits**: Each process also has its own limit of one unit per ${OWN_WINDOW_MS} ms, so both limits keep callers in turn.`,
     '- **Quota**: This is the shortest time in which the limit allows these starts, as a share of the time that they took.',
     '- **Most starts in any 75 ms**: The limit allows 5 starts in 100 ms, and each start may come 25 ms late.',
     `- **bottleneck**: It starts one call every ${WINDOW_MS / LIMIT} ms, because its reservoirs in Redis need intervals of at least 5 s. Starts that are paced like this cannot be refunded.`,

@@ -21,7 +21,7 @@ export function mostWithin(starts: readonly Start[], lengthMs: number): number {
   );
 }
 
-/** The percentage of the quota that was used: how long an exact log needs for so many starts, of how long they took. */
+/** The percentage of the quota that was used: how long the limit needs for so many starts, of how long they took. */
 export function usedPercent(starts: readonly Start[], scenario: Scenario): number {
   const times = starts.map(({ startedMs }) => startedMs);
   return (idealMs(starts.length, scenario) / (Math.max(...times) - Math.min(...times))) * 100;
@@ -29,6 +29,7 @@ export function usedPercent(starts: readonly Start[], scenario: Scenario): numbe
 
 /** The time from the first to the last of so many starts, each as early as possible. */
 function idealMs(count: number, scenario: Scenario): number {
+  if (scenario === 'a token bucket') return ((count - LIMIT) * WINDOW_MS) / LIMIT;
   const freeMs: number[] = [];
   let timeMs = 0;
   for (let index = 0; index < count; index++) {

@@ -1,35 +1,48 @@
-import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Limits, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { type FairWaiting, fairWaiting } from '@rollgate/redis/waiting';
 import Bottleneck from 'bottleneck';
 import { Redis } from 'ioredis';
-import { LIMIT, WINDOW_MS } from './load.js';
+import { LIMIT, OWN_WINDOW_MS, type Scenario, WINDOW_MS } from './load.js';
 
 /** Waits for a unit and starts the action. Resolves to what frees the unit again, unless the library has no such thing. */
 type Wait = (action: () => void) => Promise<(() => Promise<unknown>) | undefined>;
 
 /** Creates the client of one process. Its connections work, and the server knows its scripts. */
-type CreateWait = (redisUrl: string, process: number) => Promise<Wait>;
+type CreateWait = (redisUrl: string, process: number, scenario: Scenario) => Promise<Wait>;
 
-const createPlain: CreateWait = (redisUrl, process) => createRollgate(new Redis(redisUrl), process);
+const createPlain: CreateWait = (redisUrl, ...rest) => createRollgate(new Redis(redisUrl), ...rest);
 
-const createFair: CreateWait = (redisUrl, process) => {
+const createFair: CreateWait = (redisUrl, ...rest) => {
   const client = new Redis(redisUrl);
-  return createRollgate(client, process, fairWaiting({ subscriber: client.duplicate(), lease: '3s' }));
+  return createRollgate(client, ...rest, fairWaiting({ subscriber: client.duplicate(), lease: '3s' }));
 };
 
-async function createRollgate(client: Redis, process: number, waiting?: FairWaiting): Promise<Wait> {
+async function createRollgate(
+  client: Redis,
+  process: number,
+  scenario: Scenario,
+  waiting?: FairWaiting,
+): Promise<Wait> {
   const limiter = new RateLimiter({
-    limits: rollingWindow({ limit: LIMIT, window: `${WINDOW_MS}ms` }),
+    limits: limitsOf(scenario),
     store: new RedisStore({ client, waiting }),
     timeout: '10s',
   });
   await limiter.refund(await limiter.wait(warmUpKey(process)));
+  const key = scenario === 'two limits' ? { all: 'api', own: `process ${process}` } : { all: 'api' };
   return async (action) => {
-    const decision = await limiter.wait('api');
+    const decision = await limiter.wait(key);
     action();
     return () => limiter.refund(decision);
   };
+}
+
+function limitsOf(scenario: Scenario): Limits {
+  const window = `${WINDOW_MS}ms` as const;
+  if (scenario === 'a token bucket') return { all: tokenBucket({ capacity: LIMIT, refill: LIMIT, every: window }) };
+  const all = rollingWindow({ limit: LIMIT, window });
+  return scenario === 'two limits' ? { all, own: rollingWindow({ limit: 1, window: `${OWN_WINDOW_MS}ms` }) } : { all };
 }
 
 /** By this key, `arrivals.ts` recognizes the process. */

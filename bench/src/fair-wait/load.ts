@@ -5,18 +5,28 @@ export const CALLERS = 80;
 export const GAP_MS = 2;
 export const LIMIT = 5;
 export const WINDOW_MS = 100;
+/** The second limit allows each process one unit in this time, so that both limits keep callers in turn. */
+export const OWN_WINDOW_MS = 150;
 /** How far apart starts may come closer than their turns, because each may be late. */
 export const SLACK_MS = 25;
 /** Each third caller refunds its unit so long after its start. */
 const REFUND_EVERY = 3;
 export const REFUND_AFTER_MS = 20;
 
-/** What happens while callers wait. */
-export type Scenario = 'a burst' | 'a third refunded' | 'one of 8 killed' | 'one of 8 stopped for 600 ms';
+/** What the limits are, and what happens while callers wait. */
+export type Scenario =
+  | 'a burst'
+  | 'a third refunded'
+  | 'a token bucket'
+  | 'two limits'
+  | 'one of 8 killed'
+  | 'one of 8 stopped for 600 ms';
 
 export const SCENARIOS: readonly Scenario[] = [
   'a burst',
   'a third refunded',
+  'a token bucket',
+  'two limits',
   'one of 8 killed',
   'one of 8 stopped for 600 ms',
 ];

@@ -14,7 +14,11 @@ const SHOWN: readonly (readonly [figure: keyof Outcome, scenario: Scenario])[] =
   ['invertedPercent', 'one of 8 stopped for 600 ms'],
   ['scriptsPerStart', 'a burst'],
   ['scriptsPerStart', 'a third refunded'],
+  ['scriptsPerStart', 'a token bucket'],
+  ['scriptsPerStart', 'two limits'],
   ['usedPercent', 'a burst'],
+  ['usedPercent', 'a token bucket'],
+  ['usedPercent', 'two limits'],
   ['mostWithin', 'a burst'],
   ['mostWithin', 'one of 8 stopped for 600 ms'],
 ];
@@ -23,13 +27,14 @@ const SHOWN: readonly (readonly [figure: keyof Outcome, scenario: Scenario])[] =
 export function renderFairWait(page: string, read: ReadResults): string {
   const { headers, rows, method, machine } = read('fair-wait');
   const libraries = Object.keys(headers);
-  const lines = SHOWN.map(([figure, scenario]) => {
-    const { cells } = rows.find(({ what }) => what === `${scenario}: ${FIGURES[figure].title}`)!;
+  const lines = SHOWN.flatMap(([figure, scenario]) => {
+    const row = rows.find(({ what }) => what === `${scenario}: ${FIGURES[figure].title}`);
+    if (row === undefined) return []; // A run from before the scenario.
     const texts = libraries.map((library) => {
-      const cell = cells[library];
+      const cell = row.cells[library];
       return typeof cell === 'object' ? cell.text : '–';
     });
-    return [`${FIGURES[figure].title}, ${scenario}`, ...texts];
+    return [[`${FIGURES[figure].title}, ${scenario}`, ...texts]];
   });
   const header = ['measured', ...libraries.map((library) => headers[library]!)];
   const table = markdownTable([header, ...lines], { align: ['l', ...libraries.map(() => 'r')] });

@@ -42,7 +42,7 @@ export async function runTrial(library: WaitingLibrary, scenario: load.Scenario)
       library === 'fair'
         ? await Arrivals.watch(client, (process, place) => process + place * load.PROCESSES)
         : undefined;
-    const connect = { kind: 'connect', library, redisUrl: server.url } as const;
+    const connect = { kind: 'connect', library, redisUrl: server.url, scenario } as const;
     await Promise.all(workers.map((worker, process) => worker.run({ ...connect, process })));
     await sleep(load.WINDOW_MS); // The first distance of a limiter that paces its starts has passed.
     await resetFigures(server);

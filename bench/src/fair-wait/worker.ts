@@ -1,11 +1,17 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { handleTasks, report } from '../worker.js';
 import { LIBRARIES, type WaitingLibrary } from './libraries.js';
-import { nowMs, REFUND_AFTER_MS, type Start } from './load.js';
+import { nowMs, REFUND_AFTER_MS, type Scenario, type Start } from './load.js';
 
 /** What a process does: connects, or makes its calls. */
 export type WaitTask =
-  | { readonly kind: 'connect'; readonly library: WaitingLibrary; readonly redisUrl: string; readonly process: number }
+  | {
+      readonly kind: 'connect';
+      readonly library: WaitingLibrary;
+      readonly redisUrl: string;
+      readonly process: number;
+      readonly scenario: Scenario;
+    }
   | { readonly kind: 'call'; readonly calls: readonly Call[] };
 
 /** A call of `wait` at a time. */
@@ -20,7 +26,7 @@ type Wait = Awaited<ReturnType<(typeof LIBRARIES)[WaitingLibrary]>>;
 let wait: Wait;
 
 handleTasks(async (task: WaitTask): Promise<'done'> => {
-  if (task.kind === 'connect') wait = await LIBRARIES[task.library](task.redisUrl, task.process);
+  if (task.kind === 'connect') wait = await LIBRARIES[task.library](task.redisUrl, task.process, task.scenario);
   else await Promise.all(task.calls.map(call));
   return 'done';
 });
