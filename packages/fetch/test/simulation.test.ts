@@ -128,3 +128,18 @@ test('a limit that the server lowers holds from the next response on', async () 
   expect(rejected).toBeLessThanOrEqual(2);
   expect(allowed).toBeGreaterThanOrEqual(0.95 * (200 + 200 + 100 + 100));
 });
+
+test('a limit that the server lowers rejects only calls that are on their way', async () => {
+  const quota = githubQuota();
+  const serve = quota.serve.bind(quota);
+  let served = 0;
+  quota.serve = (...call) => {
+    served++;
+    if (served === 300) quota.limit = 100; // Within the second window, while many calls are on their way.
+    return serve(...call);
+  };
+  const { allowed, rejected, rejectedByKnownLimit } = await runTrial({ quota, ...GITHUB, ...MANY, seconds: 16 });
+  expect(rejected).toBeGreaterThan(0);
+  expect(rejectedByKnownLimit).toBe(0);
+  expect(allowed).toBe(200 + 100 + 100 + 100);
+});

@@ -7,6 +7,8 @@ export interface Totals {
   allowedUnits: number;
   allowed: number;
   rejected: number;
+  /** The rejected calls that were sent after a response had reported the limit which rejected them. */
+  rejectedByKnownLimit: number;
 }
 
 interface SimulatedApiOptions {
@@ -18,7 +20,9 @@ interface SimulatedApiOptions {
 
 /** A server in virtual time, whose clock differs from that of its clients. */
 export class SimulatedApi {
-  readonly totals: Totals = { allowedUnits: 0, allowed: 0, rejected: 0 };
+  readonly totals: Totals = { allowedUnits: 0, allowed: 0, rejected: 0, rejectedByKnownLimit: 0 };
+  /** As the last response has reported it. */
+  #knownLimit: number | undefined;
 
   constructor(
     readonly clock: ManualClock,
@@ -34,16 +38,21 @@ export class SimulatedApi {
   /** Answers like `fetch`. The cost of a call is in its address. */
   readonly fetch: typeof globalThis.fetch = async (input) => {
     const cost = Number(new URL(input as string).searchParams.get('cost') ?? 1);
+    const knownLimit = this.#knownLimit;
     await this.#travel();
     const quotaStatus = this.#serve(cost);
     if (quotaStatus.isAllowed) {
       this.totals.allowed++;
       this.totals.allowedUnits += cost;
-    } else this.totals.rejected++;
+    } else {
+      this.totals.rejected++;
+      if (knownLimit === quotaStatus.limit) this.totals.rejectedByKnownLimit++;
+    }
     const { status, headers, body } = this.options.api.respond(quotaStatus);
     const { nowMs } = quotaStatus;
     const date = new Date(nowMs - (nowMs % 1000)).toUTCString();
     await this.#travel();
+    this.#knownLimit = quotaStatus.limit;
     return new Response(JSON.stringify(body), { status, headers: { ...headers, date } });
   };
 
