@@ -1,16 +1,7 @@
-import {
-  type Limits,
-  type ManualClock,
-  manualClock,
-  RateLimiter,
-  type RateLimiterOptions,
-  rollingWindow,
-  tokenBucket,
-} from '@rollgate/core';
-import { RedisStore } from '@rollgate/redis';
-import { fairWaiting } from '@rollgate/redis/waiting';
+import { type Limits, manualClock, rollingWindow, tokenBucket } from '@rollgate/core';
 import { until } from '@rollgate/test-support';
 import type { Redis } from 'ioredis';
+import { type JoinOptions, joinQueues } from './support/join-queues.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
 
@@ -21,16 +12,8 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 
-/** A limiter of its own process. Only an event ends the wait of a caller within a test, because the lease is long. */
-function join<Given extends Limits>(
-  limits: Given,
-  client = redis.connect(),
-  subscriber = redis.connect(),
-  clock?: ManualClock,
-): RateLimiter<Given> {
-  const store = new RedisStore({ client, waiting: fairWaiting({ subscriber, lease: '1h' }), clock });
-  return new RateLimiter({ limits, store, prefix, timeout: '30s' } as RateLimiterOptions<Given>);
-}
+const join = <Given extends Limits>(limits: Given, options?: JoinOptions) =>
+  joinQueues(redis, limits, { prefix, ...options });
 
 const untilQueued = (count: number, key: string, name: string) =>
   until(`${count} wait for ${key}`, async () => {
@@ -101,7 +84,7 @@ test('only as many callers of a client go to a shared queue as its own limit has
 test('a caller whose units another limiter takes holds up no others at a limit that they share', async () => {
   const clock = manualClock(1e12);
   const limits = { all: rollingWindow({ limit: 1, window: '1s' }), user: hourly(1) };
-  const connect = <Given extends Limits>(given: Given) => join(given, redis.connect(), redis.connect(), clock);
+  const connect = <Given extends Limits>(given: Given) => join(given, { clock });
   const [mallory, bob, ofAll, ofUser] = [
     connect(limits),
     connect(limits),
@@ -133,7 +116,10 @@ test.each([
     second: rollingWindow({ limit: 1, window }),
   };
   const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
-  const [one, others] = [join(limits, clients[0], clients[1], clock), join(limits, clients[2], clients[3], clock)];
+  const [one, others] = [
+    join(limits, { client: clients[0], subscriber: clients[1], clock }),
+    join(limits, { client: clients[2], subscriber: clients[3], clock }),
+  ];
   const takeAll = async (own: { first: number; second: number }) => {
     for (;;) await others.wait('api', { cost: own });
   };
@@ -181,7 +167,7 @@ test.each([
   const clock = manualClock(1e12);
   const limits = { all: rollingWindow({ limit: 1, window: '1s' }), user: rollingWindow({ limit, window: '4s' }) };
   const clients = ['ann', 'bob', 'cid', 'dan'].map((user) => {
-    const limiter = join(limits, redis.connect(), redis.connect(), clock);
+    const limiter = join(limits, { clock });
     return { limiter, keys: keysOf(user) };
   });
   for (const { limiter, keys } of clients) await limiter.wait({ ...keys, all: keys.user }, { cost: { user: 0 } });
@@ -207,7 +193,10 @@ test('units that become free one at a time within the horizon take one call for 
   const clock = manualClock(1e12);
   const bucket = tokenBucket({ capacity: 2, refill: 1, every: '20ms' });
   const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
-  const limiters = [join(bucket, clients[0], clients[1], clock), join(bucket, clients[2], clients[3], clock)];
+  const limiters = [
+    join(bucket, { client: clients[0], subscriber: clients[1], clock }),
+    join(bucket, { client: clients[2], subscriber: clients[3], clock }),
+  ];
   for (const limiter of limiters) await limiter.wait(freshPrefix());
   const starts: number[] = [];
   const callCount = await redis.countScriptCallsOf(async () => {
@@ -230,7 +219,10 @@ test('a caller that two limits keep in turn takes one call for both if the secon
   const clock = manualClock(1e12);
   const limits = { all: rollingWindow({ limit: 1, window: '500ms' }), user: rollingWindow({ limit: 1, window: '1s' }) };
   const clients = [redis.connect(), redis.connect(), redis.connect(), redis.connect()] as const;
-  const [one, other] = [join(limits, clients[0], clients[1], clock), join(limits, clients[2], clients[3], clock)];
+  const [one, other] = [
+    join(limits, { client: clients[0], subscriber: clients[1], clock }),
+    join(limits, { client: clients[2], subscriber: clients[3], clock }),
+  ];
   const advance = async (ms: number) => {
     clock.advance(ms);
     await settle(clients);

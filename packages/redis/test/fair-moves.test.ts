@@ -1,7 +1,6 @@
-import { RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
-import { RedisStore } from '@rollgate/redis';
-import { fairWaiting } from '@rollgate/redis/waiting';
+import { rollingWindow } from '@rollgate/core';
 import { until } from '@rollgate/test-support';
+import { joinQueues } from './support/join-queues.js';
 import { PrivateRedis } from './support/private-redis.js';
 
 const redis = PrivateRedis.forThisFile();
@@ -9,16 +8,6 @@ const redis = PrivateRedis.forThisFile();
 /** A caller waits longer for its own limit than behind others for the shared one. */
 const limits = { all: rollingWindow({ limit: 1, window: '1h' }), user: rollingWindow({ limit: 1, window: '24h' }) };
 const keysOf = (user: string) => ({ all: 'all', user });
-type Options = Partial<RateLimiterOptions<typeof limits>>;
-
-/** A limiter of its own process. It asks for its callers only after an event, because the lease is long. */
-function join(options: Options = {}): RateLimiter<typeof limits> {
-  const store = new RedisStore({
-    client: redis.connect(),
-    waiting: fairWaiting({ subscriber: redis.connect(), lease: '1h' }),
-  });
-  return new RateLimiter({ limits, store, timeout: '30s', ...options } as RateLimiterOptions<typeof limits>);
-}
 
 const countQueued = async (key: string, name: string) =>
   Number(await redis.server.run('ZCOUNT', `rollgate:{${key}}:${name}/q`, '0', '+inf'));
@@ -29,7 +18,8 @@ const shared = { all: 1, user: 0 };
 const own = { all: 0, user: 1 };
 
 test('a caller that earlier callers move does not hold up others at a limit for which it does not wait', async () => {
-  const [first, second, moved, plain] = [join(), join(), join(), join({ checks: 'overtake' })];
+  const [first, second, moved] = [joinQueues(redis, limits), joinQueues(redis, limits), joinQueues(redis, limits)];
+  const plain = joinQueues(redis, limits, { checks: 'overtake' });
   const take = (user: string, cost: typeof shared) => plain.check(keysOf(user), { cost });
   const held = await take('held', shared);
   const [ofEve, ofMallory] = [await take('eve', own), await take('mallory', own)];

@@ -1,15 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import {
-  type Limits,
-  leakyBucket,
-  RateLimiter,
-  type RateLimiterOptions,
-  rollingWindow,
-  tokenBucket,
-} from '@rollgate/core';
-import { RedisStore } from '@rollgate/redis';
-import { fairWaiting } from '@rollgate/redis/waiting';
+import { type Limits, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
 import { until } from '@rollgate/test-support';
+import { joinQueues } from './support/join-queues.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { readHitTimes } from './support/read-hits.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -21,13 +13,7 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 
-/** A limiter of its own process. */
-function join<Given extends Limits>(limits: Given): RateLimiter<Given> {
-  const waiting = fairWaiting({ subscriber: redis.connect(), lease: '1h' });
-  const store = new RedisStore({ client: redis.connect(), waiting });
-  return new RateLimiter({ limits, store, prefix, timeout: '30s' } as RateLimiterOptions<Given>);
-}
-
+const join = <Given extends Limits>(limits: Given) => joinQueues(redis, limits, { prefix });
 const one = rollingWindow({ limit: 1, window: '1h' });
 
 /** Two limiters, whose connections work. The server knows their scripts. */

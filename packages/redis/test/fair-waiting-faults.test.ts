@@ -1,9 +1,9 @@
-import { type Limits, RateLimiter, type RateLimiterOptions, rollingWindow, tokenBucket } from '@rollgate/core';
-import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { type FairWaiting, type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
+import { type Limits, type RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
+import { type JoinOptions, joinQueues } from './support/join-queues.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -15,27 +15,8 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 
-interface Options extends FairWaitingOptions {
-  readonly client?: RedisStoreOptions['client'];
-  readonly waiting?: FairWaiting;
-  readonly maxWaiting?: number;
-  readonly onStoreError?: 'throw' | 'deny';
-}
-
-/** A limiter with its own store. Only an event ends the wait of a caller within a test, because the lease is long. */
-function join<Given extends Limits>(limits: Given, options: Options = {}): RateLimiter<Given> {
-  const { client = redis.connect(), waiting, maxWaiting = Infinity, onStoreError = 'throw', ...rest } = options;
-  const fair = waiting ?? fairWaiting({ subscriber: redis.connect(), lease: '1h', ...rest });
-  const store = new RedisStore({ client, waiting: fair });
-  return new RateLimiter({
-    limits,
-    store,
-    prefix,
-    timeout: '30s',
-    maxWaiting,
-    onStoreError,
-  } as RateLimiterOptions<Given>);
-}
+const join = <Given extends Limits>(limits: Given, options?: JoinOptions) =>
+  joinQueues(redis, limits, { prefix, ...options });
 
 const countQueued = async (key = 'api', name = 'default') =>
   Number(await redis.server.run('ZCOUNT', `${prefix}:{${key}}:${name}/q`, '0', '+inf'));
