@@ -136,7 +136,8 @@ test('in the queues that processes share, a response lets the callers of all pro
   const limits = toldQuota({ lease: '30s', retryAfter: '1h' });
   const prefix = freshPrefix();
   const [one, other] = [1, 2].map(() => {
-    const waiting = fairWaiting({ subscriber: redis.connect() });
+    // With so long a lease, only a message lets a caller start before the test times out.
+    const waiting = fairWaiting({ subscriber: redis.connect(), lease: '1h' });
     const store = new RedisStore({ client: redis.connect(), waiting });
     return new OutgoingLimiter({ limits, store, prefix, timeout: '30s' });
   });

@@ -97,8 +97,10 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
   /** The numbers that a charge or a settlement by this limit sets. Without them, they count units. */
   readonly told: ToldNumbers | undefined;
   readonly tells: boolean;
+  /** The limit that sets no numbers, if this one does. */
+  readonly quota: ToldQuota | undefined;
 
-  constructor({ leaseMicros, limit, maxAgeMicros, retryAfterMicros }: Settings, told?: ToldNumbers) {
+  constructor({ leaseMicros, limit, maxAgeMicros, retryAfterMicros }: Settings, told?: ToldNumbers, quota?: ToldQuota) {
     this.limit = limit;
     this.leaseMicros = leaseMicros;
     this.maxAgeMicros = maxAgeMicros;
@@ -107,6 +109,7 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
     this.keepMicros = Math.max(leaseMicros, maxAgeMicros);
     this.told = told;
     this.tells = told !== undefined;
+    this.quota = quota;
     Object.freeze(this);
   }
 
@@ -116,11 +119,12 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
    */
   telling(told: ToldNumbers): ToldQuota {
     const within = (micros: number) => Math.min(micros, this.maxAgeMicros);
-    return new ToldQuota(this, {
+    const numbers = {
       ...told,
       resetMicros: told.kind === server.REFILL ? told.resetMicros : within(told.resetMicros),
       blockMicros: within(told.blockMicros),
-    });
+    };
+    return new ToldQuota(this, numbers, this.quota ?? this);
   }
 
   /** Creates what keeps the calls open that the checks of a limiter start. */

@@ -1,4 +1,5 @@
 import type { Awaitable, Clock, CountingStore, Decision, Store } from '@rollgate/core';
+import type { ToldQuota } from '@rollgate/core/outgoing';
 import {
   type Costs,
   type CounterAlgorithm,
@@ -10,6 +11,7 @@ import {
   type SettledCosts,
   type StoreConnection,
   type StoreWaiting,
+  tells,
   toDecision,
 } from '@rollgate/core/store';
 import hashSlotOf from 'cluster-key-slot';
@@ -128,7 +130,9 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.charge}. */
   async charge(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
-    const { limitDecisions } = await this.#changes.charge(this.#toInput(plan, keys, costs));
+    const charged = this.#changes.charge(this.#toInput(plan, keys, costs));
+    if (plan.rules.some(({ limit }) => tells(limit))) this.#wakeTold(plan, keys);
+    const { limitDecisions } = await charged;
     return toDecision(plan.rules, limitDecisions, undefined);
   }
 
@@ -183,6 +187,14 @@ export class RedisStore implements Store, CountingStore {
     const keys = hits.map(({ key }) => key);
     const costs = hits.map(({ atMicros }) => (atMicros > 0 ? 1 : 0));
     this.#queues.wake(checkedPlan, keys, costs);
+  }
+
+  /** Grants the turns of units that reported numbers have freed. All limits of such a charge are those of servers. */
+  #wakeTold(plan: Plan, keys: Keys): void {
+    if (this.#queues === undefined) return;
+    const rules = plan.rules.map((rule) => ({ ...rule, limit: (rule.limit as ToldQuota).quota! }));
+    const encodedPlan = this.#plans.encode({ ...plan, rules });
+    this.#queues.wake(encodedPlan, encodedPlan.buildKeys(keys), 1);
   }
 
   #toQueueingStore(): QueueingStore {
