@@ -39,8 +39,7 @@ export const told = [
     ['a full quota keeps its reserve', 'isFull ? 0 : reserveFor(state, 0)', 'reserveFor(state, 0)'],
     ['the next unit is in the reserve', 'Math.max(units, reserve) + 1', 'units + 1'],
     ['a call above the limit waits', 'const isNever = isAboveLimit(state, cost);', 'const isNever = false;'],
-    ['a probe needs a limit', 'open === 0 && !isAboveLimit(state, cost) ?', 'false ?'],
-    ['a probe starts next to open calls', 'open === 0 && !isAboveLimit(state, cost) ?', '!isAboveLimit(state, cost) ?'],
+    ['a probe needs a limit', 'Math.max(cost, limitOf(state))', 'limitOf(state)'],
     ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
     ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units', 'Math.max(0, units'],
     ['the next unit comes during a block', 'isBlocked ? reserveFor(state, 1) + 1 : Math.min', 'Math.min'],
@@ -136,7 +135,11 @@ export const told = [
     ['open calls do not count', 'time_of_units(state, cost + open + reserve)', 'time_of_units(state, cost + reserve)'],
     ['open calls use up the reserve', 'open <= limit - cost - reserve then', 'open <= limit - cost then'],
     ['the next unit is in the reserve', 'math.max(units, reserve) + 1', 'units + 1'],
-    ['a call above the limit waits', 'if not told_state.is_above_limit(state, cost) then', 'if true then'],
+    [
+      'a call above the limit waits',
+      '  if not told_state.is_above_limit(state, cost) then\n    told_wait',
+      '  if true then\n    told_wait',
+    ],
     [
       'a check without a cost learns nothing',
       'if rule.told then tell_numbers(rule, state, now, recorded_at)',

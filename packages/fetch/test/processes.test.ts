@@ -61,8 +61,7 @@ const tokens = (seconds = 30): Omit<Case, 'api'> => ({
 const documented = () => ({ ...windows(), ownLimit: { limit: 300, window: 10_200 } });
 /** Each window begins with a call, which has to arrive first. */
 const started = () => ({ quota: new StartedWindows(5, 1000), seconds: 20, units: 100, used: 0.9 });
-/** Whole seconds do not show which calls of a rolling window have ended. */
-const rolling = () => ({ ...windows(), quota: new RollingQuota(300, 10_000), rejected: 0.005 });
+const rolling = () => ({ ...windows(), quota: new RollingQuota(300, 10_000) });
 const late = { latencyMs: [20, 2000], callers: 50 } as const;
 /** In each window, many callers learn that it is used up. */
 const learned = { rejected: 0.5 };
@@ -94,7 +93,7 @@ const CASES: Readonly<Record<string, () => Case>> = {
   'Slack, by its rejections alone': () => ({ api: 'slack', ...windows(), ...learned }),
   '`Retry-After` alone': () => ({ api: 'retryAfter', ...windows(), ...learned }),
   'GitHub, responses after up to 2 s': () => ({ api: 'github', ...windows(), ...late }),
-  'OpenAI, responses after up to 2 s': () => ({ api: 'openai', ...tokens(60), ...late, used: 0.85 }),
+  'OpenAI, responses after up to 2 s': () => ({ api: 'openai', ...tokens(60), ...late, used: 0.9 }),
   'GitHub, 90 s ahead': () => ({ api: 'github', ...windows(), aheadMs: 90_000 }),
   'GitHub, 90 s behind': () => ({ api: 'github', ...windows(), aheadMs: -90_000 }),
   'Anthropic, 90 s ahead': () => ({ api: 'anthropic', ...tokens(), aheadMs: 90_000 }),

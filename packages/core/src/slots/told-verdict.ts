@@ -54,9 +54,8 @@ function timeOfCall(state: State, cost: number, open: number, guess: number): nu
 function timeByNumbers(state: State, cost: number, open: number, guess: number): number {
   // Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
   if (!isKnown(state)) return cost <= guess - open ? -Infinity : Infinity;
-  // After a window without a reported limit, a call of any cost starts as a probe.
-  const limit = open === 0 && !isAboveLimit(state, cost) ? Math.max(cost, limitOf(state)) : limitOf(state);
-  if (cost > limit) return Infinity;
+  if (isAboveLimit(state, cost)) return Infinity;
+  const limit = Math.max(cost, limitOf(state)); // After a window without a reported limit, a call of any cost starts as a probe.
   const reserve = reserveFor(state, cost);
   return open <= limit - cost - reserve ? timeOfUnits(state, cost + open + reserve) : Infinity;
 }

@@ -26,11 +26,10 @@ local function time_of(rule, state, cost, open)
   if state.kind == NOTHING then
     -- Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
     if cost <= rule.limit - open then time = -NEVER end
-  else
-    local limit, reserve = told_state.limit_of(state), told_state.reserve_for(state, cost)
+  elseif not told_state.is_above_limit(state, cost) then
     -- After a window without a reported limit, a call of any cost starts as a probe.
-    if open == 0 and not told_state.is_above_limit(state, cost) then limit = math.max(cost, limit) end
-    if cost <= limit and open <= limit - cost - reserve then time = told_state.time_of_units(state, cost + open + reserve) end
+    local limit, reserve = math.max(cost, told_state.limit_of(state)), told_state.reserve_for(state, cost)
+    if open <= limit - cost - reserve then time = told_state.time_of_units(state, cost + open + reserve) end
   end
   return math.max(state.blocked, time)
 end
