@@ -31,7 +31,7 @@ const worker = new Worker<Mail>(
     try {
       await api.wait('mail', { timeout: '30s', signal });
     } catch {
-      // The job has not called the API, so going back into the queue costs it no attempt.
+      // The job has not called the API yet, so put it back without using an attempt.
       if (signal?.aborted) {
         await job.moveToWait(token);
         throw new WaitingError();

@@ -31,7 +31,7 @@ const signInLimit = rateLimit({
 const auth = betterAuth({
   baseURL: 'http://localhost:3000',
   secret: 'a secret of at least 32 characters',
-  database: memoryAdapter({ user: [], session: [], account: [], verification: [] }), // Your database.
+  database: memoryAdapter({ user: [], session: [], account: [], verification: [] }), // Replace with your database.
   emailAndPassword: { enabled: true },
   logger: { level: 'error' },
   rateLimit: { customRules: { '/sign-in/email': false } }, // Rollgate limits this path.

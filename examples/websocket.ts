@@ -38,7 +38,7 @@ server.on('upgrade', async (request: IncomingMessage, socket: Duplex, head: Buff
     reject(socket, decision);
     return;
   }
-  // Calls back when the connection has ended in any way, even if that was during the check or fails the handshake.
+  // Runs when the connection has ended for any reason, even if it ended during the check or fails the handshake.
   finished(socket, () => connections.release(decision));
   webSockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, client));
 });
