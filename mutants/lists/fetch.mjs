@@ -79,8 +79,12 @@ export const fetch = [
     'calls/call-planner.ts',
     ['create-fetch', 'simulation'],
     [
-      ['calls probe an unreported quota one by one', 'told[limit] = UNREPORTED;', ';'],
-      ['calls do not wait for the responses of an unreported quota', '{ remaining: 4, ', '{ remaining: 1000, '],
+      [
+        'calls probe an unreported quota one by one',
+        'told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };',
+        '',
+      ],
+      ['calls do not wait for the responses of an unreported quota', 'UNREPORTED_CALLS = 4', 'UNREPORTED_CALLS = 1000'],
     ],
   ),
   ...of(

@@ -401,13 +401,33 @@ test('calls that have waited for an unknown quota start together when no respons
   const headers = { [limit!]: '100', [left!]: '100', [reset!]: '0s' }; // Without those of requests.
   const respond: (() => void)[] = [];
   api.answer = () => new Promise((resolve) => respond.push(() => resolve({ headers })));
-  const [one, other] = [1, 2].map(() => createFetch({ store, dialects: [openai()] }));
+  const cost = () => ({ tokens: 10, requests: 1000 });
+  const [one, other] = [1, 2].map(() => createFetch({ store, dialects: [openai()], cost }));
   const calls = [one!, other!, one!, other!].map((call) => call(api.url));
   await until('the probe is sent', async () => respond.length === 1);
   respond[0]!();
   await until('all others are sent', async () => respond.length === 4);
   for (const end of respond) end();
   await Promise.all(calls);
+});
+
+test('a call of any cost does not wait for a reset when no response reports the quota', async () => {
+  const create = () => createFetch({ store, dialects: [openai()], cost: () => ({ tokens: 1000 }) });
+  await create()(api.url);
+  await createPatient({ dialects: [openai()], cost: () => ({ tokens: 1000 }) })(api.url); // It has seen no response yet.
+  expect([api.received.length, waits]).toEqual([2, []]);
+});
+
+test('a response without the quota leaves the numbers that other processes know', async () => {
+  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
+  api.answerWith({ headers: { [limit!]: '6000', [left!]: '0', [reset!]: '600ms' } }, { status: 500 }, {});
+  const create = () => createPatient({ dialects: [openai()], cost: () => ({ tokens: 500 }) });
+  const [one, other] = [create(), create()];
+  await one(api.url);
+  expect((await other(api.url)).status).toBe(500);
+  for (let call = 0; call < 2; call++) await one(api.url);
+  // Two calls wait for the units of their cost and of the reserve, of which ten per millisecond come back.
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([100, 50]);
 });
 
 test('a call that costs more than the reported quota rejects at once', async () => {

@@ -22,7 +22,10 @@ export interface Told {
    * @defaultValue For `'refill'`, the limit that was known before, and at least `remaining`
    */
   limit?: number | undefined;
-  /** When the full quota is back: the end of the window, or the time at which a quota that refills is full. */
+  /**
+   * When the full quota is back: the end of the window, or the time at which a quota that refills is full. A window that has ended
+   * (0) changes nothing that is known.
+   */
   resetMs?: number | undefined;
   /**
    * How the quota comes back: `'window'` all at once, or `'refill'` evenly, as in a token bucket.

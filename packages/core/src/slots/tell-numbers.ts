@@ -4,6 +4,7 @@ import {
   BLOCKED,
   EARLIEST_RESET,
   FILL,
+  isKnown,
   KEEP,
   KIND,
   type Kind,
@@ -77,6 +78,7 @@ export function tellNumbers(
   if (told.kind === NOTHING) return;
   const sent = Math.min(sentMicros, nowMicros);
   if (told.kind === WINDOW) {
+    if (told.resetMicros === 0 && isKnown(state)) return; // A window that has ended shows nothing of the present one.
     const remaining = Math.min(told.remaining, told.limit || told.remaining);
     tellWindow(state, { ...told, remaining }, nowMicros, sent, keepMicros);
     return;
@@ -117,12 +119,12 @@ function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, 
 function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
   const { numbers, start } = state;
   adaptReserve(state, told);
-  const isKnown = numbers[start + KIND] === REFILL;
-  if (isKnown && sent < numbers[start + AT]! && told.remaining >= unitsAt(state, now)) return;
+  const refills = numbers[start + KIND] === REFILL;
+  if (refills && sent < numbers[start + AT]! && told.remaining >= unitsAt(state, now)) return;
   const missing = told.limit - told.remaining;
   if (told.windowMicros > 0) setRate(state, told.limit, told.windowMicros);
   else if (missing > 0 && told.resetMicros > 0) setRate(state, missing, told.resetMicros);
-  else if (!isKnown) setRate(state, told.limit, DEFAULT_SPAN_MICROS);
+  else if (!refills) setRate(state, told.limit, DEFAULT_SPAN_MICROS);
   replace(state, told, now, keep);
   numbers[start + SINCE] = now;
 }

@@ -45,10 +45,10 @@ interface Learned {
 }
 
 /**
- * What limits the calls that wait for a quota when its probe finds none. If all of them started at once, all would rely on their
- * estimates, before responses can correct these.
+ * How many of the calls that wait for a quota may be open when its probe finds none. If all of them started at once, all would rely
+ * on their estimates, before responses can correct these.
  */
-const UNREPORTED: Told = { remaining: 4, resetMs: 60_000 };
+const UNREPORTED_CALLS = 4;
 
 /** Plans calls by what earlier responses have reported. */
 export class CallPlanner {
@@ -111,9 +111,12 @@ export class CallPlanner {
     const told: Record<string, Told> = {};
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
-      if (quota === undefined && isInformative && name === undefined && !known.includes(unit)) told[limit] = UNREPORTED;
-      if (quota === undefined || isOver(quota)) continue;
       const largest = this.#largestCosts.get(unit)!;
+      if (quota === undefined && isInformative && name === undefined && !known.includes(unit)) {
+        // No call waits for the end of this window, and it replaces nothing that other processes know.
+        told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
+      }
+      if (quota === undefined || isOver(quota)) continue;
       const expected = { cost: cost[limit]!, largest, isKnown: known.includes(unit) };
       if (name === undefined) this.#corrections.get(unit)!.learn(quota, expected.cost, report);
       told[limit] = { ...toTold(quota), ...reserveForOthers(quota, expected, report) };

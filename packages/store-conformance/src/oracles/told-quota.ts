@@ -120,6 +120,7 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
         };
   if (kind === undefined) return blocked;
   const known = blocked.told;
+  if (kind === 'window' && reset === 0 && known !== undefined) return blocked;
   const sent = Math.min(now, sentAt);
   const knownLimit = kind === 'refill' ? Math.max(1, known?.limit ?? 0, told!.remaining!) : undefined;
   const limit = told!.limit ?? knownLimit;

@@ -215,6 +215,25 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
+    title: 'a window that has ended lets calls start together while nothing is known, and replaces nothing',
+    limit,
+    steps: [
+      { at: 0, charge: 1, ...telling({ kind: 'window', remaining: 8, reset: 0 }), ...allowed(8) },
+      { at: 0, charge: 1, ...telling({ kind: 'window', remaining: 4, reset: 0 }), ...allowed(8) },
+      { at: 0, cost: 6, ...allowed(2) },
+      { at: 0, peek: true, cost: 3, ...waiting(2, 1000) },
+      { at: 10, settle: 2, cost: 6 },
+      { at: 10, peek: true, cost: 8, ...allowed(8) },
+      {
+        at: 10,
+        charge: 1,
+        ...telling({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 }),
+        ...rejected(0, 1000, 60_000, 1000),
+      },
+      { at: 10, charge: 1, ...telling({ kind: 'window', remaining: 8, reset: 0 }), ...rejected(0, 1000, 60_000, 1000) },
+    ],
+  },
+  {
     title: 'of several numbers without a limit, the lower count and the later reset stay, even after the reset',
     limit: many,
     steps: [

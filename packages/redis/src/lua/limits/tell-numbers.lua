@@ -53,6 +53,8 @@ local function tell_numbers(rule, state, now, sent)
     state.keep = math.max(state.keep, rule.max_age)
   end
   if told.kind == NOTHING then return end
+  -- A window that has ended shows nothing of the present one.
+  if told.kind == WINDOW and told.reset == 0 and state.kind ~= NOTHING then return end
   local limit, tell_kind = told.limit, tell_window
   if told.kind == REFILL then
     limit, tell_kind = limit > 0 and limit or math.max(1, state.limit, told.remaining), tell_refill
