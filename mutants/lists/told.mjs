@@ -55,13 +55,15 @@ export const told = [
     ['a later window changes nothing', '|| earliest > known + TOLERANCE_MICROS', ''],
     [
       'numbers of an earlier window count',
-      'latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || (isOver && !isRolling)',
-      'isOver && !isRolling',
+      'latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || !matters',
+      '!matters',
     ],
     ['late numbers close a window again', 'isOver ? earliest > known :', 'isOver ? true :'],
     ['a later reset of the same window counts', ': Math.min(known, latest);', ': known;'],
     ['an earlier reset of a rolling quota counts', '? Math.max(known, latest)', '? Math.min(known, latest)'],
-    ['late numbers of a rolling quota are lost', '(isOver && !isRolling)', 'isOver'],
+    ['late numbers of a rolling quota are lost', '!isOver || (isRolling && isLower)', '!isOver'],
+    ['late numbers close a rolling quota again', '!isOver || (isRolling && isLower)', '!isOver || isRolling'],
+    ['a response without the limit erases it', '|| knownLimit(state, told.remaining)', ''],
     ['the lower count keeps its time', '    numbers[start + AT] = now;\n  }\n', '  }\n'],
     ['a higher level replaces a lower one', 'told.remaining >= unitsAt(state, now)', 'false'],
     [
@@ -125,7 +127,7 @@ export const told = [
   ...of('redis/src/lua/limits/tell-numbers.lua', REDIS, [
     ['older numbers replace newer ones', 'is_newer = sent >= state.at or', 'is_newer = true or'],
     ['a later window changes nothing', ' or earliest > known + TOLERANCE end', ' end'],
-    ['an earlier window counts', 'latest + TOLERANCE < state.other or is_over', 'is_over'],
+    ['an earlier window counts', 'latest + TOLERANCE < state.other or not matters', 'not matters'],
     ['an earlier reset of a rolling quota counts', 'math.max(known, latest)', 'math.min(known, latest)'],
     ['a higher level replaces a lower one', 'remaining >= told_state.units_at(state, now)', 'false'],
     ['a grown reserve stays', 'state.reserve * DECAY', 'state.reserve'],

@@ -79,12 +79,19 @@ export function tellNumbers(
   const sent = Math.min(sentMicros, nowMicros);
   if (told.kind === WINDOW) {
     if (told.resetMicros === 0 && isKnown(state)) return; // A window that has ended shows nothing of the present one.
-    const remaining = Math.min(told.remaining, told.limit || told.remaining);
-    tellWindow(state, { ...told, remaining }, nowMicros, sent, keepMicros);
+    const limit = told.limit || knownLimit(state, told.remaining);
+    const remaining = Math.min(told.remaining, limit || told.remaining);
+    tellWindow(state, { ...told, limit, remaining }, nowMicros, sent, keepMicros);
     return;
   }
   const limit = told.limit || Math.max(1, numbers[start + LIMIT]!, told.remaining);
   tellRefill(state, { ...told, limit, remaining: Math.min(told.remaining, limit) }, nowMicros, sent, keepMicros);
+}
+
+/** The limit that a window keeps if a response lacks it. 0 if no response has reported one. */
+function knownLimit({ numbers, start }: State, remaining: number): number {
+  const limit = numbers[start + KIND] === WINDOW ? numbers[start + LIMIT]! : 0;
+  return limit && Math.max(limit, remaining);
 }
 
 function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
@@ -102,8 +109,10 @@ function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, 
     return;
   }
   const isRolling = told.limit === 0;
-  if (latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || (isOver && !isRolling)) return; // Of an earlier window.
-  if (told.remaining < numbers[start + REMAINING]!) {
+  const isLower = told.remaining < unitsAt(state, now);
+  const matters = !isOver || (isRolling && isLower);
+  if (latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || !matters) return; // Of an earlier window.
+  if (isLower) {
     numbers[start + LIMIT] = told.limit;
     numbers[start + REMAINING] = told.remaining;
     numbers[start + AT] = now;

@@ -122,7 +122,8 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
   const known = blocked.told;
   if (kind === 'window' && reset === 0 && known !== undefined) return blocked;
   const sent = Math.min(now, sentAt);
-  const knownLimit = kind === 'refill' ? Math.max(1, known?.limit ?? 0, told!.remaining!) : undefined;
+  const keepsLimit = kind === 'refill' || (known?.kind === 'window' && known.limit !== undefined);
+  const knownLimit = keepsLimit ? Math.max(1, known?.limit ?? 0, told!.remaining!) : undefined;
   const limit = told!.limit ?? knownLimit;
   const remaining = Math.min(told!.remaining!, limit ?? Infinity);
   const [latest, earliest] = [now + within(reset), sent + within(reset)];
@@ -148,9 +149,10 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
   }
   const isOver = now >= known.latest;
   if (isOver ? earliest > known.latest : sent >= known.arrived || earliest > known.latest + TOLERANCE) return replaced;
-  if (isOver && limit !== undefined) return blocked;
+  const isLower = remaining < unitsOf(known, now);
+  if (isOver && (limit !== undefined || !isLower)) return blocked;
   if (latest < known.earliest - TOLERANCE) return blocked;
-  const lower = remaining < known.remaining ? { limit, remaining, arrived: now } : {};
+  const lower = isLower ? { limit, remaining, arrived: now } : {};
   const end = limit === undefined ? Math.max(latest, known.latest) : Math.min(latest, known.latest);
   return {
     ...blocked,

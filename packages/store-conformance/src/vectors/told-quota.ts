@@ -234,6 +234,35 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
+    title: 'a response without the limit of a window leaves the known one',
+    limit: many,
+    steps: [
+      { at: 0, cost: 1, ...window(6, 10_000), ...allowed(4) },
+      { at: 0, cost: 1, ...window(5, 9000, { limit: undefined }), ...allowed(3) },
+      { at: 0, settle: 0, cost: 1 },
+      { at: 0, settle: 1, cost: 1 },
+      { at: 0, peek: true, cost: 11, ...rejected(5, Infinity, 9000) },
+      { at: 0, charge: 1, ...window(12, 9000, { limit: undefined }), ...allowed(12, 0) },
+      { at: 0, charge: 1, ...window(3, 9000, { limit: undefined }), ...allowed(3, 9000) },
+      { at: 9000, peek: true, cost: 12, ...allowed(12) },
+    ],
+  },
+  {
+    title: 'after the reset, late numbers without a limit matter only if they are lower than what counts then',
+    limit: many,
+    steps: [
+      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 5, reset: 9000 }, many.options), ...allowed(4) },
+      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 10_000 }, many.options), ...allowed(3) },
+      { at: 0, settle: 1, cost: 1 },
+      { at: 10_001, settle: 0, cost: 1 },
+      { at: 10_001, peek: true, cost: 1, ...allowed(1) },
+      {
+        ...{ at: 10_001, charge: 1, ...rejected(0, 9000) },
+        ...telling({ kind: 'window', remaining: 0, reset: 9000, age: 10_001 }, many.options),
+      },
+    ],
+  },
+  {
     title: 'of several numbers without a limit, the lower count and the later reset stay, even after the reset',
     limit: many,
     steps: [

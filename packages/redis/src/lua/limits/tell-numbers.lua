@@ -19,9 +19,10 @@ local function tell_window(state, told, limit, remaining, now, sent, max_age)
     state.one, state.other = latest, earliest
     return
   end
-  local is_rolling = limit == 0
-  if latest + TOLERANCE < state.other or is_over and not is_rolling then return end -- Of an earlier window.
-  if remaining < state.remaining then state.limit, state.remaining, state.at = limit, remaining, now end
+  local is_rolling, is_lower = limit == 0, remaining < told_state.units_at(state, now)
+  local matters = not is_over or is_rolling and is_lower
+  if latest + TOLERANCE < state.other or not matters then return end -- Of an earlier window.
+  if is_lower then state.limit, state.remaining, state.at = limit, remaining, now end
   -- Without a limit, the earlier reset may be that of a unit which the later response has taken.
   state.one = is_rolling and math.max(known, latest) or math.min(known, latest)
   state.other = math.min(math.max(state.other, earliest), state.one)
@@ -58,6 +59,8 @@ local function tell_numbers(rule, state, now, sent)
   local limit, tell_kind = told.limit, tell_window
   if told.kind == REFILL then
     limit, tell_kind = limit > 0 and limit or math.max(1, state.limit, told.remaining), tell_refill
+  elseif limit == 0 and state.kind == WINDOW and state.limit > 0 then
+    limit = math.max(state.limit, told.remaining) -- A response that lacks the limit leaves it.
   end
   local remaining = limit > 0 and math.min(told.remaining, limit) or told.remaining
   tell_kind(state, told, limit, remaining, now, math.min(sent, now), rule.max_age)
