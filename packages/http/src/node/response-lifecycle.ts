@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
+import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2';
 import type { NodeResponse } from './adapter.js';
 import { onEvent } from './shared-listener.js';
 
@@ -16,18 +16,12 @@ export function onDisconnect(response: NodeResponse, listener: () => void): (() 
   // to an HTTP/2 HEAD request gets no event of its stream.
   const stream = isHttp2(response) ? response.stream : undefined;
   const emitters = [response, stream ?? response.req.socket];
-  const isReset = () => stream !== undefined && (stream.aborted || (stream.closed && !stream.writableFinished));
-  if (isReset() || emitters.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
+  if (stream?.aborted || emitters.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
     listener();
     return undefined;
   }
   const removers = emitters.map((emitter) => onEvent(emitter, 'close', onGone));
-  // Node may never close a stream that is reset or whose session ends while a write is pending. It emits `aborted` for it, or
-  // only `end` if the response has ended and the client gave no error as the reason.
-  if (stream !== undefined) {
-    removers.push(onEvent(stream, 'aborted', onGone));
-    removers.push(onEvent(stream, 'end', () => void (isReset() && onGone())));
-  }
+  if (stream !== undefined) removers.push(onReset(stream, onGone));
   function onGone() {
     stopWatching();
     listener();
@@ -36,6 +30,37 @@ export function onDisconnect(response: NodeResponse, listener: () => void): (() 
     for (const remove of removers) remove();
   }
   return stopWatching;
+}
+
+/**
+ * Calls `listener` when a client resets an HTTP/2 stream. Node may never close such a stream while a write is pending. It emits
+ * `aborted` for it, or only `end` if the response has ended and the client gave no error as the reason.
+ *
+ * @returns A function that stops watching.
+ */
+function onReset(stream: ServerHttp2Stream, listener: () => void): () => void {
+  let check: NodeJS.Immediate | undefined;
+  let isSent = false;
+  // A complete response that the app writes to the stream itself also closes it before it finishes.
+  function checkSoon() {
+    clearImmediate(check);
+    check = setImmediate(() => void (stream.closed && !isSent && !stream.writableFinished && listener()));
+  }
+  if (stream.closed) checkSoon();
+  const removers = [
+    onEvent(stream, 'aborted', listener),
+    onEvent(stream, 'end', () => {
+      // Once the end of the response is on its way, `finish` follows, but only when a slow client has read enough.
+      isSent = stream.state.localClose === 1;
+      if (stream.closed) checkSoon();
+    }),
+    () => clearImmediate(check),
+  ];
+  // Node emits nothing for the stream while the app has paused the upload. It also keeps the connection of a client that leaves.
+  if (stream.session !== undefined) removers.push(onEvent(stream.session, 'goaway', checkSoon));
+  return () => {
+    for (const remove of removers) remove();
+  };
 }
 
 /**

@@ -11,6 +11,7 @@ const SHARED = {
   close: Symbol('Rollgate close listener'),
   end: Symbol('Rollgate end listener'),
   finish: Symbol('Rollgate finish listener'),
+  goaway: Symbol('Rollgate goaway listener'),
 };
 
 type SharedEvent = keyof typeof SHARED;
