@@ -15,7 +15,7 @@ export function renderHome(page: string, read: ReadResults): string {
     ],
     ['Several limits in one step.', describeTwoLimits(read('comparison'))],
     ['Fast on Redis.', describeRedis(read('redis'))],
-    ['Limited while Redis is down.', describeOutage(read('comparison'))],
+    ['Still enforced while Redis is down.', describeOutage(read('comparison'))],
     [
       'A limit from your own log.',
       '`npx @rollgate/cli suggest access.log --window 1m --reject 0.1%` prints the lowest limit that would have rejected at most one request in a thousand. [Command line](cli.md)',
@@ -58,7 +58,7 @@ function describeOutage(comparison: Results): string {
     secondsOf(ALTERNATIVE, /^no reply in (\d+) s$/),
   ];
   return [
-    `When Redis stops, Rollgate limits in each process's memory, and decides every request within ${decided} s.`,
+    `When Redis stops, each process enforces the limits in its own memory, and decides every request within ${decided} s.`,
     `In the same test, ${ALTERNATIVE} sends no reply within ${waited} s. [When Redis is down](store-failures.md)`,
   ].join(' ');
 }
