@@ -83,5 +83,5 @@ if (process.send === undefined) await run();
 else {
   await worker.waitUntilReady();
   process.send('ready');
-  process.once('SIGTERM', () => process.disconnect());
+  process.once('SIGTERM', () => process.connected && process.disconnect()); // The parent may have ended before.
 }

@@ -43,7 +43,7 @@ async function work(report: (message: string) => void): Promise<void> {
   }
   await api.close();
   subscriber.disconnect();
-  process.disconnect();
+  if (process.connected) process.disconnect(); // The parent may have ended before.
 }
 
 async function sendMail(recipient: string): Promise<void> {
