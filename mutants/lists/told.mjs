@@ -38,7 +38,12 @@ export const told = [
     ['open calls use up the reserve', 'open <= limit - cost - reserve ?', 'open <= limit - cost ?'],
     ['a full quota keeps its reserve', 'isFull ? 0 : reserveFor(state, 0)', 'reserveFor(state, 0)'],
     ['the next unit is in the reserve', 'Math.max(units, reserve) + 1', 'units + 1'],
-    ['a call above the limit waits', 'const isNever = isAboveLimit(state, cost);', 'const isNever = false;'],
+    [
+      'a call above the limit waits',
+      'const isNever = nowMicros < forgottenMicros(state) && isAboveLimit(state, cost);',
+      'const isNever = false;',
+    ],
+    ['a forgotten limit rejects', 'nowMicros < forgottenMicros(state) && isAboveLimit', 'isAboveLimit'],
     ['a probe needs a limit', 'Math.max(cost, limitOf(state))', 'limitOf(state)'],
     ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
     ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units', 'Math.max(0, units'],
@@ -139,7 +144,7 @@ export const told = [
     ['the next unit is in the reserve', 'math.max(units, reserve) + 1', 'units + 1'],
     [
       'a call above the limit waits',
-      '  if not told_state.is_above_limit(state, cost) then\n    told_wait',
+      '  if now >= forgotten or not told_state.is_above_limit(state, cost) then\n    told_wait',
       '  if true then\n    told_wait',
     ],
     [

@@ -141,7 +141,7 @@ function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, 
 /** Twice the shortfall leaves room for a larger one. */
 function adaptReserve({ numbers, start }: State, { reserve, shortfall }: ToldNumbers): void {
   const least = Math.max(reserve, numbers[start + RESERVE]! * DECAY);
-  numbers[start + RESERVE] = Math.max(least, Math.min(least + 2 * shortfall, MOST_RESERVES * reserve));
+  numbers[start + RESERVE] = Math.min(least + 2 * shortfall, MOST_RESERVES * reserve);
 }
 
 function setRate({ numbers, start }: State, fill: number, span: number): void {

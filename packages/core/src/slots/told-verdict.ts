@@ -25,7 +25,7 @@ export function fillVerdict(state: State, nowMicros: number, cost: number, setti
   const calls = openCallsOf(state);
   const open = usedUnits(calls, nowMicros);
   // The wait by the numbers alone, and the wait if all calls stay open until their leases end.
-  const isNever = isAboveLimit(state, cost);
+  const isNever = nowMicros < forgottenMicros(state) && isAboveLimit(state, cost);
   const toldTime = isNever ? Infinity : Math.min(timeOfCall(state, cost, 0, settings.limit), forgottenMicros(state));
   const openTime = Math.min(timeOfCall(state, cost, open, settings.limit), expiresMicros(state));
   const toldWait = Math.max(0, toldTime - nowMicros);

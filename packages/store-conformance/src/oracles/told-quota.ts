@@ -91,9 +91,8 @@ const withoutEnded = (state: State, now: number): State => ({
 
 /** Four times the least reserve is the greatest one that grows. */
 function reserveAfter(before: number, { reserve = 0, shortfall = 0 }: ToldSettings): number {
-  const kept = Math.max(reserve, before * 0.9995);
-  const grown = kept + 2 * shortfall;
-  return grown > 4 * reserve ? Math.max(kept, 4 * reserve) : grown;
+  const grown = Math.max(reserve, before * 0.9995) + 2 * shortfall;
+  return Math.min(grown, 4 * reserve);
 }
 
 /** The units that a call of this cost leaves to others. */
@@ -226,7 +225,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
       return { limit: guess, resetMicros, nextUnitMicros: resetMicros === 0 ? 0 : waitFor(next) };
     },
     suggestedWait(state, now, cost) {
-      if (isNever(state, cost)) return Infinity;
+      if (now < forgotten(state) && isNever(state, cost)) return Infinity;
       const toldWait = firstTime(state, now, cost, 0, forgotten(state));
       const openWait = firstTime(state, now, cost, openAt(state, now), expires(state));
       return openWait > toldWait ? Math.max(toldWait, Math.min(openWait, settings.retryAfter * MS)) : undefined;

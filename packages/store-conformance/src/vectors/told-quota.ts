@@ -174,7 +174,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 0, charge: 1, ...reserving(10, 20), ...allowed(460, 500_000, 1000) },
       { at: 0, charge: 1, ...reserving(10, 20), ...allowed(460, 500_000, 1000) },
       { at: 0, charge: 1, ...reserving(10, 0), ...allowed(461, 500_000, 1000) },
-      { at: 0, charge: 1, ...reserving(5, 20), ...allowed(461, 500_000, 1000) },
+      { at: 0, charge: 1, ...reserving(5, 20), ...allowed(480, 500_000, 1000) },
       { at: 0, charge: 1, ...reserving(50, 0), ...allowed(450, 500_000, 1000) },
       { at: 0, charge: 1, ...window(8, 10_000), ...allowed(8, 10_000) },
     ],
@@ -192,6 +192,21 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 500, cost: 5, ...rejected(3, Infinity, 0) },
       { at: 500, refund: 2 },
       { at: 1000, cost: 6, ...allowed(0) },
+    ],
+  },
+  {
+    title: 'a limit that is forgotten rejects no call for good, although another one is open',
+    limit: { algorithm: 'toldQuota', options: { ...options, maxAge: 1000 } },
+    steps: [
+      {
+        ...{ at: 0, charge: 1, ...allowed(4) },
+        ...telling({ kind: 'window', remaining: 4, limit: 4, reset: 500 }, { ...options, maxAge: 1000 }),
+      },
+      { at: 500, cost: 1, ...allowed(3) },
+      { at: 999, peek: true, cost: 5, ...rejected(3, Infinity, 0) },
+      { at: 1000, peek: true, cost: 5, ...waiting(3, 1000) },
+      { at: 1000, refund: 1 },
+      { at: 1000, cost: 5, ...allowed(0) },
     ],
   },
   {

@@ -31,7 +31,7 @@ end
 -- Twice the shortfall leaves room for a larger one.
 local function adapt_reserve(state, told)
   local least = math.max(told.reserve, state.reserve * DECAY)
-  state.reserve = math.max(least, math.min(least + 2 * told.shortfall, MOST_RESERVES * told.reserve))
+  state.reserve = math.min(least + 2 * told.shortfall, MOST_RESERVES * told.reserve)
 end
 
 local function tell_refill(state, told, limit, remaining, now, sent, max_age)

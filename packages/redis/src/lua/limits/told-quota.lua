@@ -55,9 +55,9 @@ end
 function told_quota.test(rule, state, now, cost)
   local open = told_state.open_units(state, now)
   -- The wait by the numbers alone, and the wait if all calls stay open until their leases end.
-  local told_wait = NEVER
-  if not told_state.is_above_limit(state, cost) then
-    told_wait = math.max(0, math.min(time_of(rule, state, cost, 0), told_state.forgotten(state)) - now)
+  local told_wait, forgotten = NEVER, told_state.forgotten(state)
+  if now >= forgotten or not told_state.is_above_limit(state, cost) then
+    told_wait = math.max(0, math.min(time_of(rule, state, cost, 0), forgotten) - now)
   end
   local open_wait = math.max(0, math.min(time_of(rule, state, cost, open), told_state.expires_of(state)) - now)
   local verdict = { wait = told_wait, at = math.max(1, now, state.newest + 1) }
