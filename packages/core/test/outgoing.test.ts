@@ -234,6 +234,28 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
   });
 });
 
+test('in a database, a state of a version with another layout counts as absent', async () => {
+  const far = Number.MAX_SAFE_INTEGER;
+  const rows = new Map([
+    // A used up quota, in the layout without a reserve.
+    [
+      '[1,"rollgate:default:told-quota","token"]',
+      [7, 2, 100, 0, 1e9, 864e8, 100, 6e7, 1e9, -far, 0, 0, 0, far, -far, 0],
+    ],
+  ]);
+  const store = createStore({
+    clock: manualClock(1_000_000),
+    transact(keys, update) {
+      const changes = update(keys.map((key) => rows.get(key)));
+      for (const [index, key] of keys.entries()) rows.set(key, [...(changes[index]?.numbers ?? [])]);
+    },
+  });
+  const limiter = new OutgoingLimiter({ limits: api, store });
+  expect((await limiter.check('token')).allowed).toBe(true);
+  await limiter.tell('token', { told: window });
+  expect((await limiter.peek('token')).limits.default!.spent).toBe(2);
+});
+
 test('a tell survives an outage: the fallback memory gets it, and a lost one is an error of the policy', async () => {
   const { open, database, clock } = sharedStores('createStore');
   const options = { limits: api, store: open(), onStoreError: 'fallback' } as const;

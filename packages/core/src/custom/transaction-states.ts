@@ -1,9 +1,6 @@
 import type { StateOwner, States } from '../engine/states.js';
 import type { StoredState } from './stored-state.js';
 
-/** Increase it when the numbers of an algorithm change their meaning. Versions then have separate keys. */
-const LAYOUT_VERSION = 1;
-
 /** The states of one transaction. */
 export class TransactionStates implements States {
   readonly #states: ReadonlyMap<string, StoredState>;
@@ -42,7 +39,10 @@ export class TransactionStates implements States {
   }
 }
 
-/** Returns the key under which a database keeps a state. JSON keeps the parts apart, whatever characters they contain. */
-export function toStorageKey({ namespace }: StateOwner, key: string): string {
-  return JSON.stringify([LAYOUT_VERSION, namespace, key]);
+/**
+ * Returns the key under which a database keeps a state. It has the version of the layout, so processes of another version use other
+ * keys. JSON keeps the parts apart, whatever characters they contain.
+ */
+export function toStorageKey({ namespace, limit }: StateOwner, key: string): string {
+  return JSON.stringify([limit.layoutVersion ?? 1, namespace, key]);
 }

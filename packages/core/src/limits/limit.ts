@@ -81,6 +81,12 @@ export interface Usage {
 export interface StateLifecycle {
   /** The algorithm's name, such as `'rolling-window'`. A state is read only by the algorithm that wrote it. */
   readonly algorithm: string;
+  /**
+   * Increase it when the numbers of a state change their meaning.
+   *
+   * @defaultValue 1
+   */
+  readonly layoutVersion?: number | undefined;
   /** The longest time for which a recorded action can affect decisions. */
   readonly keepMicros: number;
   /** How many numbers a new state has. */

@@ -80,6 +80,8 @@ type Settings = Pick<ToldQuota, 'leaseMicros' | 'limit' | 'maxAgeMicros' | 'retr
 /** See {@link toldQuota}. Immutable. */
 export class ToldQuota implements ReservingLimit, SlotLimit {
   readonly algorithm = 'told-quota';
+  /** The version of the layout of its states in a database. */
+  readonly layoutVersion = 2;
   /** The units of calls that may be open together while nothing is known of the quota. */
   readonly limit: number;
   readonly countRejected = false;

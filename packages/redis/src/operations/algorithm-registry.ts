@@ -82,7 +82,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     ],
   },
   'told-quota': {
-    suffix: '/tq',
+    suffix: '/tq2',
     dependencies: ['mul-div', 'string-state', 'renewals', 'told-state', 'tell-numbers'],
     settings: ({ limit, leaseMicros, maxAgeMicros, retryAfterMicros, told }: ToldQuota) => [
       ...[limit, leaseMicros, maxAgeMicros, retryAfterMicros],
