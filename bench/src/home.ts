@@ -58,7 +58,7 @@ function describeOutage(comparison: Results): string {
     secondsOf(ALTERNATIVE, /^no reply in (\d+) s$/),
   ];
   return [
-    `When Redis stops, each process enforces the limits in its own memory, and decides every request within ${decided} s.`,
+    `When Redis stops, each process enforces the limits in its own memory. Even then, Rollgate decides every request within ${decided} s.`,
     `In the same test, ${ALTERNATIVE} sends no reply within ${waited} s. [When Redis is down](store-failures.md)`,
   ].join(' ');
 }
