@@ -240,7 +240,7 @@ test('in a database, a state of a version with another layout counts as absent',
     // A used up quota, in the layout without a reserve.
     [
       '[1,"rollgate:default:told-quota","token"]',
-      [7, 2, 100, 0, 1e9, 864e8, 100, 6e7, 1e9, -far, 0, 0, 0, far, -far, 0],
+      [7, 2, 100, 0, 1e9, 864e8, 100, 6e7, 1e9, -far, 0, 0, 0, far, -far, 0, 0, 0, 0, 0],
     ],
   ]);
   const store = createStore({
