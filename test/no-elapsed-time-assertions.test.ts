@@ -14,6 +14,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'timeoutMs + SLACK_MS': 'measured by a clock that stands still while the process gets no time',
   'MAX_SLOWDOWN * (usualMs + TOLERANCE_MS)': 'compares with the time that the same work takes in the same run',
   'expect(startedMs)': 'compares two times of the injected clock',
+  'expect(tooCloseMs(': 'subtracts the time for which each process itself was late',
   'turns[1]!.delayMs': 'computed by the limiter from one reading of the clock',
 };
 
