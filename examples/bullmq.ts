@@ -60,7 +60,7 @@ async function shutDown(): Promise<void> {
 process.once('SIGTERM', shutDown);
 
 async function sendMail({ data }: Job<Mail>): Promise<void> {
-  console.log(`${new Date().toISOString().slice(14, 23)}  process ${process.pid}  ${data.recipient}`);
+  console.log(`${new Date().toISOString()}  process ${process.pid}  ${data.recipient}`);
 }
 
 /** Starts the second process, gives both of them mails to send, and ends them. */

@@ -47,7 +47,7 @@ async function work(report: (message: string) => void): Promise<void> {
 }
 
 async function sendMail(recipient: string): Promise<void> {
-  console.log(`${new Date().toISOString().slice(14, 23)}  process ${process.pid}  ${recipient}`);
+  console.log(`${new Date().toISOString()}  process ${process.pid}  ${recipient}`);
 }
 
 async function startWorkers(): Promise<void> {
