@@ -12,8 +12,8 @@ export interface WaitEvent {
   /** How many milliseconds the call has to wait, if nothing else happens. 0 if only earlier calls make it wait. */
   readonly waitMs: number;
   /**
-   * The names of the limits that make it wait: yours, and those that begin with `fetch.`. Empty if the call waits for its next
-   * attempt alone.
+   * The names of the limits that make it wait: yours, and those that begin with `fetch.`. Empty if the call waits only
+   * for its next attempt, or for earlier calls to start.
    */
   readonly violated: readonly string[];
 }

@@ -79,8 +79,16 @@ export function isTellable(limit: Limit): limit is TellableLimit {
  */
 export function parseTold(option: string, told: unknown, ageMs: number): ToldNumbers {
   validateOptionNames(option, told, NAMES);
-  const { remaining, limit, resetMs, kind = 'window', windowMs = 0, retryAfterMs = 0 } = told as Told;
-  const { reserve = 0, shortfall = 0 } = told as Told;
+  const {
+    remaining,
+    limit,
+    resetMs,
+    kind = 'window',
+    windowMs = 0,
+    reserve = 0,
+    shortfall = 0,
+    retryAfterMs = 0,
+  } = told as Told;
   validateOneOf(`${option}.kind`, kind, ['window', 'refill']);
   const hasNumbers = remaining !== undefined;
   if (hasNumbers !== (resetMs !== undefined)) {

@@ -112,14 +112,16 @@ export class CallPlanner {
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
       const largest = this.#largestCosts.get(unit)!;
-      if (quota === undefined && isInformative && name === undefined && !known.includes(unit)) {
+      const isKnown = known.includes(unit);
+      if (quota === undefined) {
         // No call waits for the end of this window, and it replaces nothing that other processes know.
-        told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
+        const isProbe = isInformative && name === undefined && !isKnown;
+        if (isProbe) told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
+      } else if (!isOver(quota)) {
+        const expected = { cost: cost[limit]!, largest, isKnown };
+        if (name === undefined) this.#corrections.get(unit)!.learn(quota, expected.cost, report);
+        told[limit] = { ...toTold(quota), ...reserveForOthers(quota, expected, report) };
       }
-      if (quota === undefined || isOver(quota)) continue;
-      const expected = { cost: cost[limit]!, largest, isKnown: known.includes(unit) };
-      if (name === undefined) this.#corrections.get(unit)!.learn(quota, expected.cost, report);
-      told[limit] = { ...toTold(quota), ...reserveForOthers(quota, expected, report) };
     }
     return { told, others: this.#othersOf(plan, quotas) };
   }

@@ -147,7 +147,8 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   caller(): Caller {
-    const [{ clock }, { subscriber }] = [this.#store, this.#settings];
+    const { clock } = this.#store;
+    const { subscriber } = this.#settings;
     return {
       nowMicros: clock === undefined ? undefined : readMicros(clock),
       owner: this.#owner,
