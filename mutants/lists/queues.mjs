@@ -109,6 +109,13 @@ export const queues = [
       'false',
     ],
   ]),
+  ...of('waiting/start-times.ts', TURNS, [
+    [
+      'a late reply delays a start that is assigned for later',
+      'await sleep(this.#serverClock.toEarliestLocalMs(startMs));',
+      '',
+    ],
+  ]),
   ...of('waiting/server-clock.ts', TURNS, [
     [
       'an action may start any time after its turn',

@@ -100,6 +100,24 @@ test('a caller that was busy at its start in a leaky bucket does not start befor
   expect(codes).toEqual(['ERR_ROLLGATE_WAIT_TIMEOUT', 'ERR_ROLLGATE_LIMITER_CLOSED']);
 });
 
+test('a caller that has read its start late, but before it, is on time if the process knows the clock of the server then', async () => {
+  const limits = leakyBucket({ capacity: 9, interval: '1s' });
+  const [other, waiting] = [join(limits), join(limits)];
+  await other.wait('api');
+  await waiting.peek('api'); // Its first command of a queue is the one whose reply it reads late.
+  const start = (name: string) => waiting.wait('api').then(() => name);
+  let first: Promise<string> | undefined;
+  await readLate(1, () => {
+    first = start('first');
+    return [waiting.wait('before')];
+  });
+  for (let count = 0; count < 5; count++) await waiting.wait(`clock ${count}`);
+  const second = start('second');
+  second.catch(() => {});
+  expect(await Promise.race([first, second])).toBe('first');
+  await waiting.close();
+});
+
 test('a message that comes twice frees no unit of an action that runs', async () => {
   const [waiting, other] = await joinBoth();
   const listener = redis.connect();

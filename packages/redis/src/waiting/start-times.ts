@@ -13,12 +13,19 @@ export class StartTimes {
     this.#serverClock = serverClock;
   }
 
+  /** Sleeps until the action of a turn may start. */
   async sleepUntil({ startMs }: Turn, { cancellation }: StoreWait): Promise<void> {
-    const nowMs = this.#room.nowMs();
-    const waitMs = (this.#room.hasClock ? startMs : this.#serverClock.toLocalMs(startMs)) - nowMs;
-    if (waitMs <= 0) return;
-    cancellation.throwIfTooLong(waitMs, nowMs);
-    await cancellation.sleep(waitMs, nowMs);
+    const sleep = async (untilMs: number) => {
+      const nowMs = this.#room.nowMs();
+      const waitMs = untilMs - nowMs;
+      if (waitMs <= 0) return;
+      cancellation.throwIfTooLong(waitMs, nowMs);
+      await cancellation.sleep(waitMs, nowMs);
+    };
+    if (this.#room.hasClock) return sleep(startMs);
+    // A reply that came late leaves the clock of the server uncertain. Later ones may make it certain before the start.
+    await sleep(this.#serverClock.toEarliestLocalMs(startMs));
+    await sleep(this.#serverClock.toLocalMs(startMs));
   }
 
   /** Whether it is too late for the action of a turn. */
