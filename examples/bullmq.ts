@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
+// `Queue` and `QueueEvents` are for the code that adds jobs.
 import { DelayedError, type Job, Queue, QueueEvents, WaitingError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-const { REDIS_URL = 'redis://127.0.0.1:6379', LIMIT = '5', WINDOW = '1100ms' } = process.env;
+const { REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
 const connection = { url: REDIS_URL };
 
 interface Mail {
@@ -18,7 +19,7 @@ interface Mail {
 const redis = new Redis(REDIS_URL);
 const subscriber = redis.duplicate();
 const api = new RateLimiter({
-  limits: rollingWindow({ limit: Number(LIMIT), window: WINDOW }), // The API allows 5 calls in any second.
+  limits: rollingWindow({ limit: 5, window: '1100ms' }), // The API allows 5 calls in any second.
   prefix: 'mail api',
   store: new RedisStore({ client: redis, waiting: fairWaiting({ subscriber }) }),
   maxWaiting: 100, // More than the jobs that all workers together run at once.

@@ -35,6 +35,7 @@ function countFields({ definitions }: DocumentNode): number {
 
 const useRateLimit: Plugin<{ req: IncomingMessage }> = {
   async onExecute({ args, setResultAndStopExecution }) {
+    // If your users log in, use their IDs instead.
     const client = toKey(args.contextValue.req.socket.remoteAddress ?? '');
     const { allowed, retryAfterMs } = await limiter.check(client, { cost: countFields(args.document) });
     if (allowed) return;

@@ -1,6 +1,5 @@
 // A Socket.IO server that limits open connections and messages.   npm run example socket-io.ts
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { concurrency, createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
 import { Server, type Socket } from 'socket.io';
 
@@ -37,10 +36,12 @@ io.on('connection', (socket) => {
   });
 });
 
-httpServer.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
-  const url = `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`;
+httpServer.listen(Number(process.env.PORT ?? 3000));
+
+httpServer.on('listening', () => {
+  const { port } = httpServer.address() as { port: number };
   console.log(`
-Rollgate in Socket.IO, on ${url}: 5 open connections per client, and 10 messages in any 10 seconds.
+Rollgate in Socket.IO, on http://127.0.0.1:${port}: 5 open connections per client, and 10 messages in any 10 seconds.
 
 Ctrl-C stops the server.`);
 });

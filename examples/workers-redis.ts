@@ -7,7 +7,7 @@ import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { Redis } from 'ioredis';
 
-const { REDIS_URL = 'redis://127.0.0.1:6379', LIMIT = '5', WINDOW = '1100ms' } = process.env;
+const { REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
 const MAILS = 'mails';
 
 const redis = new Redis(REDIS_URL);
@@ -18,7 +18,7 @@ redis.disconnect();
 async function work(report: (message: string) => void): Promise<void> {
   const subscriber = redis.duplicate();
   const api = new RateLimiter({
-    limits: rollingWindow({ limit: Number(LIMIT), window: WINDOW }), // The API allows 5 calls in any second.
+    limits: rollingWindow({ limit: 5, window: '1100ms' }), // The API allows 5 calls in any second.
     prefix: 'mail api',
     store: new RedisStore({ client: redis, waiting: fairWaiting({ subscriber }) }),
     maxWaiting: 100, // More than there are workers.

@@ -26,7 +26,7 @@ test('the pages count the algorithms right', () => {
   const counts = findAll(/(?<!"All )\b(?:\w+ of the )?(\w+) algorithms\b(?: with a window)?/gi)
     .filter(({ match }) => WORDS.includes(match[1]!.toLowerCase()))
     .map(({ file, match: [text] }) => ({ file, text: text.toLowerCase() }));
-  expect(counts.length).toBeGreaterThan(2);
+  expect(counts.length).toBeGreaterThan(1);
   expect(counts.filter(({ text }) => !known.includes(text))).toEqual([]);
   expect(FACTS.rollgate.algorithms.split(':')[0]).toBe(String(quotaNames.length));
 });

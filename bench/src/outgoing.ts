@@ -64,8 +64,8 @@ function describeMethod(seconds: number): string[] {
     '- **One process busy**: Only one of the processes makes calls.',
     '- **Others use 10%**: Another client uses a tenth of the quota, evenly over time.',
     '- **OpenAI**: The server allows 60,000 tokens, which refill in 10 s instead of a minute. A call takes 200 to 2,000 tokens.',
-    '- **Discord**: The server allows 5 calls per window of 1 s. The first call after a window starts the next one.',
-    '- **Quota**: This is what the API allows in this time, without what the other client used. For OpenAI, it includes the tokens that are there at the start. The last calls may count in the next window, so a share can exceed 100%.',
+    '- **Discord**: The server allows 5 calls per window of 1 s. Each window starts with the first call after the previous window has ended.',
+    '- **Quota**: This is what the server allows in this time, without what the other client used. For OpenAI, it includes the tokens that are available at the start. The last calls may count in the next window, so a share can exceed 100%.',
     '- **–**: The library works only with GitHub, so it has no result here.',
   ];
 }

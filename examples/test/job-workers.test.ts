@@ -5,10 +5,13 @@ import { RedisServer } from '@rollgate/test-support';
 import { compile, FOLDER } from './support/example-server.js';
 
 /** Runs an example to its end on a server of its own, and returns the lines that it printed. */
-async function run(file: string, options: { env?: object; onLine?: (line: string) => void } = {}): Promise<string[]> {
+async function run(
+  file: string,
+  options: { change?: (source: string) => string; onLine?: (line: string) => void } = {},
+): Promise<string[]> {
   const redis = await RedisServer.start();
-  const env = { ...process.env, REDIS_URL: redis.url, ...options.env };
-  const child = spawn(process.execPath, [await compile(file)], {
+  const env = { ...process.env, REDIS_URL: redis.url };
+  const child = spawn(process.execPath, [await compile(file, options.change)], {
     cwd: FOLDER,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -29,7 +32,11 @@ const WINDOW_MS = 250;
 /** How late a call may start after its turn on a busy machine. */
 const SLACK_MS = 150;
 /** A window is longer than a busy process takes to make its next call, so the order of the calls is known. */
-const ONE_BY_ONE = { LIMIT: '1', WINDOW: `${WINDOW_MS}ms` };
+function oneByOne(source: string): string {
+  const changed = source.replace("limit: 5, window: '1100ms'", `limit: 1, window: '${WINDOW_MS}ms'`);
+  expect(changed).not.toBe(source);
+  return changed;
+}
 
 interface Sent {
   readonly timeMs: number;
@@ -44,7 +51,7 @@ function parse(line: string): Sent {
 
 /** The mails in the order in which they were sent. A process may print later than another one that sent a mail after it. */
 async function send(file: string, onLine?: (sent: Sent) => void): Promise<Sent[]> {
-  const lines = await run(file, { env: ONE_BY_ONE, onLine: (line) => onLine?.(parse(line)) });
+  const lines = await run(file, { change: oneByOne, onLine: (line) => onLine?.(parse(line)) });
   return lines.map(parse).sort((one, other) => one.timeMs - other.timeMs);
 }
 

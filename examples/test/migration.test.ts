@@ -372,7 +372,7 @@ const ROLLING: Record<string, Scenario> = {
     const clear = { method: 'DELETE', path: '/limits/ann' };
     await expectSame(sides, [act, act, act, clear, act, act, act], [200, 200, 429, 200, 200, 200, 429]);
   },
-  async 'Rejected actions count'(sides) {
+  async 'Keep counting rejected actions'(sides) {
     const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
     for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   },

@@ -1,6 +1,4 @@
 import { markdownTable } from 'markdown-table';
-import { figureOf, range } from '../figures.js';
-import { whole, wrap } from '../format.js';
 import { replaceSection } from '../page-sections.js';
 import type { ReadResults, Results } from '../readme.js';
 import type { Cell } from '../table.js';
@@ -11,7 +9,8 @@ import { commandOf } from './run.js';
 
 /** Shown instead of a cell if the library has not got what the probe needs. */
 const NO_CELL = '–';
-/** Returns `docs/comparison.md` with its tables, and with the figures of the memory benchmark. */
+
+/** Returns `docs/comparison.md` with its generated parts. */
 export function renderComparison(page: string, read: ReadResults): string {
   const results = read('comparison');
   const topics = Object.entries(TOPICS).map(([topic, probes]) =>
@@ -19,8 +18,7 @@ export function renderComparison(page: string, read: ReadResults): string {
   );
   let updated = replaceSection(page, 'tables', topics.join('\n\n'));
   updated = replaceSection(updated, 'facts', renderFacts());
-  updated = replaceSection(updated, 'versions', renderVersions(results));
-  return replaceSection(updated, 'memory', renderMemory(read('bytes')));
+  return replaceSection(updated, 'versions', renderVersions(results));
 }
 
 function renderTopic(topic: string, probes: readonly ProbeName[], results: Results): string {
@@ -63,20 +61,6 @@ function renderFacts(): string {
 function renderVersions({ machine: { date, node, cpu, cores }, headers, method }: Results): string {
   const run = `- The run took place on ${date}, with Node ${node} on a machine with ${cores} cores (${cpu}).`;
   return [run, ...method, ...LIBRARY_NAMES.map((library) => `- ${headers[library]}`)].join('\n');
-}
-
-/** The bytes of a key in the limiters that the benchmark measures, which keep either a log or a counter. */
-function renderMemory(bytes: Results): string {
-  const hits = [1, 100].map((count) => {
-    const row = `bytes per key with ${count} hit${count === 1 ? '' : 's'}`;
-    const ofCounters = ['express-rate-limit', '@fastify/rate-limit', 'rate-limiter-flexible'].map((library) =>
-      figureOf(bytes, row, library),
-    );
-    return `${whole(figureOf(bytes, row, 'rollgate'))} bytes, and a plain counter takes ${range(ofCounters, whole)} bytes`;
-  });
-  return wrap(
-    `- Memory per client matters most to you, and most clients send many requests within a window. For 100 requests, Rollgate's rolling window takes ${hits[1]}. For one request, Rollgate's rolling window takes ${hits[0]}.`,
-  );
 }
 
 function toTitle(library: LibraryName): string {

@@ -16,7 +16,8 @@ export function renderOutgoing(page: string, read: ReadResults): string {
     header,
     ...titles.map((title) => renderCell(results, title, library)),
   ]);
-  const table = markdownTable([['library', ...titles], ...rows], { align: ['l', ...titles.map(() => 'r')] });
+  const columns = ['library (% rejected / % used)', ...titles];
+  const table = markdownTable([columns, ...rows], { align: ['l', ...titles.map(() => 'r')] });
   const { date, node, cpu, cores } = results.machine;
   const run = `- The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
   return replaceSection(page, 'outgoing', [table, [...results.method, run].join('\n')].join('\n\n'));

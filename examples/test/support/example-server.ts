@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
@@ -14,11 +14,14 @@ afterAll(() => rmSync(compiled, { recursive: true }));
 /**
  * Compiles an example with the files that it imports, and returns the path of the program. Each process that starts through tsx takes four times the
  * CPU time, so only `notifications.ts` runs as users start it.
+ *
+ * @param change Returns the source that runs instead, such as one with shorter windows.
  */
-export async function compile(file: string): Promise<string> {
+export async function compile(file: string, change = (source: string) => source): Promise<string> {
   const program = join(compiled, file.replace(/\.ts$/, '.mjs'));
-  const entryPoints = [join(FOLDER, file)];
-  await build({ entryPoints, outfile: program, bundle: true, packages: 'external', platform: 'node', format: 'esm' });
+  const contents = change(readFileSync(join(FOLDER, file), 'utf8'));
+  const stdin = { contents, sourcefile: file, resolveDir: FOLDER, loader: 'ts' as const };
+  await build({ stdin, outfile: program, bundle: true, packages: 'external', platform: 'node', format: 'esm' });
   return program;
 }
 
@@ -67,7 +70,7 @@ export async function startTogether(
   files: readonly string[],
   env: Record<string, string> = {},
 ): Promise<{ urls: string[]; stop(): Promise<void> }> {
-  const programs = await Promise.all(files.map(compile));
+  const programs = await Promise.all(files.map((file) => compile(file)));
   const args = ['--input-type=module', '--eval', RUNNER, '--', ...programs];
   const child = spawn(process.execPath, args, {
     cwd: FOLDER,

@@ -5,7 +5,7 @@ const MINUTES = 10;
 
 export const persistentClient: Probe = {
   title: 'allowed to a client that keeps trying',
-  method: `Sends a request every second for ${MINUTES} minutes, with a limit of 10 a minute, so 100 should be allowed. A limiter that also counts every rejected request allows such a client nothing after its first ten.`,
+  method: `Sends a request every second for ${MINUTES} minutes, with a limit of 10 a minute, so 100 should be allowed. A limiter that blocks the client for some time after a rejection allows fewer. One that counts every rejected request allows nothing after the first ten.`,
   async run(library) {
     const timed = await createTimed(library, { limit: 10, windowMs: 60_000 });
     if (timed === undefined) return undefined;

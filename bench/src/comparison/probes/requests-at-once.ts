@@ -10,7 +10,7 @@ const RULE = { limit: 5, windowMs: 60_000 };
 export const requestsAtOnce: Probe = {
   title: 'allowed out of 10 at once, limit 5',
   method:
-    'Sends ten requests in one packet to a server on the same machine. For a library without middleware, starts ten checks at once. Five should be allowed. Libraries that allow none keep one counter object per client. All ten requests increment it before any of them compares it with the limit, so all ten are rejected.',
+    'Sends ten requests in one packet to a server on the same machine, as a script can but a browser does not. For a library without middleware, starts ten checks at once. Five should be allowed. Libraries that allow none keep one counter object per client. All ten requests increment it before any of them compares it with the limit, so all ten are rejected.',
   async run(library) {
     const allowed =
       library.serve === undefined ? await callAtOnce(library) : await sendAtOnce(await library.serve(RULE));
