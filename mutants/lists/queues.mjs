@@ -82,6 +82,11 @@ export const queues = [
     [['a process asks long before a turn', 'Math.max(LEAST_MS, MARGIN * this.#slowestMs)', 'Infinity']],
   ),
   ...of(
+    'waiting/ask-schedule.ts',
+    [test('ticket-line')],
+    [['a process asks before the caller ahead starts', 'Math.max(dueMs, ticket.dueMs)', 'ticket.dueMs']],
+  ),
+  ...of(
     'waiting/ticket-group.ts',
     [test('fair-limits')],
     [['turns of several limits are granted as late as those of one', 'limits.length > 1', 'false']],

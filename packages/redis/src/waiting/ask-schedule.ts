@@ -93,9 +93,11 @@ export class AskSchedule {
     if (this.#isAsking) return this.#failedMs + 1;
     if (this.#isHurried) return -Infinity;
     let nextMs = this.#beatMs;
-    let count = 0;
+    let [count, dueMs] = [0, -Infinity];
     for (const ticket of tickets) {
-      nextMs = Math.min(nextMs, ticket.askMs, ticket.dueMs + this.#backupMs, this.isLostMs(ticket));
+      // A ticket does not start before those ahead of it, whatever was known when it arrived.
+      dueMs = Math.max(dueMs, ticket.dueMs);
+      nextMs = Math.min(nextMs, ticket.askMs, dueMs + this.#backupMs, this.isLostMs(ticket));
       count += 1;
       if (count === MAX_ASKED) break;
     }
