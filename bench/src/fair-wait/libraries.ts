@@ -3,7 +3,7 @@ import { RedisStore } from '@rollgate/redis';
 import { type FairWaiting, fairWaiting } from '@rollgate/redis/waiting';
 import Bottleneck from 'bottleneck';
 import { Redis } from 'ioredis';
-import { LIMIT, OWN_WINDOW_MS, type Scenario, WINDOW_MS } from './load.js';
+import { LIMIT, limitsOf, type Scenario, WINDOW_MS } from './load.js';
 
 /** Waits for a unit and starts the action. Resolves to what frees the unit again, unless the library has no such thing. */
 type Wait = (action: () => void) => Promise<(() => Promise<unknown>) | undefined>;
@@ -25,12 +25,13 @@ async function createRollgate(
   waiting?: FairWaiting,
 ): Promise<Wait> {
   const limiter = new RateLimiter({
-    limits: limitsOf(scenario),
+    limits: createLimits(scenario),
     store: new RedisStore({ client, waiting }),
     timeout: '10s',
   });
   await limiter.refund(await limiter.wait(warmUpKey(process)));
-  const key = scenario === 'two limits' ? { all: 'api', own: `process ${process}` } : { all: 'api' };
+  const limits = Object.entries(limitsOf(scenario));
+  const key = Object.fromEntries(limits.map(([name, { clientOf }]) => [name, clientOf(process)]));
   return async (action) => {
     const decision = await limiter.wait(key);
     action();
@@ -38,11 +39,13 @@ async function createRollgate(
   };
 }
 
-function limitsOf(scenario: Scenario): Limits {
-  const window = `${WINDOW_MS}ms` as const;
-  if (scenario === 'a token bucket') return { all: tokenBucket({ capacity: LIMIT, refill: LIMIT, every: window }) };
-  const all = rollingWindow({ limit: LIMIT, window });
-  return scenario === 'two limits' ? { all, own: rollingWindow({ limit: 1, window: `${OWN_WINDOW_MS}ms` }) } : { all };
+function createLimits(scenario: Scenario): Limits {
+  const every = `${WINDOW_MS}ms` as const;
+  if (scenario === 'a token bucket') return { all: tokenBucket({ capacity: LIMIT, refill: LIMIT, every }) };
+  const limits = Object.entries(limitsOf(scenario));
+  return Object.fromEntries(
+    limits.map(([name, { limit, windowMs }]) => [name, rollingWindow({ limit, window: `${windowMs}ms` })]),
+  );
 }
 
 /** By this key, `arrivals.ts` recognizes the process. */

@@ -9,6 +9,8 @@ import type { Outcome } from './trial.js';
 const SHOWN: readonly (readonly [figure: keyof Outcome, scenario: Scenario])[] = [
   ['invertedPercent', 'a burst'],
   ['invertedInRedisPercent', 'a burst'],
+  ['invertedInRedisPercent', 'two limits'],
+  ['invertedInRedisPercent', 'three limits'],
   ['invertedPercent', 'a third refunded'],
   ['invertedPercent', 'one of 8 killed'],
   ['invertedPercent', 'one of 8 stopped for 600 ms'],
@@ -16,9 +18,11 @@ const SHOWN: readonly (readonly [figure: keyof Outcome, scenario: Scenario])[] =
   ['scriptsPerStart', 'a third refunded'],
   ['scriptsPerStart', 'a token bucket'],
   ['scriptsPerStart', 'two limits'],
+  ['scriptsPerStart', 'three limits'],
   ['usedPercent', 'a burst'],
   ['usedPercent', 'a token bucket'],
   ['usedPercent', 'two limits'],
+  ['usedPercent', 'three limits'],
   ['mostWithin', 'a burst'],
   ['mostWithin', 'one of 8 stopped for 600 ms'],
 ];

@@ -97,8 +97,8 @@ function summarize(
     : [load.CALLERS, starts];
   const refunds = starts.filter(({ index }) => load.isRefunded(index, scenario)).length;
   return {
-    invertedPercent: invertedPercent(others, ({ calledMs }) => calledMs),
-    invertedInRedisPercent: arrivals && invertedPercent(others, ({ index }) => arrivals.places.get(index)!),
+    invertedPercent: invertedPercent(others, scenario, ({ calledMs }) => calledMs),
+    invertedInRedisPercent: arrivals && invertedPercent(others, scenario, ({ index }) => arrivals.places.get(index)!),
     scriptsPerStart: (scripts - refunds) / starts.length,
     usedPercent: usedPercent(starts, scenario),
     mostWithin: mostWithin(starts, load.WINDOW_MS - load.SLACK_MS),
