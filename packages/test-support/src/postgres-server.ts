@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { CleanupShell } from './cleanup-shell.js';
 import { freePort, HOST } from './free-port.js';
 import { postgresFolder } from './postgres-binary.js';
+import { fillDataFolder } from './postgres-template.js';
 import { ServerProcess, type StartError } from './server-process.js';
 import { until } from './until.js';
 
@@ -16,6 +17,9 @@ async function runAs(prefix: readonly string[], ...command: readonly string[]): 
 
 /** Settings of the server, such as `{ fsync: 'off' }`. */
 type Settings = Readonly<Record<string, string | number>>;
+
+/** Fills the server's folder, with the programs in `folder` and as the user of the prefix. */
+type Fill = (data: string, folder: string, prefix: readonly string[]) => Promise<void>;
 
 /** A private PostgreSQL on 127.0.0.1 with an empty database. It ends with this process. */
 export class PostgresServer {
@@ -38,23 +42,28 @@ export class PostgresServer {
    * @throws Error if no server is installed, or if it does not start. The message then contains its output.
    */
   static start(settings: Settings = {}): Promise<PostgresServer> {
-    // Small segments of the log take less time to create.
-    const options = ['-U', 'rollgate', '-A', 'trust', '--no-sync', '--wal-segsize=1'];
-    return PostgresServer.#startWith(settings, 'initdb', options);
+    return PostgresServer.#startWith(settings, async (data, folder, prefix) => {
+      // Small segments of the log take less time to create.
+      const options = ['-U', 'rollgate', '-A', 'trust', '--no-sync', '--wal-segsize=1'];
+      const initdb = join(folder, 'initdb');
+      await fillDataFolder(data, initdb, options, () => runAs(prefix, initdb, '-D', data, ...options));
+    });
   }
 
   /** Starts a standby of this server, which has its data and follows its changes. */
   startStandby(settings: Settings = {}): Promise<PostgresServer> {
     const options = ['-d', this.url, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
-    return PostgresServer.#startWith(settings, 'pg_basebackup', options);
+    return PostgresServer.#startWith(settings, (data, folder, prefix) =>
+      runAs(prefix, join(folder, 'pg_basebackup'), '-D', data, ...options),
+    );
   }
 
-  /** Starts a server in a new folder, which this program fills. */
-  static async #startWith(settings: Settings, program: string, options: readonly string[]): Promise<PostgresServer> {
+  /** Starts a server in a new folder. */
+  static async #startWith(settings: Settings, fill: Fill): Promise<PostgresServer> {
     const folder = await postgresFolder();
     const data = mkdtempSync(join(tmpdir(), 'rollgate-postgres-'));
     const prefix = userPrefix(data);
-    await runAs(prefix, join(folder, program), '-D', data, ...options);
+    await fill(data, folder, prefix);
     const port = await freePort();
     const all = { listen_addresses: HOST, port, unix_socket_directories: data, shared_buffers: '32MB', ...settings };
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
