@@ -117,8 +117,8 @@ export const queues = [
   ...of('waiting/start-times.ts', TURNS, [
     [
       'a late reply delays a start that is assigned for later',
-      'await sleep(this.#serverClock.toEarliestLocalMs(startMs));',
-      '',
+      'Math.min(mostMs, Math.max(leastMs, RECHECK_MS))',
+      'mostMs',
     ],
   ]),
   ...of('waiting/server-clock.ts', TURNS, [

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { type Limits, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
+import { type Limits, leakyBucket, manualClock, rollingWindow, tokenBucket } from '@rollgate/core';
 import { until } from '@rollgate/test-support';
 import { joinQueues } from './support/join-queues.js';
 import { PrivateRedis } from './support/private-redis.js';
@@ -100,22 +100,32 @@ test('a caller that was busy at its start in a leaky bucket does not start befor
   expect(codes).toEqual(['ERR_ROLLGATE_WAIT_TIMEOUT', 'ERR_ROLLGATE_LIMITER_CLOSED']);
 });
 
-test('a caller that has read its start late, but before it, is on time if the process knows the clock of the server then', async () => {
-  const limits = leakyBucket({ capacity: 9, interval: '1s' });
+/** Which of two callers of a process starts first. It reads the first reply to a command of a queue late, but before the start. */
+async function firstAfterLateReply(limits: Limits): Promise<string> {
+  const key = freshPrefix();
   const [other, waiting] = [join(limits), join(limits)];
-  await other.wait('api');
-  await waiting.peek('api'); // Its first command of a queue is the one whose reply it reads late.
-  const start = (name: string) => waiting.wait('api').then(() => name);
-  let first: Promise<string> | undefined;
+  await other.wait(key);
+  await waiting.peek(key); // Its connection works.
+  const start = (name: string) => waiting.wait(key).then(() => name);
+  const starts: Promise<string>[] = [];
   await readLate(1, () => {
-    first = start('first');
-    return [waiting.wait('before')];
+    starts.push(start('first'));
+    return [waiting.wait(freshPrefix())];
   });
-  for (let count = 0; count < 5; count++) await waiting.wait(`clock ${count}`);
-  const second = start('second');
-  second.catch(() => {});
-  expect(await Promise.race([first, second])).toBe('first');
+  for (let count = 0; count < 5; count++) await waiting.wait(freshPrefix()); // It knows the clock of the server now.
+  starts.push(start('second'));
+  starts[1]!.catch(() => {});
+  const first = await Promise.race(starts);
   await waiting.close();
+  return first;
+}
+
+test('a caller whose reply came late starts on time if its process knows the clock of the server by then', async () => {
+  const limits = leakyBucket({ capacity: 9, interval: '1s' });
+  let first: string | undefined;
+  // A busy machine may be late for the start as well.
+  for (let attempt = 0; attempt < 5 && first !== 'first'; attempt++) first = await firstAfterLateReply(limits);
+  expect(first).toBe('first');
 });
 
 test('a message that comes twice frees no unit of an action that runs', async () => {
@@ -135,8 +145,11 @@ test('a message that comes twice frees no unit of an action that runs', async ()
   expect(await other.peek('api')).toMatchObject({ remaining: 0 });
 });
 
-test('a caller that gives up between its turn and its start frees the start', async () => {
-  const limiter = join(leakyBucket({ capacity: 1, interval: '1h' }));
+test.each([
+  ['', undefined],
+  [' on an injected clock', manualClock(1e12)],
+])('a caller that gives up between its turn and its start%s frees the start', async (_, clock) => {
+  const limiter = joinQueues(redis, leakyBucket({ capacity: 1, interval: '1h' }), { prefix, clock });
   await limiter.check('api');
   const controller = new AbortController();
   const wait = limiter.wait('api', { signal: controller.signal });
@@ -145,6 +158,30 @@ test('a caller that gives up between its turn and its start frees the start', as
   controller.abort(new Error('enough'));
   await expect(wait).rejects.toThrow('enough');
   await until('its start is free', async () => (await limiter.peek('api')).remaining === 1);
+});
+
+test('a caller whose start is after its timeout does not wait for it, and frees the start', async () => {
+  const limiter = join(leakyBucket({ capacity: 1, interval: '1h' }));
+  await limiter.check('api');
+  const wait = limiter.wait('api', { timeout: '30m' });
+  await expect(wait).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+  await until('its start is free', async () => (await limiter.peek('api')).remaining === 1);
+});
+
+test('no other caller gets the units of one that was too late for its start in a leaky bucket', async () => {
+  const limits = { rate: one, pace: leakyBucket({ capacity: 1, interval: '1h' }) };
+  const limiters = [join(limits), join(limits)] as const;
+  for (const limiter of [...limiters, ...limiters]) await limiter.refund(await limiter.wait('before'));
+  await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
+  const waits: Promise<number>[] = [];
+  for (const [index, limiter] of limiters.entries()) {
+    waits.push(limiter.wait('api').then(() => index));
+    await untilBlocked('each arrival', index + 1);
+  }
+  blockWhile('CLIENT UNPAUSE');
+  expect(await Promise.race(waits)).toBe(0);
+  waits[1]!.catch(() => {});
+  await limiters[1].close();
 });
 
 test('the units of callers that have left do not count', async () => {

@@ -3,6 +3,12 @@ import type { Room } from './room.js';
 import type { ServerClock } from './server-clock.js';
 import type { Ticket, Turn } from './ticket.js';
 
+/**
+ * A reply that came late leaves the time of the server uncertain until other replies come. So a caller looks again this often while its
+ * start may have come.
+ */
+const RECHECK_MS = 10;
+
 /** When the actions of turns start, by the clock of this process. */
 export class StartTimes {
   readonly #room: Pick<Room, 'nowMs' | 'hasClock'>;
@@ -14,18 +20,25 @@ export class StartTimes {
   }
 
   /** Sleeps until the action of a turn may start. */
-  async sleepUntil({ startMs }: Turn, { cancellation }: StoreWait): Promise<void> {
-    const sleep = async (untilMs: number) => {
-      const nowMs = this.#room.nowMs();
-      const waitMs = untilMs - nowMs;
-      if (waitMs <= 0) return;
-      cancellation.throwIfTooLong(waitMs, nowMs);
-      await cancellation.sleep(waitMs, nowMs);
-    };
-    if (this.#room.hasClock) return sleep(startMs);
-    // A reply that came late leaves the clock of the server uncertain. Later ones may make it certain before the start.
-    await sleep(this.#serverClock.toEarliestLocalMs(startMs));
-    await sleep(this.#serverClock.toLocalMs(startMs));
+  async sleepUntil(turn: Turn, call: StoreWait): Promise<void> {
+    while (await this.#sleepOnce(turn, call));
+  }
+
+  /** Returns whether the start may still be ahead. */
+  async #sleepOnce({ startMs }: Turn, { cancellation }: StoreWait): Promise<boolean> {
+    const nowMs = this.#room.nowMs();
+    const [leastMs, mostMs] = this.#timesOf(startMs).map((timeMs) => timeMs - nowMs) as [number, number];
+    if (mostMs <= 0) return false;
+    cancellation.throwIfTooLong(leastMs, nowMs);
+    const waitMs = Math.min(mostMs, Math.max(leastMs, RECHECK_MS));
+    await cancellation.sleep(waitMs, nowMs);
+    return waitMs < mostMs;
+  }
+
+  /** When a start comes at the earliest and at the latest, by the clock of this process. */
+  #timesOf(startMs: number): readonly [earliestMs: number, latestMs: number] {
+    if (this.#room.hasClock) return [startMs, startMs];
+    return [this.#serverClock.toEarliestLocalMs(startMs), this.#serverClock.toLocalMs(startMs)];
   }
 
   /** Whether it is too late for the action of a turn. */
