@@ -86,14 +86,15 @@ export class Expansion {
     this.#refundable = this.#store.refundable.slice();
     this.#hash = stateHash(this.#scenario, this.#oracles, this.#refundable, this.#keptStates);
     const ticks = new Set(TICKS);
+    const callCount = this.#countCalls(history);
     // Steps that rarely change the state come first, because each change costs a replay.
-    for (let call = 0; call < this.#scenario.calls.length; call++) {
+    for (let call = 0; call < callCount; call++) {
       for (const cost of COSTS) this.#decide(encodePeek(call, cost), ticks);
     }
     this.#addBoundaries(ticks);
     for (const micros of ticks) this.#tick(micros);
     if (this.#oracles.nowMicros === this.#oracles.highestMicros) this.#tick(STEP_BACK);
-    for (let call = 0; call < this.#scenario.calls.length; call++) {
+    for (let call = 0; call < callCount; call++) {
       for (const cost of COSTS) this.#decide(encodeCheck(call, cost), undefined);
       this.#decide(encodeCharge(call, CHARGED_COST), undefined);
       this.#takeStep(encodeReset(call));
@@ -105,6 +106,17 @@ export class Expansion {
       this.#takeStep(encodeRelease(receipt));
       if (this.#scenario.leasesEnd) this.#takeStep(encodeRenew(receipt));
     }
+  }
+
+  /**
+   * How many calls may come next. If calls differ only in their keys, a history with two keys exchanged shows the same, so
+   * the first key comes first.
+   */
+  #countCalls(history: ArrayLike<number>): number {
+    const { calls, isSymmetric } = this.#scenario;
+    if (!isSymmetric) return calls.length;
+    const used = Array.from(history, decodeStep).map((step) => ('call' in step ? step.call + 1 : 0));
+    return Math.min(calls.length, Math.max(0, ...used) + 1);
   }
 
   /** Adds the times at which an oracle changes that no decision contains. */

@@ -46,6 +46,8 @@ export interface PreparedScenario {
   readonly name: string;
   readonly calls: readonly PreparedCall[];
   readonly stateCount: number;
+  /** Whether the calls differ only in their keys. */
+  readonly isSymmetric: boolean;
   /** After this time, the windows and buckets of all limits start together again; microseconds. */
   readonly periodMicros: number;
   /** Nothing older than this matters, even when the clock steps back; microseconds. */
@@ -91,6 +93,7 @@ export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: 
     name,
     calls: preparedCalls,
     stateCount: stateNames.length,
+    isSymmetric: calls.every(({ specs }) => specs === calls[0]!.specs),
     periodMicros: scenarioLimits.flatMap(({ spec }) => alignedLengthsOf(spec)).reduce(leastCommonMultiple, MS),
     leasesEnd,
     horizonMicros: 2 * Math.max(...scenarioLimits.map(({ limit }) => limit.keepMicros)) + 2 * STEP_BACK_MICROS,
