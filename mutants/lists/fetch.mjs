@@ -16,12 +16,24 @@ export const fetch = [
       ['the server cannot forbid to repeat', '|| !report.mayRetry', ''],
       [
         'an aborted call gets its rejection',
-        'if (rejection !== undefined && !attempt.signal?.aborted)',
+        'if (rejection !== undefined && !signal?.aborted)',
         'if (rejection !== undefined)',
       ],
-      ['the body of a call that is not sent stays open', '    cancelBody(error);\n', ''],
+      ['the body of a call that is not sent stays open', '    cancelBody(body, error);\n', ''],
       ['a call whose connection breaks stays open', 'await calls.fail(started, isUnsent(error));', ''],
       ['the response to another server counts', 'origin !== started.plan.request.url.origin', 'false'],
+    ],
+  ),
+  ...of(
+    'fetch/unsent-body.ts',
+    ['bodies'],
+    [
+      ['a stream that fails does not end the wait', "ending.abort(new TypeError('fetch failed', { cause }))", '{}'],
+      [
+        'a stream that is not sent stays open',
+        'destroy.call(body, reason instanceof Error ? reason : undefined);',
+        '{}',
+      ],
     ],
   ),
   ...of(

@@ -7,8 +7,7 @@ export interface FetchCall {
   readonly hasIdempotencyKey: boolean;
   /** Whether the body can be sent again. A stream cannot, and neither can the body of a `Request`, which is one. */
   readonly isReplayable: boolean;
-  /** Cancels a stream that is not sent, as `fetch` does. */
-  readonly cancelBody: (reason: unknown) => void;
+  readonly body: unknown;
 }
 
 type Input = Parameters<typeof fetch>[0];
@@ -17,7 +16,6 @@ type Init = Parameters<typeof fetch>[1];
 /** @throws TypeError if the address is invalid, as `fetch` does. */
 export function callOf(input: Input, init: Init): FetchCall {
   const given = input instanceof Request ? input : undefined;
-  const body = init?.body ?? given?.body ?? undefined;
   const headers = new Headers(init?.headers ?? given?.headers);
   return {
     request: {
@@ -28,9 +26,7 @@ export function callOf(input: Input, init: Init): FetchCall {
     signal: (init?.signal === undefined ? given?.signal : init.signal) ?? undefined,
     hasIdempotencyKey: headers.has('idempotency-key'),
     isReplayable: init?.body == null ? given?.body == null : isReplayable(init.body),
-    cancelBody: (reason) => {
-      if (body instanceof ReadableStream && !body.locked) body.cancel(reason).catch(() => {});
-    },
+    body: init?.body ?? given?.body,
   };
 }
 

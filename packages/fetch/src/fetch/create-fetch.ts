@@ -9,6 +9,7 @@ import { isUnsent } from './is-unsent.js';
 import { readJson } from './read-body.js';
 import { Rejection } from './rejection.js';
 import { settleCost } from './settle-cost.js';
+import { cancelBody, untilBodyFails } from './unsent-body.js';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -69,7 +70,7 @@ async function sendWithinLimits(
   let waitMs = maxWaitMs;
   let rejection: Rejection | undefined;
   for (let attempt = 1; ; attempt++) {
-    const started = await startOr(rejection, calls, call, { attempt, waitMs, signal: call.signal });
+    const started = await startOr(rejection, calls, call, { attempt, waitMs });
     if (started === undefined) return rejection!.take();
     rejection?.discard();
     const { response, report } = await sendOnce(calls, started, functions, args);
@@ -84,15 +85,17 @@ async function sendWithinLimits(
 async function startOr(
   rejection: Rejection | undefined,
   calls: OutgoingCalls,
-  { request, cancelBody }: FetchCall,
-  attempt: Omit<Attempt, 'rejection'>,
+  { request, body, signal }: FetchCall,
+  attempt: Omit<Attempt, 'rejection' | 'signal'>,
 ): Promise<StartedCall | undefined> {
   try {
-    return await calls.start(request, { ...attempt, rejection: rejection?.report });
+    const start = (ending?: AbortSignal) =>
+      calls.start(request, { ...attempt, rejection: rejection?.report, signal: ending });
+    return await untilBodyFails(body, signal, start);
   } catch (error) {
-    if (rejection !== undefined && !attempt.signal?.aborted) return undefined;
+    if (rejection !== undefined && !signal?.aborted) return undefined;
     rejection?.discard();
-    cancelBody(error);
+    cancelBody(body, error);
     throw error;
   }
 }

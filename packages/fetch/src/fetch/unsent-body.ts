@@ -1,0 +1,47 @@
+import { onAbort } from '@rollgate/core/store';
+
+/** The methods of a Node stream or an async iterator, of which a body may have some. */
+interface NodeBody {
+  on?: (event: 'error', listener: (error: Error) => void) => void;
+  destroy?: (error?: Error) => void;
+  return?: () => unknown;
+}
+
+/**
+ * Calls the listener if a Node stream fails before it is sent. Without a listener, its `error` event would end the process. Other
+ * bodies emit none.
+ */
+export function onBodyError(body: unknown, listener: (error: Error) => void): void {
+  const { on } = (body ?? {}) as NodeBody;
+  if (typeof on === 'function') on.call(body, 'error', listener);
+}
+
+/** Frees what a body holds that is not sent, such as an open file. */
+export function cancelBody(body: unknown, reason: unknown): void {
+  if (body instanceof ReadableStream) {
+    if (!body.locked) body.cancel(reason).catch(() => {});
+    return;
+  }
+  const { destroy, return: end } = (body ?? {}) as NodeBody;
+  onBodyError(body, () => {});
+  if (typeof destroy === 'function') destroy.call(body, reason instanceof Error ? reason : undefined);
+  else if (typeof end === 'function') new Promise((resolve) => resolve(end.call(body))).catch(() => {});
+}
+
+/** Waits with a signal that aborts with that of the call. It also aborts if a Node stream fails, with the error of `fetch`. */
+export async function untilBodyFails<Result>(
+  body: unknown,
+  signal: AbortSignal | undefined,
+  wait: (signal: AbortSignal | undefined) => Promise<Result>,
+): Promise<Result> {
+  if (typeof (body as NodeBody | undefined)?.on !== 'function') return wait(signal);
+  const ending = new AbortController();
+  onBodyError(body, (cause) => ending.abort(new TypeError('fetch failed', { cause })));
+  if (signal?.aborted) ending.abort(signal.reason);
+  const ignoreSignal = signal && onAbort(signal, () => ending.abort(signal.reason));
+  try {
+    return await wait(ending.signal);
+  } finally {
+    ignoreSignal?.();
+  }
+}

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream';
+import { MemoryStore } from '@rollgate/core';
+import { createFetch } from '../src';
+import { type Answer, TestApi } from './test-api';
+
+const api = new TestApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+const upload = (body: unknown) => ({ method: 'PUT', body, duplex: 'half' }) as RequestInit;
+
+describe('a Node stream as the body', () => {
+  /** A stream whose source fails when a test destroys it. */
+  const createStream = () => new Readable({ read() {} });
+
+  test('ends the wait of its call if it fails, as it ends a request', async () => {
+    const held: ((answer: Answer) => void)[] = [];
+    api.answer = () => new Promise((resolve) => void held.push(resolve));
+    let isWaiting = false;
+    const onWait = () => {
+      isWaiting = true;
+    };
+    const limited = createFetch({ store: new MemoryStore(), onWait });
+    const probe = limited(api.url);
+    const body = createStream();
+    const call = limited(api.url, upload(body));
+    while (held.length === 0 || !isWaiting) await new Promise(setImmediate);
+    const cause = new Error('source broke');
+    const failed = expect(call).rejects.toMatchObject({ name: 'TypeError', message: 'fetch failed', cause });
+    body.destroy(cause);
+    await new Promise(setImmediate);
+    held[0]!({});
+    await failed;
+    expect((await probe).status).toBe(200);
+    expect(held).toHaveLength(1);
+  });
+
+  test('ends with a call that is not sent, and an async iterator does, too', async () => {
+    const limited = createFetch();
+    limited.close();
+    const body = createStream();
+    const error = await limited(api.url, upload(body)).catch((reason) => reason);
+    expect([error.code, body.errored]).toEqual(['ERR_ROLLGATE_LIMITER_CLOSED', error]);
+
+    const iterator = (async function* () {
+      yield 'never';
+    })();
+    const signal = AbortSignal.abort(new Error('no longer needed'));
+    await expect(createFetch()(api.url, { ...upload(iterator), signal })).rejects.toBe(signal.reason);
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('is sent when the call starts', async () => {
+    api.answerWith({});
+    const { signal } = new AbortController();
+    await createFetch()(api.url, { ...upload(Readable.from(['one, ', 'two'])), signal });
+    expect(api.received.map(({ body }) => body)).toEqual(['one, two']);
+  });
+});
