@@ -94,7 +94,7 @@ export const fetch = [
       [
         'calls probe an unreported quota one by one',
         'told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };',
-        '',
+        ';',
       ],
       ['calls do not wait for the responses of an unreported quota', 'UNREPORTED_CALLS = 4', 'UNREPORTED_CALLS = 1000'],
     ],

@@ -12,6 +12,10 @@ const QUEUES = [
   'queue-model',
 ].map(test);
 const PLACES = [test('fair-moves'), ...QUEUES];
+/** The explorer alone detects these. */
+const MODEL = [test('queue-model')];
+/** Those of starts that are assigned for later. */
+const STARTS = ['fair-turns', 'fair-known-hangs', 'queue-model'].map(test);
 const TURNS = ['fair-turns', 'fair-waiting-faults', 'fair-waiting', 'fair-known-hangs'].map(test);
 
 const of = (file, tests, mutants) =>
@@ -82,11 +86,6 @@ export const queues = [
     [['a process asks long before a turn', 'Math.max(LEAST_MS, MARGIN * this.#slowestMs)', 'Infinity']],
   ),
   ...of(
-    'waiting/ask-schedule.ts',
-    [test('ticket-line')],
-    [['a process asks before the caller ahead starts', 'Math.max(dueMs, ticket.dueMs)', 'ticket.dueMs']],
-  ),
-  ...of(
     'waiting/ticket-group.ts',
     [test('fair-limits')],
     [['turns of several limits are granted as late as those of one', 'limits.length > 1', 'false']],
@@ -107,19 +106,75 @@ export const queues = [
       'if (turn !== undefined) void turn;',
     ],
   ]),
-  ...of('waiting/ticket-group.ts', TURNS, [
+  ...of('waiting/ticket-group.ts', STARTS, [
     [
       'a late caller arrives again before its start in a leaky bucket is free',
       'limits.some((limit) => limit.canDelay === true)',
       'false',
     ],
   ]),
-  ...of('waiting/start-times.ts', TURNS, [
+  ...of('lua/limits/leaky-bucket.lua', MODEL, [
+    ['a refund frees the starts behind it, too', 'if ends < free_at then', 'if false then'],
+    ['a late caller leaves its start unused', '  free_at = at\n', ''],
+    [
+      'an action takes one start for all of its units',
+      'verdict.at + cost * rule.interval',
+      'verdict.at + rule.interval',
+    ],
+    [
+      'a bucket assigns one start more than its capacity',
+      '(limit + 1 - cost) * interval',
+      '(limit + 2 - cost) * interval',
+    ],
+  ]),
+  ...of('lua/queues/turns.lua', MODEL, [
+    [
+      'an assigned start is not recorded',
+      'decide(line.rules, 0, nil, true, at, line.first_key, input)',
+      'decide(line.rules, 0, nil, false, at, line.first_key, input)',
+    ],
+  ]),
+  ...of('lua/program/decisions.lua', MODEL, [
+    [
+      'a bucket next to a window assigns no start',
+      'if own_cost == 0 then verdict',
+      'if own_cost == 0 or index > 1 then verdict',
+    ],
+  ]),
+  ...of('waiting/read-turn.ts', STARTS, [
+    ['the action of an assigned start runs at once', 'at / 1000 + decision.delayMs', 'at / 1000'],
+    [
+      'a start on an injected clock is never free again',
+      'clockMicros: hasClock ? at : undefined',
+      'clockMicros: undefined',
+    ],
+  ]),
+  ...of('waiting/ticket-line.ts', STARTS, [
+    [
+      'a turn that comes after its caller has left stays recorded',
+      "if (ticket.state !== 'waits') {\n      this.#room.refund(turn);",
+      "if (ticket.state !== 'waits') {",
+    ],
+  ]),
+  ...of('waiting/waiting-room.ts', STARTS, [
+    ['no caller waits for its start', 'await this.#startTimes.sleepUntil(turn, call);', ''],
+    ['a late caller arrives before its start is free', 'if (!group.canDelay) enter();', 'enter();'],
+    ['a late caller does not return to a bucket', 'group.canDelay ? enter : undefined', 'undefined'],
+  ]),
+  ...of('store/redis-store.ts', STARTS, [
+    [
+      'others are woken before a late caller has returned',
+      '    beforeWake?.();\n    this.#wakeQueues(receipt);',
+      '    this.#wakeQueues(receipt);\n    beforeWake?.();',
+    ],
+  ]),
+  ...of('waiting/start-times.ts', STARTS, [
     [
       'a late reply delays a start that is assigned for later',
       'Math.min(mostMs, Math.max(leastMs, RECHECK_MS))',
       'mostMs',
     ],
+    ['a caller waits until its timeout for a later start', '    cancellation.throwIfTooLong(leastMs, nowMs);\n', ''],
   ]),
   ...of('waiting/server-clock.ts', TURNS, [
     [

@@ -1,4 +1,5 @@
 import { effort, seed } from '@rollgate/test-support/effort';
+import { ASSIGNED_SCOPES, LARGE_ASSIGNED_SCOPES } from './queue-model/assigned-scopes.js';
 import { DEFECTS } from './queue-model/defects.js';
 import { explore, runTogether } from './queue-model/explore-queues.js';
 import { QueueModel } from './queue-model/queue-model.js';
@@ -9,9 +10,11 @@ import { PrivateRedis } from './support/private-redis.js';
 const redis = PrivateRedis.forThisFile();
 
 /** How many states of each scope to visit, and how many of them to continue without faults. */
-const [STATES, TRIED] = effort([700, 7], [200_000, 400]) as [number, number];
+const [STATES, TRIED] = effort([400, 4], [200_000, 400]) as [number, number];
 
-test.each(Object.entries(SCOPES))(
+const ALL_SCOPES = { ...SCOPES, ...ASSIGNED_SCOPES };
+
+test.each(Object.entries(ALL_SCOPES))(
   '%s: starts stay within the limits, and no caller waits forever',
   async (name, scope) => {
     const model = new QueueModel(redis.connect() as never, scope);
@@ -22,9 +25,9 @@ test.each(Object.entries(SCOPES))(
 );
 
 /** How many random schedules run in each large scope, and how many of them together. */
-const [SCHEDULES, TOGETHER] = effort([60, 60], [5000, 200]) as [number, number];
+const [SCHEDULES, TOGETHER] = effort([40, 40], [5000, 200]) as [number, number];
 
-test.each(Object.entries(LARGE_SCOPES))(
+test.each(Object.entries({ ...LARGE_SCOPES, ...LARGE_ASSIGNED_SCOPES }))(
   'random schedules in %s: starts stay within the limits, and no caller waits forever',
   async (_, scope) => {
     for (let first = seed; first < seed + SCHEDULES; first += TOGETHER) {
@@ -54,7 +57,7 @@ test.each(effort(QUICK_DEFECTS, Object.keys(DEFECTS)))('finds a planted defect: 
     if (!script.includes(from)) throw new Error(`Expected the script to contain ${from}`);
     return from === '' ? script : script.replaceAll(from, () => to);
   };
-  const model = new QueueModel(redis.connect() as never, { ...SCOPES[scope]!, ...changes }, plant);
+  const model = new QueueModel(redis.connect() as never, { ...ALL_SCOPES[scope]!, ...changes }, plant);
   const { problem, states } = await explore(model, 12_000, 10);
   if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${name}: ${problem} after ${states} states\n`);
   expect(problem).toBeDefined();

@@ -1,8 +1,11 @@
 import type { Operation } from '../../src/operations/operations.js';
 import type { ModelOperations } from './model-operations.js';
 import type { ModelReceiver } from './model-receiver.js';
-import { type CallerState, type Choice, ENDED, type ModelState, NEVER, START, TICK } from './model-state.js';
+import { type CallerState, type Choice, ENDED, type ModelState, NEVER, tickOf } from './model-state.js';
 import { processOf, type Scope } from './scope.js';
+
+/** A caller that has lost its place or its turn. */
+const WAITS_AGAIN = { status: 'waits', ...ENDED, at: 0, owesLeave: false };
 
 /** What a caller may do next, except for faults. */
 export class CallerChoices {
@@ -64,15 +67,30 @@ export class CallerChoices {
 
   /** Gets its old place, and refunds its turn if it was too late for it. */
   reenter(state: ModelState, index: number): Choice {
-    const { status, number, at, stamp } = state.callers[index]!;
+    const { number, ...caller } = state.callers[index]!;
     const arrival = this.#operations.ticket(index, 'enter', [index + 1, number, -1, this.#operations.costs(index)]);
-    const operations: Operation[] = [arrival];
-    if (status === 'hasTurn') operations.push(...this.#operations.refunding(index, at, stamp));
+    const isLate = caller.status === 'hasTurn';
+    const [refund, wake] = isLate ? this.#operations.refunding(index, caller) : [];
+    // As `returnLate` of the waiting room.
+    const { canDelay } = this.#operations.groupOf(index);
+    const operations = !isLate ? [arrival] : canDelay ? [refund!, arrival, wake!] : [arrival, refund!, wake!];
     return {
       operations,
       apply: (next, outcome) => {
-        const again = { status: 'waits', at: 0, stamp: 0, isMissing: false, askAt: NEVER, owesLeave: false };
-        Object.assign(next.callers[index]!, again);
+        Object.assign(next.callers[index]!, WAITS_AGAIN);
+        next.isReordered = true;
+        this.#receiver.receive(next, index, outcome!, isLate ? state.callers[index] : undefined);
+      },
+    };
+  }
+
+  /** Refunds its turn, and gets its old place in a later script, as if it had noticed that it is missing. */
+  reenterLater(state: ModelState, index: number): Choice {
+    return {
+      operations: [this.#operations.refund(index, state.callers[index]!)],
+      apply: (next, outcome) => {
+        Object.assign(next.callers[index]!, WAITS_AGAIN, { isMissing: true });
+        next.splitBatches -= 1;
         next.isReordered = true;
         this.#receiver.receive(next, index, outcome!);
       },
@@ -85,15 +103,16 @@ export class CallerChoices {
         const caller = state.callers[index]!;
         caller.status = 'started';
         caller.at = state.tick;
-        state.starts.push([state.tick, [...this.#scope.costs[index]!]]);
+        state.starts.push([state.tick, [...this.#scope.costs[index]!], tickOf(caller.stamp)]);
       },
     };
   }
 
   abort(state: ModelState, index: number): Choice {
-    const { status, at, stamp } = state.callers[index]!;
+    const caller = state.callers[index]!;
+    const { status } = caller;
     return {
-      operations: status === 'hasTurn' ? this.#operations.refunding(index, at, stamp) : [this.#leave(index)],
+      operations: status === 'hasTurn' ? this.#operations.refunding(index, caller) : [this.#leave(index)],
       apply: (next, outcome) => {
         next.aborts -= 1;
         // It still receives messages, and refunds a turn that comes late.
@@ -104,9 +123,10 @@ export class CallerChoices {
   }
 
   /** Refunds an action that has started. */
-  refund(index: number, { at, stamp }: CallerState): Choice {
+  refund(index: number, caller: CallerState): Choice {
+    const { at } = caller;
     return {
-      operations: this.#operations.refunding(index, Math.round((stamp - START) / TICK), stamp),
+      operations: this.#operations.refunding(index, caller),
       apply: (state, outcome) => {
         state.refunds -= 1;
         const costs = JSON.stringify(this.#scope.costs[index]);
@@ -121,9 +141,9 @@ export class CallerChoices {
   }
 
   refundUnused(state: ModelState, place: number): Choice {
-    const [index, at, stamp] = state.unused[place]!;
+    const [index, stamp, hits] = state.unused[place]!;
     return {
-      operations: this.#operations.refunding(index, at, stamp),
+      operations: this.#operations.refunding(index, { stamp, hits }),
       apply: (next, outcome) => {
         next.unused.splice(place, 1);
         this.#receiver.receive(next, index, outcome!);

@@ -1,7 +1,7 @@
 import type { Operation } from '../../src/operations/operations.js';
 import type { ModelOperations } from './model-operations.js';
 import type { ModelReceiver } from './model-receiver.js';
-import type { Choice, ModelState } from './model-state.js';
+import { type Choice, type ModelState, TICK } from './model-state.js';
 import type { Scope } from './scope.js';
 
 /** Plain checks of one unit of each limit. */
@@ -34,7 +34,8 @@ export class CheckChoices {
         if (line === '') state.heldChecks += 1;
         else if (isAllowed(line)) {
           if (counter !== 'overtakingChecks') this.#expectNobodyBefore(state);
-          state.starts.push([state.tick, this.#operations.keys.map(() => 1)]);
+          const start = state.tick + Math.round(delayOf(line) / TICK);
+          state.starts.push([start, this.#operations.keys.map(() => 1), state.tick]);
         }
       },
     };
@@ -45,6 +46,11 @@ export class CheckChoices {
     const isBehind = callers.some(({ status, number }) => status === 'waits' && number > 0);
     if (isBehind) this.#receiver.problem ??= 'a check overtook a caller';
   }
+}
+
+/** The longest delay of the results in a line. Five numbers start with the delay. */
+function delayOf(line: string): number {
+  return Math.max(0, ...line.split(',').map((result) => Number(/^(\d+) 0 \d+ \d+ \d+/.exec(result)?.[1] ?? 0)));
 }
 
 /** Whether no rule rejects, by the results in a line of a reply. */

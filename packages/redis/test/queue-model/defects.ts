@@ -1,9 +1,10 @@
+import type { ASSIGNED_SCOPES } from './assigned-scopes.js';
 import type { Scope } from './scope.js';
 import type { SCOPES } from './scopes.js';
 
 /** A change that breaks a guarantee, and the scope in which the explorer finds it. */
 export interface PlantedDefect {
-  readonly scope: keyof typeof SCOPES;
+  readonly scope: keyof typeof SCOPES | keyof typeof ASSIGNED_SCOPES;
   /** What the script contains, and what takes its place. By default, the script stays. */
   readonly from?: string;
   readonly to?: string;
@@ -16,6 +17,10 @@ const COSTS = 'order of costs';
 const QUEUES = 'order in two queues';
 const CHECKS = 'order of checks';
 const OVERTAKING = 'order with overtaking checks';
+const ASSIGNED = 'order of assigned starts';
+const ASSIGNED_COSTS = 'order of assigned starts for costs';
+const ASSIGNED_BOTH = 'order behind a window and a bucket';
+const ASSIGNED_FAULTS = 'faults of assigned starts';
 
 export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   'the last ticket is the first one': {
@@ -101,5 +106,61 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
     scope: ORDER,
     from: 'wait <= line.horizon and may_start',
     to: 'wait <= 2 * line.horizon and may_start',
+  },
+  'a refund frees the starts behind it, too': {
+    scope: ASSIGNED_FAULTS,
+    from: 'if ends < free_at then',
+    to: 'if false then',
+  },
+  'the last start stays taken when it is refunded': {
+    scope: ASSIGNED_FAULTS,
+    from: '  free_at = at\n',
+    to: '',
+  },
+  'an action takes one start for all of its units': {
+    scope: ASSIGNED_COSTS,
+    from: 'verdict.at + cost * rule.interval',
+    to: 'verdict.at + rule.interval',
+  },
+  'a bucket assigns one start more than its capacity': {
+    scope: ASSIGNED,
+    from: 'delay - (limit + 1 - cost) * interval',
+    to: 'delay - (limit + 2 - cost) * interval',
+  },
+  'an assigned start is not recorded': {
+    scope: ASSIGNED,
+    from: 'decide(line.rules, 0, nil, true, at,',
+    to: 'decide(line.rules, 0, nil, false, at,',
+  },
+  'the last caller gets the first assigned start': {
+    scope: ASSIGNED,
+    from: "redis.call('ZRANGEBYSCORE', line[index], '0', '+inf', 'WITHSCORES', 'LIMIT', '0', '1')",
+    to: "redis.call('ZREVRANGEBYSCORE', line[index], '+inf', '0', 'WITHSCORES', 'LIMIT', '0', '1')",
+  },
+  'a window next to a bucket does not count': {
+    scope: ASSIGNED_BOTH,
+    from: 'own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end',
+    to: 'own_cost == 0 or index == 1 then verdict.wait, verdict.delay = 0, 0 end',
+  },
+  'a bucket behind a window assigns no start': {
+    scope: ASSIGNED_BOTH,
+    from: 'own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end',
+    to: 'own_cost == 0 or index == 2 then verdict.wait, verdict.delay = 0, 0 end',
+  },
+  'a process that has ended holds up assigned starts': {
+    scope: 'faults of assigned starts without messages',
+    from: 'if ends <= now or ends > now + 1 + 2 ^ span * 1000 then return false end',
+    to: '',
+  },
+  'a caller uses an assigned start that has passed': { scope: ASSIGNED_FAULTS, changes: { mayStartLate: true } },
+  'a late caller goes behind all others': {
+    scope: ASSIGNED_FAULTS,
+    from: 'number == 0 and next_number(line) or number',
+    to: 'next_number(line)',
+  },
+  'a check passes callers that wait for a start': {
+    scope: ASSIGNED_COSTS,
+    from: 'local waits = not is_empty(line) and',
+    to: 'local waits = false and',
   },
 };

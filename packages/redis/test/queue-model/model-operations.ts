@@ -1,13 +1,27 @@
-import { type Limit, rollingWindow } from '@rollgate/core';
+import { type Limit, leakyBucket, rollingWindow } from '@rollgate/core';
 import type { Operation, TicketOperation } from '../../src/operations/operations.js';
 import { type EncodedPlan, PlanEncoder } from '../../src/operations/plan-encoder.js';
 import { Receipt } from '../../src/operations/receipt.js';
+import { readTurn } from '../../src/waiting/read-turn.js';
 import { type Caller, TicketGroup } from '../../src/waiting/ticket-group.js';
-import { START, TICK } from './model-state.js';
-import { processOf, type Scope } from './scope.js';
+import type { TicketItem } from '../../src/waiting/ticket-items.js';
+import { TICK, tickOf } from './model-state.js';
+import { intervalOf, limitOf, processOf, type Scope } from './scope.js';
 
 /** The process of the plain checks. */
 const CHECKER = 99;
+
+/** What a script has recorded for a turn: its stamp, and the time of each hit in microseconds. */
+export interface RecordedTurn {
+  readonly stamp: number;
+  readonly hits: readonly number[];
+}
+
+function toLimit(scope: Scope, rule: number): Limit {
+  const [limit, interval] = [limitOf(scope, rule), intervalOf(scope, rule)];
+  if (interval > 0) return leakyBucket({ capacity: limit, interval: `${interval * 10}ms` });
+  return rollingWindow({ limit, window: `${(scope.windows?.[rule] ?? scope.window) * 10}ms` });
+}
 
 /** What the processes of a scope send. */
 export class ModelOperations {
@@ -21,11 +35,10 @@ export class ModelOperations {
 
   constructor(scope: Scope) {
     this.#scope = scope;
-    const rules = scope.costs[0]!.map((_, index) => {
-      const { limit, limits, window, windows } = scope;
-      const settings = { limit: limits?.[index] ?? limit, window: `${(windows?.[index] ?? window) * 10}ms` } as const;
-      return { name: `limit${index}`, namespace: '', limit: rollingWindow(settings) as Limit };
-    });
+    const rules = scope.costs[0]!.map((_, index) => ({
+      ...{ name: `limit${index}`, namespace: '' },
+      limit: toLimit(scope, index),
+    }));
     this.#encodedPlan = new PlanEncoder(undefined).encode({ prefix: 'model', rules, leasing: undefined } as never);
     this.keys = this.#encodedPlan.buildKeys('k');
     const horizon = { horizonMicros: scope.horizon * TICK, canDateLogs: true };
@@ -51,26 +64,28 @@ export class ModelOperations {
   }
 
   /** A settlement with a cost of 0, and what wakes the queues. */
-  refunding(index: number, at: number, stamp: number): Operation[] {
-    const atMicros = START + at * TICK;
+  refunding(index: number, turn: RecordedTurn): Operation[] {
+    return [this.refund(index, turn), this.ticket(index, 'wake', [])];
+  }
+
+  refund(index: number, { stamp, hits: times }: RecordedTurn): Operation {
     const costs = this.#scope.costs[index]!;
-    const hits = this.keys.map((key, rule) => ({
-      key,
-      index: rule,
-      atMicros: costs[rule]! > 0 ? atMicros : 0,
-      cost: costs[rule]!,
-    }));
+    const hits = this.keys.map((key, rule) => ({ key, index: rule, atMicros: times[rule]!, cost: costs[rule]! }));
     const charged = hits.filter(({ cost }) => cost > 0).map((hit) => ({ ...hit, settledCost: 0 }));
-    const receipt = new Receipt(stamp, atMicros, this.#encodedPlan, hits);
-    return [
-      {
-        kind: 'settle',
-        ...{ keys: charged.map(({ key }) => key), number: false, receipt, hits: charged, clockMicros: undefined },
-        resolve() {},
-        reject() {},
-      },
-      this.ticket(index, 'wake', []),
-    ];
+    const receipt = new Receipt(stamp, stamp, this.#encodedPlan, hits);
+    return {
+      kind: 'settle',
+      ...{ keys: charged.map(({ key }) => key), number: false, receipt, hits: charged, clockMicros: undefined },
+      resolve() {},
+      reject() {},
+    };
+  }
+
+  /** Reads the turn of a caller as its process does. */
+  read(index: number, item: TicketItem & { kind: 'granted' }, now: number): RecordedTurn & { readonly at: number } {
+    const { receipt, startMs } = readTurn(item, this.groupOf(index), this.#scope.costs[index]!, now, false);
+    const { stamp, hits } = receipt as Receipt;
+    return { stamp, hits: hits.map(({ atMicros, cost }) => (cost > 0 ? atMicros : 0)), at: tickOf(startMs * 1000) };
   }
 
   /** A check that runs only if all queues are empty. */

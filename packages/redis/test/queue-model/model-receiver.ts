@@ -1,15 +1,9 @@
 import { parseTicketItems } from '../../src/waiting/ticket-items.js';
+import { AssignedStarts, type FoundTurn } from './assigned-starts.js';
 import type { ModelOperations } from './model-operations.js';
-import { type CallerState, type ModelState, NEVER, START, TICK } from './model-state.js';
+import { type CallerState, type ModelState, NEVER, TICK } from './model-state.js';
 import type { Scope } from './scope.js';
 import type { Outcome } from './script-runner.js';
-
-/** A turn in a reply or a message: whose it is, its time, and when it was granted. */
-interface FoundTurn {
-  readonly index: number;
-  readonly at: number;
-  readonly now: number;
-}
 
 /** Reads replies and messages as the processes do, and finds turns that break a guarantee. */
 export class ModelReceiver {
@@ -17,21 +11,29 @@ export class ModelReceiver {
   problem: string | undefined;
   readonly #scope: Scope;
   readonly #operations: ModelOperations;
+  readonly #assigned: AssignedStarts;
 
   constructor(scope: Scope, operations: ModelOperations) {
     this.#scope = scope;
     this.#operations = operations;
+    this.#assigned = new AssignedStarts(scope);
   }
 
-  /** Applies what a script has left and returned. Without an index, nobody reads the reply. */
-  receive(state: ModelState, index: number | undefined, { reply, dumps, places, messages }: Outcome): void {
+  /**
+   * Applies what a script has left and returned. Without an index, nobody reads the reply.
+   *
+   * @param late The caller at this index, if it was too late for its turn.
+   */
+  receive(state: ModelState, index: number | undefined, outcome: Outcome, late?: CallerState): void {
+    const { reply, dumps, places, messages } = outcome;
     state.dumps = [...dumps];
     if (reply.startsWith('error')) this.problem ??= reply;
     const sent = messages.map(([owner, text]): [number, string] => [Number(owner.slice(1)), text]);
-    state.messages.push(...sent);
     // Turns of one call, in no order.
     const lines = index === undefined ? [] : reply.split('\n').slice(1);
     const turns = [...sent.map(([, text]) => text), ...lines].flatMap((text) => this.#turnsIn(text));
+    if (turns.length > 0 && this.#scope.intervals) this.#noteStarts(state, turns, index, late);
+    state.messages.push(...sent);
     for (const turn of turns) this.#noteTurn(state, turn, turns);
     state.places = [...places];
     for (const line of lines) {
@@ -42,40 +44,74 @@ export class ModelReceiver {
 
   /** Applies the items of a reply or a message. */
   accept(state: ModelState, text: string): void {
-    for (const item of parseTicketItems(text).items) {
+    const { now, items } = parseTicketItems(text);
+    for (const item of items) {
       const index = item.id - 1;
       const caller = state.callers[index]!;
       if (caller.status === 'gone') continue;
       if (item.kind === 'granted') {
-        const at = Math.round((item.at - START) / TICK);
         if (this.#isRepeated(caller, `${item.at} ${item.stamp}`)) continue;
-        if (caller.status !== 'waits') state.unused.push([index, at, item.stamp]);
-        else
-          Object.assign(caller, {
-            status: 'hasTurn',
-            at,
-            stamp: item.stamp,
-            isMissing: false,
-            askAt: NEVER,
-            number: caller.number || item.stamp,
-          });
+        const turn = this.#read(index, item, now);
+        if (turn === undefined) continue;
+        if (caller.status !== 'waits') state.unused.push([index, turn.stamp, [...turn.hits]]);
+        else {
+          const number = caller.number || item.stamp;
+          Object.assign(caller, { status: 'hasTurn', ...turn, isMissing: false, askAt: NEVER, number });
+        }
       } else if (caller.status !== 'waits') caller.owesLeave ||= 'wait' in item;
       else if (item.kind === 'queued') caller.number = item.number;
       else if (item.kind === 'missing') caller.isMissing = true;
-      else if (item.kind === 'first')
-        caller.askAt = state.tick + Math.max(0, Math.round(item.wait / TICK) - this.#scope.horizon);
+      else if (item.kind === 'first') caller.askAt = this.#askTime(state.tick, item.wait);
     }
+  }
+
+  /** Without a horizon, asking a microsecond early is in vain. */
+  #askTime(tick: number, waitMicros: number): number {
+    const { horizon } = this.#scope;
+    return tick + (horizon > 0 ? Math.max(0, Math.round(waitMicros / TICK) - horizon) : Math.ceil(waitMicros / TICK));
   }
 
   #turnsIn(text: string): FoundTurn[] {
     if (!/^\d{16},/.test(text)) return [];
     const { now, items } = parseTicketItems(text);
-    return items.flatMap((item) => (item.kind === 'granted' ? [{ index: item.id - 1, at: item.at, now }] : []));
+    return items.flatMap((item) => {
+      const index = item.id - 1;
+      const turn = item.kind === 'granted' ? this.#read(index, item, now) : undefined;
+      return turn ? [{ index, now, ...turn }] : [];
+    });
+  }
+
+  #read(...turn: Parameters<ModelOperations['read']>): ReturnType<ModelOperations['read']> | undefined {
+    try {
+      return this.#operations.read(...turn);
+    } catch (error) {
+      this.problem ??= String(error);
+      return undefined;
+    }
+  }
+
+  #noteStarts(
+    state: ModelState,
+    turns: readonly FoundTurn[],
+    index: number | undefined,
+    late: CallerState | undefined,
+  ): void {
+    const ofCallers = state.callers.flatMap(({ at, stamp, hits }, caller) =>
+      hits.length > 0 && at >= 0 ? [{ index: caller, now: 0, stamp, hits }] : [],
+    );
+    const unused = state.unused.map(([caller, stamp, hits]) => ({ index: caller, now: 0, stamp, hits }));
+    // A message that may arrive once more contains a turn that was read.
+    const isRead = ({ index: caller, stamp }: FoundTurn) => state.callers[caller]!.seen.includes(`${stamp} ${stamp}`);
+    const inMessages = state.messages.flatMap(([, text]) => this.#turnsIn(text).filter((turn) => !isRead(turn)));
+    this.problem ??= this.#assigned.findProblem(state, turns, [...ofCallers, ...unused, ...inMessages]);
+    if (late && this.#assigned.hasLostStart(state, index!, late, turns)) {
+      this.problem ??= 'a late caller has lost a start that was free';
+    }
   }
 
   /** A turn must not be that of a caller behind another one in the same queue. */
-  #noteTurn(state: ModelState, { index, at, now }: FoundTurn, turns: readonly FoundTurn[]): void {
-    if (at > now + this.#scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
+  #noteTurn(state: ModelState, { index, stamp, now }: FoundTurn, turns: readonly FoundTurn[]): void {
+    if (stamp > now + this.#scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
     if (this.#scope.hasFaults || state.isReordered) return;
     // A turn that comes at the arrival is behind all that wait then.
     const number = state.callers[index]!.number || Infinity;

@@ -4,8 +4,8 @@ import { CheckChoices } from './check-choices.js';
 import { FaultChoices } from './fault-choices.js';
 import { ModelOperations } from './model-operations.js';
 import { ModelReceiver } from './model-receiver.js';
-import { type Choice, initialState, type ModelState, START, TICK } from './model-state.js';
-import { processOf, type Scope } from './scope.js';
+import { type Choice, initialState, type ModelState, NEVER, START, TICK } from './model-state.js';
+import { intervalOf, limitOf, processOf, type Scope } from './scope.js';
 import { type BinaryRedis, type Defect, ScriptRunner, type Step } from './script-runner.js';
 
 /** Queues of callers in several processes, as `lua/queues` implements them. */
@@ -76,7 +76,10 @@ export class QueueModel {
     }
     if (status === 'waits' && caller.isMissing) choices.push(callers.reenter(state, index));
     if (this.#mayStart(state, index)) choices.push(callers.start(index));
-    else if (status === 'hasTurn' && at < state.tick) choices.push(callers.reenter(state, index));
+    else if (status === 'hasTurn' && at < state.tick) {
+      choices.push(callers.reenter(state, index));
+      if (state.splitBatches > 0) choices.push(callers.reenterLater(state, index));
+    }
     const isOpen = status === 'waits' || status === 'hasTurn';
     if (isOpen && state.aborts > 0) choices.push(callers.abort(state, index));
     if (status === 'waits' && state.failedLeaves > 0) choices.push(faults.failToLeave(index));
@@ -106,21 +109,39 @@ export class QueueModel {
     const start = state.tick - this.scope.window;
     state.starts = state.starts.filter(([tick]) => tick > start);
     for (const caller of state.callers) {
-      if (caller.status === 'started' && caller.at <= start) Object.assign(caller, { at: -1, stamp: 0, number: 0 });
+      if (caller.status === 'started' && caller.at <= start)
+        Object.assign(caller, { at: -1, stamp: 0, hits: [], number: 0 });
     }
   }
 
   /** The guarantee that the state breaks, if any. */
   findProblem(state: ModelState): string | undefined {
     if (this.problem !== undefined) return this.problem;
-    const { limit, limits, window, windows } = this.scope;
     for (let rule = 0; rule < this.#keyCount; rule++) {
-      for (const [end] of state.starts) {
-        const inWindow = state.starts.filter(([tick]) => tick <= end && tick > end - (windows?.[rule] ?? window));
-        const units = inWindow.reduce((sum, [, costs]) => sum + costs[rule]!, 0);
-        if (units > (limits?.[rule] ?? limit)) return 'more starts than the limit in a window';
-      }
+      const problem = intervalOf(this.scope, rule) > 0 ? this.#tooClose(state, rule) : this.#tooMany(state, rule);
+      if (problem !== undefined) return problem;
     }
     return undefined;
+  }
+
+  #tooMany({ starts }: ModelState, rule: number): string | undefined {
+    const { window, windows, intervals } = this.scope;
+    // A window counts an action when it is recorded, even if a leaky bucket assigns it a later start.
+    const times = starts.map(([tick, costs, recorded]) => [intervals ? recorded : tick, costs[rule]!] as const);
+    for (const [end] of times) {
+      const inWindow = times.filter(([tick]) => tick <= end && tick > end - (windows?.[rule] ?? window));
+      const units = inWindow.reduce((sum, [, cost]) => sum + cost, 0);
+      if (units > limitOf(this.scope, rule)) return 'more starts than the limit in a window';
+    }
+    return undefined;
+  }
+
+  #tooClose({ starts }: ModelState, rule: number): string | undefined {
+    const interval = intervalOf(this.scope, rule);
+    const own = starts.filter(([, costs]) => costs[rule]! > 0).sort(([one], [other]) => one - other);
+    const isTooClose = own.some(
+      ([tick, costs], place) => tick + costs[rule]! * interval > (own[place + 1]?.[0] ?? NEVER),
+    );
+    return isTooClose ? 'two actions started closer than the interval' : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { createRandom } from '@rollgate/test-support/random';
 import type { Choice, ModelState } from './model-state.js';
 import type { QueueModel } from './queue-model.js';
-import { processOf } from './scope.js';
+import { intervalOf, limitOf, processOf, type Scope } from './scope.js';
 
 /** The steps of a schedule. Returns what is wrong at its end, if anything is. */
 export type Steps = Generator<Choice, string | undefined, void>;
@@ -21,8 +21,7 @@ export function* simulate(model: QueueModel, state: ModelState, seed: number, le
 
 /** Continues without faults until all callers that wait have started. */
 export function* finish(model: QueueModel, state: ModelState): Steps {
-  const { window, lease, horizon, costs } = model.scope;
-  const end = state.tick + 2 * costs.length * window + lease + 2 * horizon + 8;
+  const end = state.tick + longestFinish(model.scope);
   for (; state.tick <= end; model.pass(state)) {
     yield* deliverAll(model, state);
     for (const [index, caller] of state.callers.entries()) {
@@ -43,6 +42,19 @@ export function* finish(model: QueueModel, state: ModelState): Steps {
     if (state.callers.every(({ status }) => status !== 'waits' && status !== 'hasTurn')) return undefined;
   }
   return 'a caller waits forever';
+}
+
+/** In how many ticks all callers start without faults. A process that has ended delays the others by its lease. */
+function longestFinish(scope: Scope): number {
+  const { window, lease, horizon, costs } = scope;
+  if (scope.intervals === undefined) return 2 * costs.length * window + lease + 2 * horizon + 8;
+  const waits = costs[0]!.map((_, rule) => {
+    const units = costs.reduce((sum, own) => sum + own[rule]!, 0);
+    const interval = intervalOf(scope, rule);
+    // The units that ended processes have left in the bucket, and those of all callers.
+    return interval > 0 ? (limitOf(scope, rule) + 1 + units) * interval : units * window;
+  });
+  return lease + waits.reduce((sum, wait) => sum + wait, 0) + 2;
 }
 
 function* deliverAll(model: QueueModel, state: ModelState): Generator<Choice, void, void> {

@@ -5,6 +5,8 @@ export interface Scope {
   readonly limits?: readonly number[];
   /** The window of each rule, if they differ. Then `window` is the longest. */
   readonly windows?: readonly number[];
+  /** The time between two starts of each rule that is a leaky bucket, and 0 for a rolling window. The limit is its capacity. */
+  readonly intervals?: readonly number[];
   readonly window: number;
   readonly horizon: number;
   readonly lease: number;
@@ -26,6 +28,8 @@ export interface Scope {
   readonly repeatedMessages?: number;
   /** How many replies to arrivals are lost, so that the client sends the operation again later. */
   readonly lostReplies?: number;
+  /** How many callers that were too late free their units in one script and return in a later one. */
+  readonly splitBatches?: number;
   /** Plain checks of one unit of all limits: behind the callers, or by a limiter that knows no queues. */
   readonly checks?: number;
   readonly overtakingChecks?: number;
@@ -35,6 +39,15 @@ export interface Scope {
   readonly getsMessages?: boolean;
   /** Whether an action may start after the time of its turn, which breaks the guarantee. */
   readonly mayStartLate?: boolean;
+}
+
+export function limitOf({ limit, limits }: Scope, rule: number): number {
+  return limits?.[rule] ?? limit;
+}
+
+/** 0 for a rolling window. */
+export function intervalOf({ intervals }: Scope, rule: number): number {
+  return intervals?.[rule] ?? 0;
 }
 
 /** The process of a caller. */

@@ -1,7 +1,7 @@
 import type { Scope } from './scope.js';
 
-const ORDER = { hasFaults: false, lease: 9, lastTick: 8, lastArrival: 2, aborts: 1, refunds: 1 };
-const FAULTS = { hasFaults: true, lease: 2, lastTick: 5, lastArrival: 1, crashes: 1, aborts: 1, refunds: 1 };
+export const ORDER = { hasFaults: false, lease: 9, lastTick: 8, lastArrival: 2, aborts: 1, refunds: 1 };
+export const FAULTS = { hasFaults: true, lease: 2, lastTick: 5, lastArrival: 1, crashes: 1, aborts: 1, refunds: 1 };
 const ONE_UNIT = { limit: 1, window: 2, horizon: 1 };
 
 /** What the explorer visits. Each has one difficulty, because all of them together have too many states. */
@@ -113,8 +113,8 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
   },
 };
 
-const MANY = { hasFaults: true, lease: 3, lastTick: 12, lastArrival: 6, window: 3, horizon: 1 };
-const ALL_FAULTS = {
+export const MANY = { hasFaults: true, lease: 3, lastTick: 12, lastArrival: 6, window: 3, horizon: 1 };
+export const ALL_FAULTS = {
   ...{ crashes: 1, aborts: 2, refunds: 2, failedLeaves: 1, repeatedMessages: 1, lostReplies: 1 },
   ...{ checks: 1, overtakingChecks: 1 },
 };

@@ -22,7 +22,7 @@ export interface Step {
 export interface Outcome {
   readonly dumps: readonly string[];
   readonly reply: string;
-  /** The ids of the tickets in each queue. */
+  /** The ids of the tickets in each queue, and the text of each key that has one. */
   readonly places: readonly string[];
   /** Owners and texts. */
   readonly messages: readonly (readonly [owner: string, text: string])[];
@@ -137,7 +137,8 @@ for step = 1, tonumber(arguments[1]) do
     local is_queue = real.call('TYPE', name).ok == 'zset'
     local members = is_queue and real.call('ZRANGEBYSCORE', name, 0, '+inf') or {}
     for place, member in ipairs(members) do members[place] = string.match(member, '^[^:]+:(%d+)') end
-    outcome[#names + index + 1] = table.concat(members, ' ')
+    local is_text = string.sub(name, -3) == '/lb'
+    outcome[#names + index + 1] = is_text and (real.call('GET', name) or '') or table.concat(members, ' ')
   end
   for _, part in ipairs(messages) do outcome[#outcome + 1] = part end
   outcomes[step] = outcome
