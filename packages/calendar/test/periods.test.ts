@@ -16,7 +16,7 @@ const ZONES = [
 ];
 
 const FIRST_YEAR = 1970;
-const END_YEAR = 2100;
+const END_YEAR = effort(2050, 2100);
 
 type Period = Omit<CalendarWindowOptions, 'limit' | 'timeZone'>;
 
