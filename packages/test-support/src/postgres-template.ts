@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Where tools keep what they can create again. */
-const CACHE = join(__dirname, '../node_modules/.cache');
+/** Like Jest's cache, it is next to other temporary files, and each user has one. */
+const CACHE = join(tmpdir(), `rollgate-postgres_${process.getuid?.()}`);
 
 /** What the content of a new database depends on, besides the options. */
 const LOCALE_VARIABLES = ['LC_ALL', 'LC_COLLATE', 'LC_CTYPE', 'LC_MESSAGES', 'LANG', 'TZ'];
