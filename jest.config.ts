@@ -30,9 +30,9 @@ const config: Config = {
   testMatch: ['**/test/**/*.test.ts'],
   // This finds hangs, not slowness: a busy machine may need ten times as long as an idle one.
   testTimeout: process.env.ROLLGATE_THOROUGH === '1' ? 3_600_000 : 120_000,
-  // One more than cores, because one of them mostly waits for the browser. Two more need more memory and no less time.
-  maxWorkers: availableParallelism() + 1,
-  // A worker that has grown starts again, so that all processes together take less than 1.2 GB.
+  // Two more than cores, because one of them mostly waits for the browser, and others for servers and processes.
+  maxWorkers: availableParallelism() + 2,
+  // A worker that has grown starts again, so that the processes of Jest together take less than 1.2 GB.
   workerIdleMemoryLimit: '150MB',
   testEnvironment: '<rootDir>/scripts/test-environment.cjs',
   testSequencer: '<rootDir>/scripts/slowest-first.cjs',

@@ -4,10 +4,10 @@ const { join } = require('node:path');
 const { setTimeout: delay } = require('node:timers/promises');
 
 /**
- * Files whose browsers and compilers take hundreds of megabytes besides their worker. `page.test.ts` is not one of them. It
- * runs for half of the time, so the others would start too late.
+ * Files whose browsers, compilers and PGlite take hundreds of megabytes besides their worker. `page.test.ts` is not one of
+ * them. It runs for half of the time, so the others would start too late.
  */
-const HEAVY = [/\btest.(packages|docs)\.test/, /cli.test.html/];
+const HEAVY = [/\btest.(packages|docs)\.test/, /cli.test.html/, /postgres.test.conformance/];
 const POLL_MS = 100;
 
 const isHeavy = (path) => HEAVY.some((part) => part.test(path));

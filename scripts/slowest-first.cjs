@@ -4,10 +4,15 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const FIRST = /playground.test.page\.test/;
 
 /**
- * Files that need much memory besides their worker. Most of them are in the last third of the run, before which the browser
- * of the first file ends.
+ * Files that need much memory besides their worker. They start when the browser of the first file has ended, most of them
+ * in the last third of the run.
  */
-const HEAVY_FIRST = [/\btest.packages\.test/, /store-conformance.test.explorer\.test/];
+const HEAVY_FIRST = [
+  /postgres.test.conformance/,
+  /\btest.packages\.test/,
+  /store-conformance.test.explorer\.test/,
+  /examples.test.codemod/,
+];
 const HEAVY_LATER = [
   /host-tests.test.wire/,
   /redis.test.processes/,
@@ -30,7 +35,7 @@ const WAITING = [
 
 /** Files that compute for several seconds. */
 const LONG = [
-  /(redis|postgres).test.conformance/,
+  /redis.test.conformance/,
   /store-conformance.test.custom-store/,
   /http.test.warnings/,
   /test-support.test.process-end/,
@@ -69,7 +74,7 @@ module.exports = class SlowestFirst extends Sequencer {
     const rest = super.sort(tests);
     const groups = [[FIRST], WAITING, HEAVY_FIRST, HEAVY_LATER, LONG].map((parts) => take(rest, parts));
     const [first, waiting, heavyFirst, heavyLater, long] = groups;
-    const computing = spread(heavyLater, spread(heavyFirst, spread(long, rest), 0, 0.5), 0.7);
+    const computing = spread(heavyLater, spread(heavyFirst, spread(long, rest), 0.4, 0.6), 0.7);
     return [...first, ...spread(waiting, computing)];
   }
 };
