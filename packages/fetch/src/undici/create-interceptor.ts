@@ -30,7 +30,7 @@ export interface RateLimitInterceptor {
  * and pass that to `setGlobalDispatcher`, so that all requests of undici obey.
  *
  * To compose a `Client` or a `Pool`, set the option `origin`. The interceptor holds a rejection back until it knows whether it repeats
- * the call. So it repeats only calls whose response has at most 64 kB.
+ * the call. So it repeats only calls whose response has at most 64 kB and ends within 5 seconds.
  *
  * @throws TypeError, RangeError naming the invalid option.
  * @example

@@ -21,10 +21,9 @@ export class LimitedDispatch implements Handler {
   #waitMs: number;
   #rejection: Report | undefined;
   #call: StartedCall | undefined;
-  /** The response that waits, and what its headers report. */
-  #held: HeldResponse | undefined;
+  /** The headers of the present response. */
   #head: ResponseHead | undefined;
-  #trailers: Headers = {};
+  #held: HeldResponse | undefined;
   /** What the present response reports, and the end of sharing that. */
   #report: Report | undefined;
   #finished: Promise<void> | undefined;
@@ -54,10 +53,11 @@ export class LimitedDispatch implements Handler {
       this.#call = await this.calls.start(this.request, { ...waiting, signal: this.#controller.signal });
     } catch (error) {
       if (this.#held === undefined || this.#controller.aborted) throw error;
-      this.#passOn();
+      this.#passOn(this.#held);
       return;
     }
     this.#held = undefined;
+    this.#head = undefined;
     this.#waitMs -= this.#call.waitedMs;
     this.dispatch(this.dispatched, this);
   }
@@ -78,45 +78,44 @@ export class LimitedDispatch implements Handler {
     }
     this.#head = this.calls.headOf(this.#call!, status, { get: (name) => textOf(headers[name]) });
     const response = new HeldResponse(status, headers, statusMessage);
-    if (this.calls.readsBody(this.#head)) {
-      this.#held = response;
-      return;
-    }
-    const report = this.calls.read(this.#call!, this.#head);
-    this.#finish(report);
-    if (this.#canRetry(report)) this.#held = response;
+    const readsBody = this.calls.readsBody(this.#head);
+    if (readsBody || this.#canRetry(this.#finish(this.#head))) this.#hold(response);
     else response.passOn(this.handler, this.#controller);
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
     if (this.#held === undefined) this.handler.onResponseData?.(this.#controller, chunk);
-    else if (!this.#held.push(chunk)) {
-      this.#held.passOn(this.handler, this.#controller);
-      this.#held = undefined;
-      if (this.#report === undefined) this.#finish(this.calls.read(this.#call!, this.#head!));
-    }
+    else if (!this.#held.push(chunk)) this.#release(this.#held);
   }
 
   onResponseEnd(_controller: Controller, trailers: Headers): void {
-    if (this.#held === undefined) this.handler.onResponseEnd?.(this.#controller, trailers);
-    else this.#decide(this.#held, trailers).catch((error) => this.#fail(error));
+    const end = () => this.handler.onResponseEnd?.(this.#controller, trailers);
+    if (this.#held === undefined) end();
+    else this.#decide(this.#held, end);
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    this.#fail(error);
+    if (this.#held === undefined || this.#controller.aborted) this.#fail(error);
+    else this.#decide(this.#held, () => this.#fail(error));
   }
 
   /** Closes the call and passes the error on, once. It may be one that the handler has thrown, as dispatchers catch them. */
   #fail(error: Error): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    if (this.#report === undefined && this.#call !== undefined) void this.calls.fail(this.#call, isUnsent(error));
+    this.#held?.stopTimer();
+    if (this.#report === undefined && this.#call !== undefined) {
+      if (this.#head === undefined) void this.calls.fail(this.#call, isUnsent(error));
+      else this.#finish(this.#head);
+    }
     this.handler.onResponseError?.(this.#controller, error);
   }
 
-  #finish(report: Report): void {
+  #finish(head: ResponseHead): Report {
+    const report = this.calls.read(this.#call!, head);
     this.#report = report;
     this.#finished = this.calls.finish(this.#call!, report);
+    return report;
   }
 
   #canRetry({ isRejected, mayRetry, retryAfterMs = 0 }: Report): boolean {
@@ -125,14 +124,39 @@ export class LimitedDispatch implements Handler {
     );
   }
 
-  /** Repeats the call of a whole response, or passes the response on. */
-  async #decide(held: HeldResponse, trailers: Headers): Promise<void> {
-    this.#trailers = trailers;
-    if (this.#report === undefined) this.#finish(this.calls.read(this.#call!, { ...this.#head!, body: held.json() }));
-    const report = this.#report!;
+  #hold(response: HeldResponse): void {
+    this.#held = response;
+    const onTimeout = () => {
+      try {
+        this.#release(response);
+      } catch (error) {
+        this.#controller.abort(error as Error); // As dispatchers do with what a handler throws.
+      }
+    };
+    response.startTimer(onTimeout, this.options.clock);
+  }
+
+  /** Passes on a response that is too long to be held. Its headers alone report limits. */
+  #release(held: HeldResponse): void {
+    held.stopTimer();
+    this.#held = undefined;
+    if (this.#report === undefined) this.#finish(this.#head!);
+    held.passOn(this.handler, this.#controller);
+  }
+
+  /** Repeats the call of a response that has ended or broken, or passes the response and its end on. */
+  #decide(held: HeldResponse, end: () => void): void {
+    held.stopTimer();
+    held.end = end;
+    const report = this.#report ?? this.#finish({ ...this.#head!, body: held.json() });
+    this.#repeat(held, report).catch((error) => this.#fail(error));
+  }
+
+  async #repeat(held: HeldResponse, report: Report): Promise<void> {
     await this.#finished;
+    if (this.#controller.aborted) throw this.#controller.reason;
     if (!this.#canRetry(report)) {
-      this.#passOn();
+      this.#passOn(held);
       return;
     }
     this.#rejection = report;
@@ -141,9 +165,9 @@ export class LimitedDispatch implements Handler {
     await this.#start();
   }
 
-  #passOn(): void {
-    this.#held!.passOn(this.handler, this.#controller);
-    this.handler.onResponseEnd?.(this.#controller, this.#trailers);
+  #passOn(held: HeldResponse): void {
+    held.passOn(this.handler, this.#controller);
+    held.end();
   }
 }
 
