@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { type ManualClock, MemoryStore, manualClock } from '@rollgate/core';
 import { freePort } from '@rollgate/test-support/free-port';
 import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici';
-import { type CallOptions, shopify, stripe, type WaitEvent } from '../src';
+import { type CallOptions, type CallRequest, shopify, stripe, type WaitEvent } from '../src';
 import { createInterceptor, type RateLimitInterceptor } from '../src/undici';
 import { TestApi } from './test-api';
 
@@ -139,4 +139,72 @@ test('an error of the connection reaches the caller', async () => {
   const dispatcher = createPatient({ dialects: [stripe()] });
   const url = `http://127.0.0.1:${await freePort()}`;
   await expect(request(url, { dispatcher })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+describe('a stream as the body', () => {
+  const waiting = async (onWait: () => void) => {
+    api.answerWith(REJECTED);
+    await request(api.url, { dispatcher: createAgent({ retry: false }).dispatcher });
+    return createAgent({ onWait });
+  };
+
+  test('ends the wait of its call if it fails', async () => {
+    const body = new Readable({ read() {} });
+    const reason = new Error('source broke');
+    const { dispatcher } = await waiting(() => setImmediate(() => body.destroy(reason)));
+    await expect(request(api.url, { dispatcher, method: 'PUT', body })).rejects.toBe(reason);
+    expect(api.received).toHaveLength(1);
+  });
+
+  test('is destroyed with a call that is not sent', async () => {
+    const { dispatcher, interceptor } = await waiting(() => setImmediate(() => interceptor.close()));
+    const body = new Readable({ read() {} });
+    const error = await new Promise((resolve) => {
+      const onResponseError = (_: unknown, given: Error) => resolve(given);
+      dispatcher.dispatch(
+        { origin: api.url, path: '/', method: 'PUT', body },
+        { onRequestStart() {}, onResponseError },
+      );
+    });
+    expect([error, body.errored]).toEqual([expect.objectContaining({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' }), error]);
+  });
+});
+
+describe('what a call sends', () => {
+  let numbers: unknown[];
+  beforeEach(() => {
+    numbers = [];
+    api.answer = ({ headers }) => {
+      numbers.push(headers.n);
+      return numbers.length === 1 ? { ...REJECTED, headers: { 'retry-after': '0' } } : {};
+    };
+  });
+
+  test.each([
+    ['a record', { n: '1' }, (headers: unknown) => Object.assign(headers as object, { n: '2' })],
+    ['a list', ['n', '1'], (headers: unknown) => (headers as string[]).splice(1, 1, '2')],
+    ['a map', new Map([['n', '1']]), (headers: unknown) => (headers as Map<string, string>).set('n', '2')],
+    ['an iterator', new Map([['n', '1']]).entries(), () => {}],
+  ])('are the headers of its start, in %s', async (_, headers, change) => {
+    const options = { origin: api.url, path: '/', method: 'GET' as const, headers, query: { page: 1 } };
+    const call = createPatient().request(options as Dispatcher.RequestOptions);
+    change(headers);
+    options.path = '/other';
+    options.query.page = 2;
+    await (await call).body.dump();
+    expect(numbers).toEqual(['1', '1']);
+    expect(api.received.map(({ path }) => path)).toEqual(['/?page=1', '/?page=1']);
+  });
+
+  test('is what the functions of the options get', async () => {
+    const urls: string[] = [];
+    const bucket = ({ url }: CallRequest) => {
+      urls.push(url.pathname + url.search);
+      return 'me';
+    };
+    const query = { channel: ['C1', 'C2'], text: 'a b&c', draft: true };
+    await (await request(`${api.url}/m`, { dispatcher: createPatient({ bucket }), query })).body.dump();
+    expect(urls[0]).toContain('channel=C1&channel=C2');
+    expect(urls[0]).toBe(api.received[0]!.path);
+  });
 });

@@ -1,12 +1,35 @@
+import { stringify } from 'node:querystring';
 import type { Dispatcher } from 'undici';
 import type { CallRequest } from '../dialects/dialect.js';
 
 /** What a dispatcher sends. */
 export type DispatchOptions = Parameters<Dispatcher.Dispatch>[0];
 
-/** Returns the call that a dispatcher sends. A path may begin with two slashes, which would be another host in a relative address. */
-export function requestOf({ method, path }: DispatchOptions, origin: string | URL): CallRequest {
+type Headers = NonNullable<DispatchOptions['headers']>;
+
+/**
+ * Copies what a dispatcher reads when it sends, because the caller may change it while the call waits. An iterator of headers can be
+ * read only once, but the call may be repeated. Dispatchers do not copy bytes of a body.
+ */
+export function copyOf(options: DispatchOptions): DispatchOptions {
+  const { headers, query } = options;
+  return { ...options, ...(headers && { headers: copyOfHeaders(headers) }), ...(query && { query: { ...query } }) };
+}
+
+function copyOfHeaders(headers: Headers): Headers {
+  if (Array.isArray(headers)) return [...headers];
+  if (!(Symbol.iterator in headers)) return { ...headers };
+  const pairs = Array.from(headers as Iterable<[string, string]>);
+  return { [Symbol.iterator]: () => pairs.values() };
+}
+
+/**
+ * Returns the call that a dispatcher sends. A path may begin with two slashes, which would be another host in a relative address.
+ * Dispatchers serialize `query` like this.
+ */
+export function requestOf({ method, path, query }: DispatchOptions, origin: string | URL): CallRequest {
   const url = new URL(path.startsWith('/') ? new URL(origin).origin + path : path);
+  if (query) url.search = stringify(query);
   return { method: method.toUpperCase(), url };
 }
 

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { OutgoingCalls } from '../calls/outgoing-calls.js';
 import type { CallOptions } from '../options/fetch-options.js';
 import { CALL_OPTIONS, resolveOptions } from '../options/resolve-options.js';
-import { requestOf } from './call-of-dispatch.js';
+import { copyOf, requestOf } from './call-of-dispatch.js';
 import { LimitedDispatch } from './limited-dispatch.js';
 
 /** The options of `createInterceptor`. */
@@ -55,8 +55,9 @@ export function createInterceptor(options: InterceptorOptions = {}): RateLimitIn
     (request, handler) => {
       // A tunnel is not a call.
       if (request.method === 'CONNECT') return dispatch(request, handler);
-      const call = requestOf(request, request.origin ?? origin ?? missingOrigin());
-      new LimitedDispatch(calls, resolved, dispatch, request, call, handler).begin();
+      const sent = copyOf(request);
+      const call = requestOf(sent, sent.origin ?? origin ?? missingOrigin());
+      new LimitedDispatch(calls, resolved, dispatch, sent, call, handler).begin();
       return true;
     };
   return Object.assign(interceptor, { close: () => calls.close() });

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { OutgoingCalls, StartedCall } from '../calls/outgoing-calls.js';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
 import { isUnsent } from '../fetch/is-unsent.js';
+import { cancelBody, onBodyError } from '../fetch/unsent-body.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
 import { CallController } from './call-controller.js';
@@ -38,6 +39,7 @@ export class LimitedDispatch implements Handler {
     readonly handler: Handler,
   ) {
     this.#waitMs = options.maxWaitMs;
+    onBodyError(dispatched.body, (error) => this.#controller.abort(error));
     this.#mayRetry = hasReplayableBody(dispatched) && options.mayRepeat(request.method, hasIdempotencyKey(dispatched));
   }
 
@@ -104,6 +106,7 @@ export class LimitedDispatch implements Handler {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     this.#held?.stopTimer();
+    if (this.#call === undefined) cancelBody(this.dispatched.body, error);
     if (this.#report === undefined && this.#call !== undefined) {
       if (this.#head === undefined) void this.calls.fail(this.#call, isUnsent(error));
       else this.#finish(this.#head);
