@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { type ManualClock, MemoryStore, manualClock } from '@rollgate/core';
 import { freePort } from '@rollgate/test-support/free-port';
-import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici';
+import { Agent, type Dispatcher, interceptors, request, fetch as undiciFetch } from 'undici';
 import { type CallOptions, type CallRequest, shopify, stripe, type WaitEvent } from '../src';
 import { createInterceptor, type RateLimitInterceptor } from '../src/undici';
 import { TestApi } from './test-api';
@@ -207,4 +207,14 @@ describe('what a call sends', () => {
     expect(urls[0]).toContain('channel=C1&channel=C2');
     expect(urls[0]).toBe(api.received[0]!.path);
   });
+});
+
+test('the response has the redirections that an inner interceptor has followed', async () => {
+  api.answer = ({ url }) => (url === '/old' ? { status: 302, headers: { location: '/new' } } : {});
+  const inner = new Agent().compose(interceptors.redirect({ maxRedirections: 1 }));
+  agents.push(inner);
+  const dispatcher = inner.compose(createInterceptor({ store }));
+  const { context, body } = await request(`${api.url}/old`, { dispatcher });
+  await body.dump();
+  expect(context).toEqual({ history: [new URL(`${api.url}/old`), new URL(`${api.url}/new`)] });
 });

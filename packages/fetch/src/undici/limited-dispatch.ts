@@ -17,6 +17,8 @@ type Headers = Parameters<NonNullable<Handler['onResponseStart']>>[2];
 /** A call through a dispatcher, with all of its attempts. Handles the events of the present one. */
 export class LimitedDispatch implements Handler {
   readonly #controller = new CallController();
+  /** What inner interceptors add, such as redirections. The caller keeps it. */
+  readonly #context = {};
   readonly #mayRetry: boolean;
   #attempt = 0;
   #waitMs: number;
@@ -45,7 +47,7 @@ export class LimitedDispatch implements Handler {
 
   /** Starts the first attempt. The caller can abort the wait before it. */
   begin(): void {
-    this.handler.onRequestStart?.(this.#controller, null);
+    this.handler.onRequestStart?.(this.#controller, this.#context);
     this.#start().catch((error) => this.#fail(error));
   }
 
@@ -64,7 +66,8 @@ export class LimitedDispatch implements Handler {
     this.dispatch(this.dispatched, this);
   }
 
-  onRequestStart(controller: Controller): void {
+  onRequestStart(controller: Controller, context: object | null): void {
+    Object.assign(this.#context, context);
     this.#controller.follow(controller);
   }
 
