@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { concurrency, type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { until } from '@rollgate/test-support';
 import { freePort } from '@rollgate/test-support/free-port';
@@ -524,6 +524,29 @@ describe('own limits', () => {
     await limited(api.url);
     expect((await limiter.peek({ own: 'me' })).remaining).toBe(9);
   });
+});
+
+test('a limit of open calls frees its slots when a call ends, with a response or without one', async () => {
+  const limits = { atOnce: concurrency({ limit: 2, lease: '1m' }), own: rollingWindow({ limit: 9, window: '1m' }) };
+  const limiter = new RateLimiter({ limits, store, prefix: 'rollgate-fetch' });
+  const limited = createFetch({ store, limits, bucket: () => 'me', dialects: [stripe()], maxWait: '1m' });
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await expect(limited(url)).rejects.toThrow('fetch failed');
+  await expect(limited(api.url, { signal: AbortSignal.abort() })).rejects.toThrow();
+  await expect(
+    createFetch({ store, limits, bucket: () => 'me', fetch: () => Promise.reject(new Error('broken')) })(api.url),
+  ).rejects.toThrow();
+  const respond: (() => void)[] = [];
+  api.answer = () => new Promise((resolve) => respond.push(() => resolve({})));
+  const calls = [1, 2, 3].map(() => limited(api.url));
+  await until('two calls are open', async () => respond.length === 2);
+  expect((await limiter.peek({ atOnce: 'me', own: 'me' })).limits['atOnce']!.remaining).toBe(0);
+  respond[0]!();
+  await until('the third call is open', async () => respond.length === 3);
+  for (const end of respond) end();
+  await Promise.all(calls);
+  const { atOnce, own } = (await limiter.peek({ atOnce: 'me', own: 'me' })).limits;
+  expect([atOnce!.remaining, own!.remaining]).toEqual([2, 9 - 4]);
 });
 
 test('events have what a metric needs', async () => {

@@ -1,3 +1,4 @@
+import { concurrency } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { startRedis, until } from '@rollgate/test-support';
@@ -59,6 +60,14 @@ test.each([
     expect(api.received).toHaveLength(2);
   },
 );
+
+test('slots of one process are free for others as soon as its call ends', async () => {
+  api.answerWith({ headers: quota('x-ratelimit')(50, '600') });
+  const limits = { atOnce: concurrency({ limit: 1, lease: '1h' }) };
+  const create = () =>
+    createFetch({ store: createStore(), prefix: 'slots', limits, maxWait: '1s', storeTimeout: '30s' });
+  for (const limited of [create(), create()]) expect((await limited(api.url)).status).toBe(200);
+});
 
 test('`Retry-After` holds for other processes, too', async () => {
   api.answerWith({ status: 429, headers: { 'retry-after': '600' } });

@@ -153,8 +153,9 @@ export class OutgoingCalls {
    * @param isUnsent Whether it surely has not reached the server. Otherwise, it counts as used.
    */
   async fail({ decision, plan }: StartedCall, isUnsent: boolean): Promise<void> {
-    const { limiter } = this.#options;
-    const closed = isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost: plan.cost });
+    const { limiter, limits } = this.#options;
+    const cost = { ...plan.cost, ...limits.freedSlots };
+    const closed = isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost });
     await closed.catch(() => {}); // The caller gets the error of the connection.
   }
 
@@ -166,9 +167,9 @@ export class OutgoingCalls {
 
   /** Closes the call. Units that the response does not report count as used. */
   async #tell({ plan, decision, sentMs }: StartedCall, report: Report, given: CallCost): Promise<void> {
-    const { limiter, clock = performance } = this.#options;
+    const { limiter, limits, clock = performance } = this.#options;
     const { told, others } = this.#planner.learn(plan, report);
-    const cost = { ...plan.cost, ...this.#planner.ownCosts({ ...report.cost, ...given }) };
+    const cost = { ...plan.cost, ...this.#planner.ownCosts({ ...report.cost, ...given }), ...limits.freedSlots };
     if (Object.keys(told).length === 0) await limiter.settle(decision, { cost });
     else await limiter.tell(decision, { told, cost });
     if (others === undefined) return;

@@ -1,5 +1,6 @@
 import { block, type Limit } from '@rollgate/core';
 import { toldQuota } from '@rollgate/core/outgoing';
+import { holdsSlots } from '@rollgate/core/store';
 
 /** What the names of the limits begin with that the user has not passed. */
 export const PREFIX = 'fetch.';
@@ -23,6 +24,8 @@ export function limitName(unit: string, number = 0): string {
 
 /** Creates the limits that decide on a call in one step. */
 export class OutgoingLimits {
+  /** The costs that free the slots of a call when it is closed, in the same step. */
+  readonly freedSlots: Readonly<Record<string, 0>>;
   readonly #own: LimitRecord;
   readonly #quota: Limit;
   /** By the numbers of named quotas. The limiter prepares each record once. */
@@ -34,6 +37,8 @@ export class OutgoingLimits {
     { lease, maxAge }: { lease: number; maxAge: number },
   ) {
     this.#own = own;
+    const slots = Object.keys(own).filter((name) => holdsSlots(own[name]!));
+    this.freedSlots = Object.fromEntries(slots.map((name) => [name, 0]));
     this.#quota = toldQuota({ lease, maxAge, retryAfter: POLL_MS });
   }
 
