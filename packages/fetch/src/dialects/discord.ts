@@ -63,6 +63,6 @@ function readRejection(response: ResponseHead, quotas: ResponseReport['quotas'])
   // Without a scope and a bucket, Cloudflare has rejected the address of this machine.
   const isBanned = quotas === undefined && response.header('x-ratelimit-scope') === undefined;
   // `Retry-After` may be longer than the reset of the bucket, if others have used up a shared resource.
-  const retryAfterMs = readRetryAfter(response) ?? quotas?.[0]?.resetMs;
+  const retryAfterMs = readRetryAfter(response) ?? (quotas?.[0]?.resetMs || undefined);
   return { quotas, isRejected: true, retryAfterMs, scope: isGlobal || isBanned ? 'bucket' : 'route' };
 }

@@ -1,5 +1,5 @@
 import type { Dialect, ResponseHead } from './dialect.js';
-import { readRetryAfter } from './retry-after.js';
+import { hasRetryAfter, readRetryAfter } from './retry-after.js';
 import { readQuota } from './x-rate-limit.js';
 
 /** GitHub asks for a minute at least if a secondary limit rejects without `Retry-After`. */
@@ -30,18 +30,18 @@ export function github(): Dialect {
     // Only the message distinguishes a secondary limit without `Retry-After` from a missing permission.
     readsBody: (response) =>
       isGraphql(response) ||
-      (response.status === 403 && !isExhausted(response) && readRetryAfter(response) === undefined),
+      (response.status === 403 && !isExhausted(response) && !hasRetryAfter(response)),
     read(response) {
       const quota = readQuota(response, 'x-ratelimit');
       const quotas = quota && [{ ...quota, name: response.header('x-ratelimit-resource') }];
       const retryAfterMs = readRetryAfter(response);
-      const isGraphqlRejection = isGraphql(response) && (retryAfterMs !== undefined || hasLimitError(response));
+      const isGraphqlRejection = isGraphql(response) && (hasRetryAfter(response) || hasLimitError(response));
       if (response.status !== 403 && response.status !== 429 && !isGraphqlRejection) return quotas && { quotas };
       if (isExhausted(response)) {
-        return { quotas, isRejected: true, retryAfterMs: retryAfterMs ?? quota?.resetMs, scope: 'route' };
+        return { quotas, isRejected: true, retryAfterMs: retryAfterMs ?? (quota?.resetMs || undefined), scope: 'route' };
       }
       const isSecondary =
-        response.status !== 403 || retryAfterMs !== undefined || SECONDARY.test(messageOf(response.body));
+        response.status !== 403 || hasRetryAfter(response) || SECONDARY.test(messageOf(response.body));
       if (!isSecondary) return quotas && { quotas, isRejected: false };
       return { quotas, isRejected: true, retryAfterMs: retryAfterMs ?? SECONDARY_WAIT_MS, scope: 'bucket' };
     },

@@ -5,15 +5,32 @@ import type { ResponseHead, ResponseReport } from './dialect.js';
 /** The statuses whose `Retry-After` means that the server handles no calls until then. Of a redirection it means less. */
 const UNAVAILABLE = [429, 503, 529];
 
-/** Returns the milliseconds of the headers `Retry-After-Ms` and `Retry-After`, which is in seconds or a date. */
+/**
+ * Returns the milliseconds of the headers `Retry-After-Ms` and `Retry-After`, which is in seconds or a date. Of several numbers, the
+ * longest counts. A date that is not in the future reports no wait, because the clocks of the servers disagree.
+ */
 export function readRetryAfter(response: ResponseHead): number | undefined {
   const ms = parseNumber(response.header('retry-after-ms'));
-  return ms === undefined ? parseReset(response.header('retry-after'), response.serverMs) : Math.ceil(ms);
+  if (ms !== undefined) return Math.ceil(ms);
+  const longestMs = longestRetryAfter(response);
+  return longestMs === 0 && parseNumber(response.header('retry-after')) !== 0 ? undefined : longestMs;
+}
+
+/** Whether one of these headers is valid, even if it reports no wait. */
+export function hasRetryAfter(response: ResponseHead): boolean {
+  return parseNumber(response.header('retry-after-ms')) !== undefined || longestRetryAfter(response) !== undefined;
+}
+
+function longestRetryAfter(response: ResponseHead): number | undefined {
+  const header = response.header('retry-after');
+  const items = header !== undefined && /^\s*\d/.test(header) ? header.split(',') : [header];
+  const waits = items.flatMap((item) => parseReset(item, response.serverMs) ?? []);
+  return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
 /** Returns what a response reports whatever its dialect is: the status 429, and `Retry-After`. */
 export function readStatus(response: ResponseHead): ResponseReport {
   const isUnavailable = UNAVAILABLE.includes(response.status);
-  const retryAfterMs = isUnavailable ? readRetryAfter(response) : undefined;
-  return { isRejected: response.status === 429 || retryAfterMs !== undefined, retryAfterMs };
+  const isRejected = response.status === 429 || (isUnavailable && hasRetryAfter(response));
+  return { isRejected, retryAfterMs: isUnavailable ? readRetryAfter(response) : undefined };
 }

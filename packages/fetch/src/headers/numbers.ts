@@ -1,10 +1,13 @@
 /** A decimal number in the first item of a list, before any parameters, such as `100` of `100;w=60`. */
-const LEADING_NUMBER = /^\s*(\d{1,15}(?:\.\d{1,9})?)\s*(?:[,;]|$)/;
+const LEADING_NUMBER = /^\s*(\d+(?:\.\d{1,9})?)\s*(?:[,;]|$)/;
 
-/** Returns the decimal number at the beginning of a header, or `undefined` if there is none. Negative numbers are none. */
+/**
+ * Returns the decimal number at the beginning of a header, or `undefined` if there is none. Negative numbers are none, and larger ones
+ * than safe integers are the largest of these.
+ */
 export function parseNumber(value: string | undefined): number | undefined {
   const digits = value === undefined ? undefined : LEADING_NUMBER.exec(value)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+  return digits === undefined ? undefined : Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 }
 
 /** Like {@link parseNumber}, rounded down to whole units. */

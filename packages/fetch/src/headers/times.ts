@@ -3,11 +3,13 @@ import { parseNumber } from './numbers.js';
 // Without these forms, `Date.parse` would read almost any text as a date.
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? .{10,30}$/;
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}/;
+/** A zone at the end. Without one, as in the form of `asctime`, a date is in UTC. */
+const ZONE = /(?:[A-Za-z]|[+-]\d{2}:?\d{2})$/;
 
 /** Returns the time of an HTTP date or of a timestamp of RFC 3339, in milliseconds since the Unix epoch. */
 export function parseDate(value: string | undefined): number | undefined {
   if (value === undefined || value.length > 64 || !(HTTP_DATE.test(value) || RFC3339.test(value))) return undefined;
-  const ms = Date.parse(value);
+  const ms = Date.parse(ZONE.test(value) ? value : `${value}Z`);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
