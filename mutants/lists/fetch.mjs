@@ -20,7 +20,11 @@ export const fetch = [
         'if (rejection !== undefined)',
       ],
       ['the body of a call that is not sent stays open', '    cancelBody(body, error);\n', ''],
-      ['a call whose connection breaks stays open', 'await calls.fail(started, isUnsent(error));', ''],
+      [
+        'a call whose connection breaks stays open',
+        'await calls.fail(started, isInvalidCall(error, url, args) || isUnsent(error, url));',
+        '',
+      ],
       ['the response to another server counts', 'origin !== started.plan.request.url.origin', 'false'],
     ],
   ),
@@ -51,6 +55,24 @@ export const fetch = [
         'init?.signal',
       ],
     ],
+  ),
+  ...of(
+    'fetch/is-unsent.ts',
+    ['unexpected-values'],
+    [
+      ['a failed read counts as unsent', 'if (syscall !== undefined)', 'if (false)'],
+      ['an error of another server counts as unsent', 'url === undefined || !isOfAnotherServer(error, url)', 'true'],
+    ],
+  ),
+  ...of(
+    'calls/backoff.ts',
+    ['unexpected-values'],
+    [['a server that demands no wait is called again and again', '|| attempt === 1', '|| true']],
+  ),
+  ...of(
+    'headers/server-clock.ts',
+    ['headers', 'unexpected-values'],
+    [['a wrong `Date` counts', 'difference <= median + SPREAD_MS', 'true']],
   ),
   ...of(
     'calls/may-repeat.ts',

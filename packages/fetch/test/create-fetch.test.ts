@@ -540,7 +540,7 @@ test('a limit of open calls frees its slots when a call ends, with a response or
   api.answer = () => new Promise((resolve) => respond.push(() => resolve({})));
   const calls = [1, 2, 3].map(() => limited(api.url));
   await until('two calls are open', async () => respond.length === 2);
-  expect((await limiter.peek({ atOnce: 'me', own: 'me' })).limits['atOnce']!.remaining).toBe(0);
+  expect((await limiter.peek({ atOnce: 'me', own: 'me' })).limits.atOnce!.remaining).toBe(0);
   respond[0]!();
   await until('the third call is open', async () => respond.length === 3);
   for (const end of respond) end();

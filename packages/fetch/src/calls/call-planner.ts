@@ -3,6 +3,7 @@ import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
+import { readRoute } from '../reports/read-route.js';
 import { CostCorrection } from './cost-correction.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
@@ -67,8 +68,7 @@ export class CallPlanner {
   /** The account whose quota a call uses, and the quota within it. */
   bucketAndRouteOf(request: CallRequest): Pick<CallPlan, 'bucket' | 'route'> {
     const { bucket, dialects } = this.#options;
-    const route = dialects.find(({ routeOf }) => routeOf !== undefined)?.routeOf?.(request) ?? '';
-    return { bucket: bucket(request), route };
+    return { bucket: bucket(request), route: readRoute(dialects, request) };
   }
 
   async plan(request: CallRequest): Promise<CallPlan> {

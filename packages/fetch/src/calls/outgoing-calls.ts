@@ -1,18 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Decision } from '@rollgate/core';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
-import { responses, type WaitEvent, waits } from '../events.js';
+import { responses } from '../events.js';
 import { ServerClock } from '../headers/server-clock.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
-import { warnOfError } from '../warn-of-error.js';
-import { backoffMs } from './backoff.js';
+import { waitAfter } from './backoff.js';
 import { BoundedMap } from './bounded-map.js';
 import { type CallPlan, CallPlanner } from './call-planner.js';
 import { BUCKET_BLOCK, ROUTE_BLOCK } from './outgoing-limits.js';
 import { Pauses } from './pauses.js';
+import { WaitEvents } from './wait-events.js';
 
 /** When an attempt of a call may start. */
 export interface Attempt {
@@ -43,6 +42,7 @@ export class OutgoingCalls {
   readonly #options: ResolvedOptions;
   readonly #planner: CallPlanner;
   readonly #pauses: Pauses;
+  readonly #waits: WaitEvents;
   readonly #ignoreSignal: () => void;
   /** By origin. */
   readonly #clocks = new BoundedMap<string, ServerClock>(MAX_CLOCKS);
@@ -51,6 +51,7 @@ export class OutgoingCalls {
     this.#options = options;
     this.#planner = new CallPlanner(options);
     this.#pauses = new Pauses(options.clock);
+    this.#waits = new WaitEvents(options);
     const close = () => this.close();
     signal?.addEventListener('abort', close);
     this.#ignoreSignal = () => signal?.removeEventListener('abort', close);
@@ -76,17 +77,23 @@ export class OutgoingCalls {
     const retryMs = startMs + (rejection?.retryAfterMs ?? 0);
     if (rejection?.scope === 'call') {
       const { retryAfterMs = 0 } = rejection;
-      if (this.#publishesWaits && retryAfterMs > 0) {
-        this.#publishWait({ request, ...this.#planner.bucketAndRouteOf(request), waitMs: retryAfterMs, violated: [] });
+      if (this.#waits.hasSubscribers && retryAfterMs > 0) {
+        this.#waits.publish({
+          request,
+          ...this.#planner.bucketAndRouteOf(request),
+          waitMs: retryAfterMs,
+          violated: [],
+        });
       }
       // No block is in the way of a call that waits alone.
       await this.#pauses.until(retryMs, signal);
     }
-    const plan = await this.#planner.plan(request);
+    const restMs = () => Math.max(1, Math.ceil(waitMs - (clock.now() - startMs)));
+    const plan = await this.#plan(request, restMs(), signal);
     const { key, cost, limits } = plan;
-    const timeout = Math.max(1, Math.ceil(waitMs - (clock.now() - startMs)));
+    const timeout = restMs();
     const waiting = limiter.wait(key, { cost, limits, timeout, signal });
-    if (this.#publishesWaits) void this.#publishIfWaiting(plan, waiting);
+    if (this.#waits.hasSubscribers) void this.#waits.publishIfWaiting(plan, waiting);
     const decision = await waiting;
     // The store may not have kept the block of the rejection.
     await this.#pauses.until(retryMs, signal).catch(async (reason) => {
@@ -95,6 +102,12 @@ export class OutgoingCalls {
     });
     const sentMs = clock.now();
     return { plan, attempt, waitedMs: sentMs - startMs, sentMs, decision };
+  }
+
+  /** The option `cost` may take any time. */
+  #plan(request: CallRequest, mostMs: number, signal: AbortSignal | undefined): Promise<CallPlan> {
+    const plan = () => this.#planner.plan(request);
+    return this.#options.cost === undefined ? plan() : this.#pauses.resultOf('cost', plan, mostMs, signal);
   }
 
   /** Whether a dialect needs the body of this response. */
@@ -116,7 +129,9 @@ export class OutgoingCalls {
     const nowMs = this.#options.clock?.now() ?? Date.now();
     const clock = this.#clocks.get(origin) ?? new ServerClock();
     this.#clocks.set(origin, clock);
-    return createResponseHead(request, status, headers, clock.timeOf(headers.get('date') ?? undefined, nowMs));
+    // The `Date` of a response from a cache is that of another response.
+    const date = Number(headers.get('age') ?? 0) > 0 ? undefined : (headers.get('date') ?? undefined);
+    return createResponseHead(request, status, headers, clock.timeOf(date, nowMs));
   }
 
   /** Returns what a response reports. That of another server, after a redirection, concerns this call alone. */
@@ -125,7 +140,7 @@ export class OutgoingCalls {
     const given = readReport(dialects, head, maxBlockMs);
     const read: Report = isForeign ? { ...given, quotas: [], cost: undefined, scope: 'call' } : given;
     const { isRejected, quotas } = read;
-    const retryAfterMs = isRejected ? (read.retryAfterMs ?? Math.min(backoffMs(call.attempt), maxBlockMs)) : undefined;
+    const retryAfterMs = isRejected ? waitAfter(read.retryAfterMs, call.attempt, maxBlockMs) : undefined;
     if (responses.hasSubscribers) {
       const { attempt, waitedMs, plan } = call;
       const { request, bucket, route } = plan;
@@ -175,34 +190,5 @@ export class OutgoingCalls {
     if (others === undefined) return;
     const ageMs = clock.now() - sentMs;
     await limiter.tell(others.key, { told: others.told, limits: others.limits, ageMs });
-  }
-
-  get #publishesWaits(): boolean {
-    return this.#options.onWait !== undefined || waits.hasSubscribers;
-  }
-
-  /** Publishes that a call has to wait, unless it starts within this turn of the event loop. */
-  async #publishIfWaiting(
-    { request, bucket, route, key, cost, limits }: CallPlan,
-    started: Promise<Decision>,
-  ): Promise<void> {
-    let isWaiting = true;
-    const end = () => {
-      isWaiting = false;
-    };
-    started.then(end, end);
-    const decision = await this.#options.limiter.peek(key, { cost, limits }).catch(() => undefined);
-    await nextTurn();
-    if (!isWaiting || decision === undefined) return;
-    this.#publishWait({ request, bucket, route, waitMs: decision.retryAfterMs, violated: decision.violated });
-  }
-
-  #publishWait(event: WaitEvent): void {
-    waits.publish(event);
-    try {
-      this.#options.onWait?.(event);
-    } catch (error) {
-      warnOfError('ROLLGATE_ON_WAIT_FAILED', 'The option `onWait` failed, and the call waits nevertheless', error);
-    }
   }
 }

@@ -15,14 +15,41 @@ export class Pauses {
   async until(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
     const restMs = timeMs - (this.#clock ?? performance).now();
     if (restMs <= 0) return;
+    await this.#pause<void>(signal, (resolve) => scheduleAfter(restMs, resolve, this.#clock));
+  }
+
+  /** Resolves to what a function of the user returns. Rejects like {@link until}, and after so many milliseconds. */
+  async resultOf<Value>(
+    name: string,
+    call: () => Promise<Value>,
+    mostMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Value> {
+    return this.#pause<Value>(signal, (resolve, reject) => {
+      call().then(resolve, reject);
+      return scheduleAfter(mostMs, () => reject(timeoutError(name, mostMs)), this.#clock);
+    });
+  }
+
+  /** Ends all pauses, and all later ones. */
+  close(): void {
+    this.#isClosed = true;
+    for (const end of this.#ends) end();
+  }
+
+  /** @param begin Begins the pause, and returns what cancels its timer. */
+  async #pause<Value>(
+    signal: AbortSignal | undefined,
+    begin: (resolve: (value: Value) => void, reject: (reason: unknown) => void) => () => void,
+  ): Promise<Value> {
     signal?.throwIfAborted();
+    if (this.#isClosed) throw closedError();
     let stop = () => {};
     try {
-      await new Promise<void>((resolve, reject) => {
+      return await new Promise<Value>((resolve, reject) => {
         const end = () => reject(signal?.aborted ? signal.reason : closedError());
-        if (this.#isClosed) end();
         this.#ends.add(end);
-        const cancelTimer = scheduleAfter(restMs, resolve, this.#clock);
+        const cancelTimer = begin(resolve, reject);
         const removeListener = signal && onAbort(signal, end);
         stop = () => {
           this.#ends.delete(end);
@@ -34,15 +61,14 @@ export class Pauses {
       stop();
     }
   }
-
-  /** Ends all pauses, and all later ones. */
-  close(): void {
-    this.#isClosed = true;
-    for (const end of this.#ends) end();
-  }
 }
 
 function closedError(): Error {
   const message = 'Expected the calls to stay open until the wait ends, but `close` was called';
   return withCode('ERR_ROLLGATE_LIMITER_CLOSED', new Error(message));
+}
+
+function timeoutError(name: string, ms: number): Error {
+  const message = `Timed out: \`${name}\` has not returned after ${ms} ms, the rest of \`maxWait\``;
+  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
 }

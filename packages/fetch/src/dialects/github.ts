@@ -29,8 +29,7 @@ export function github(): Dialect {
     routeOf: ({ url }) => RESOURCES.find(([path]) => path.test(url.pathname))?.[1] ?? 'core',
     // Only the message distinguishes a secondary limit without `Retry-After` from a missing permission.
     readsBody: (response) =>
-      isGraphql(response) ||
-      (response.status === 403 && !isExhausted(response) && !hasRetryAfter(response)),
+      isGraphql(response) || (response.status === 403 && !isExhausted(response) && !hasRetryAfter(response)),
     read(response) {
       const quota = readQuota(response, 'x-ratelimit');
       const quotas = quota && [{ ...quota, name: response.header('x-ratelimit-resource') }];
@@ -38,7 +37,12 @@ export function github(): Dialect {
       const isGraphqlRejection = isGraphql(response) && (hasRetryAfter(response) || hasLimitError(response));
       if (response.status !== 403 && response.status !== 429 && !isGraphqlRejection) return quotas && { quotas };
       if (isExhausted(response)) {
-        return { quotas, isRejected: true, retryAfterMs: retryAfterMs ?? (quota?.resetMs || undefined), scope: 'route' };
+        return {
+          quotas,
+          isRejected: true,
+          retryAfterMs: retryAfterMs ?? (quota?.resetMs || undefined),
+          scope: 'route',
+        };
       }
       const isSecondary =
         response.status !== 403 || hasRetryAfter(response) || SECONDARY.test(messageOf(response.body));

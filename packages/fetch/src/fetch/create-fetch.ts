@@ -5,6 +5,7 @@ import type { FetchOptions } from '../options/fetch-options.js';
 import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
 import { callOf, type FetchCall } from './call-of.js';
+import { isInvalidCall } from './is-invalid-call.js';
 import { isUnsent } from './is-unsent.js';
 import { readJson } from './read-body.js';
 import { Rejection } from './rejection.js';
@@ -121,7 +122,8 @@ async function sendOnce(
       );
     return { response, report };
   } catch (error) {
-    await calls.fail(started, isUnsent(error));
+    const { url } = started.plan.request;
+    await calls.fail(started, isInvalidCall(error, url, args) || isUnsent(error, url));
     throw error;
   }
 }

@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { freePort } from '@rollgate/test-support/free-port';
+import { Agent, request } from 'undici';
+import { createFetch, type Dialect, type FetchOptions, github, xRateLimit } from '../src';
+import { createInterceptor } from '../src/undici';
+import { type Answer, TestApi } from './test-api';
+
+const api = new TestApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+
+let clock: ManualClock;
+let store: MemoryStore;
+let waitsMs: number[];
+let warn: jest.SpyInstance;
+beforeEach(() => {
+  clock = manualClock(1_000_000);
+  store = new MemoryStore({ clock });
+  waitsMs = [];
+  warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  api.answerWith({});
+});
+afterEach(() => warn.mockRestore());
+
+const LIMITS = { own: rollingWindow({ limit: 10, window: '1h' }) };
+const TIMEOUT = { code: 'ERR_ROLLGATE_WAIT_TIMEOUT' };
+const create = (options: FetchOptions = {}) => createFetch({ store, bucket: () => 'me', maxWait: '1s', ...options });
+/** A fetch whose waits pass at once, on the clock of the tests. */
+const createPatient = (options: FetchOptions = {}) =>
+  create({
+    ...{ maxWait: '2h', ...options },
+    onWait: ({ waitMs }) => {
+      waitsMs.push(waitMs);
+      clock.advance(waitMs);
+    },
+  });
+const remaining = async () =>
+  (await new RateLimiter({ limits: LIMITS, store, prefix: 'rollgate-fetch' }).peek({ own: 'me' })).remaining;
+const untilWarned = async () => {
+  while (warn.mock.calls.length === 0) await new Promise(setImmediate);
+};
+const warning = (text: string, code: string) => [
+  [expect.stringContaining(text), { type: 'RollgateWarning', code: `ROLLGATE_${code}` }],
+];
+
+describe('a wait that is over already', () => {
+  const past = new Date(Date.now() - 30_000).toUTCString();
+  const spent = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0' };
+
+  test.each<[string, Answer, number[]]>([
+    ['a date in the past', { status: 429, headers: { 'retry-after': past } }, [1000, 2000, 4000]],
+    ['the same of an overloaded server', { status: 503, headers: { 'retry-after': past } }, [1000, 2000, 4000]],
+    ['no wait', { status: 429, headers: { 'retry-after': '0' } }, [2000, 4000]],
+    [
+      'a reset of GitHub',
+      { status: 403, headers: { ...spent, 'x-ratelimit-reset': '1400000000' } },
+      [1000, 2000, 4000],
+    ],
+  ])('lets calls back off: %s', async (_, answer, expected) => {
+    api.answerWith(answer);
+    const dialects = answer.status === 403 ? [github()] : [xRateLimit()];
+    expect((await createPatient({ dialects, retry: { attempts: 4 } })(api.url)).status).toBe(answer.status);
+    expect(waitsMs).toEqual(expected);
+  });
+});
+
+test('a date without a zone is in UTC in each zone of this machine', async () => {
+  const program = `import { createFetch } from '@rollgate/fetch';
+    for (const retryAfter of ['Thu Nov 26 12:31:00 2026', '2026-11-26T12:31:00']) {
+      const headers = { date: 'Thu, 26 Nov 2026 12:30:00 GMT', 'retry-after': retryAfter };
+      const onWait = ({ waitMs }) => { console.log(Math.ceil(waitMs / 1000)); api.close(); };
+      const api = createFetch({ maxWait: '2h', onWait, fetch: async () => new Response('', { status: 429, headers }) });
+      await api('http://api.example');
+    }`;
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: `${__dirname}/..`,
+    env: { ...process.env, TZ: 'Asia/Tokyo' },
+  });
+  expect((await run).stdout).toBe('60\n60\n');
+});
+
+test('one `Date` in the future does not hide later resets', async () => {
+  const now = Date.now();
+  const report = (remaining: string, date: number) => ({
+    headers: {
+      ...{ date: new Date(date).toUTCString(), 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': remaining },
+      'x-ratelimit-reset': new Date(now + 600_000).toUTCString(),
+    },
+  });
+  api.answerWith(report('5', now + 86_400_000), report('0', now));
+  const limited = create();
+  await limited(api.url);
+  clock.advance('1s');
+  await limited(api.url);
+  await expect(limited(api.url)).rejects.toMatchObject(TIMEOUT);
+});
+
+describe('`cost` that does not return', () => {
+  const hangs = { cost: () => new Promise<never>(() => {}) };
+
+  test('is not awaited longer than the call may wait', async () => {
+    const call = create(hangs)(api.url);
+    clock.advance('1s');
+    await expect(call).rejects.toMatchObject({ ...TIMEOUT, message: expect.stringContaining('`cost`') });
+  });
+
+  test('does not keep an aborted call, or one that is closed', async () => {
+    const controller = new AbortController();
+    const limited = create(hangs);
+    const [aborted, closed] = [limited(api.url, { signal: controller.signal }), limited(api.url)];
+    controller.abort();
+    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
+    limited.close();
+    await expect(closed).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
+  });
+});
+
+test('an asynchronous `onWait` that fails changes nothing, with one warning', async () => {
+  api.answerWith({ status: 429, headers: { 'retry-after': '30' } }, {});
+  const onWait = async ({ waitMs }: { waitMs: number }) => {
+    clock.advance(waitMs);
+    throw new Error('no metrics');
+  };
+  expect((await create({ maxWait: '1m', onWait })(api.url)).status).toBe(200);
+  await untilWarned();
+  expect(warn.mock.calls).toEqual(warning('no metrics', 'ON_WAIT_FAILED'));
+});
+
+describe('a call without a response', () => {
+  const circle: Error & { cause?: unknown } = new Error('broken');
+  circle.cause = circle;
+  const fail = () => {
+    throw new Error('unexpected');
+  };
+  const hostile = Object.defineProperty(new Error('broken'), 'code', { get: fail });
+
+  test.each([
+    ['a circle of causes', circle],
+    ['a getter that throws', hostile],
+  ])('is closed after an error with %s', async (_, error) => {
+    await expect(create({ fetch: () => Promise.reject(error) })(api.url)).rejects.toBe(error);
+    const dispatcher = new Agent().compose(
+      () => (_request, handler) => {
+        handler.onResponseError?.(undefined as never, error);
+        return true;
+      },
+      createInterceptor({ store, bucket: () => 'me', maxWait: '1s' }),
+    );
+    await expect(request(api.url, { dispatcher })).rejects.toBe(error);
+    await dispatcher.close();
+    expect((await create()(api.url)).status).toBe(200);
+  });
+
+  const secure = () => api.url.replace('http:', 'https:');
+  test.each<[string, number, (limited: typeof fetch) => Promise<unknown>]>([
+    ['has a body that its method forbids', 10, (limited) => limited(api.url, { body: 'x' })],
+    [
+      'has a stream without `duplex`',
+      10,
+      (limited) => limited(api.url, { method: 'PUT', body: new Blob(['x']).stream() }),
+    ],
+    ['has a password in its address', 10, (limited) => limited(api.url.replace('//', '//a:b@'))],
+    ['has an unknown scheme', 10, (limited) => limited('acme://api.example')],
+    ['meets no TLS', 10, (limited) => limited(secure())],
+    ['is redirected to a server that is gone', 9, (limited) => limited(api.url)],
+    ['is redirected to a host that is unknown', 9, (limited) => limited(`${api.url}/host`)],
+    ['is redirected in a circle', 9, (limited) => limited(`${api.url}/circle`)],
+  ])('that %s leaves %i of 10', async (_, left, call) => {
+    const gone = `http://127.0.0.1:${await freePort()}`;
+    api.answer = ({ url }) => ({
+      status: 302,
+      headers: { location: url === '/host' ? 'http://gone.invalid' : url === '/circle' ? '/circle' : gone },
+    });
+    await expect(call(create({ limits: LIMITS }))).rejects.toMatchObject({ name: 'TypeError' });
+    expect(await remaining()).toBe(left);
+  });
+
+  test.each([
+    ['the connection timed out', { code: 'ETIMEDOUT', syscall: 'connect' }, 10],
+    ['a read timed out', { code: 'ETIMEDOUT', syscall: 'read' }, 9],
+    ['the certificate is invalid', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 10],
+    ['the dispatcher was closed', { code: 'UND_ERR_CLOSED' }, 10],
+    ['the dispatcher was destroyed, perhaps with open requests', { code: 'UND_ERR_DESTROYED' }, 9],
+  ])('leaves what it did not use: %s', async (_, properties, left) => {
+    const cause = Object.assign(new Error('broken'), properties);
+    const limited = create({ limits: LIMITS, fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) });
+    await expect(limited(api.url)).rejects.toThrow('fetch failed');
+    expect(await remaining()).toBe(left);
+  });
+});
+
+test('`settle` with an invalid cost leaves the estimate and what the response reports, with one warning', async () => {
+  const headers = { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' };
+  api.answerWith({ headers });
+  const costs = [{ own: -1 }, { own: Number.NaN }, { own: 1.5 }, 7 as never];
+  for (const [index, settled] of costs.entries()) {
+    const limited = create({ limits: LIMITS, cost: () => ({ own: 2 }), settle: () => settled });
+    await limited(api.url);
+    await expect(limited(api.url)).rejects.toMatchObject(TIMEOUT);
+    expect(await remaining()).toBe(10 - 2 * (index + 1));
+    clock.advance('1m');
+  }
+  expect(warn.mock.calls).toEqual(warning('settle().own', 'SETTLE_FAILED'));
+});
+
+test('`routeOf` that throws stops no call, with one warning', async () => {
+  const routeOf = () => {
+    throw new Error('no route');
+  };
+  const dialects: Dialect[] = [{ name: 'acme', units: [], routeOf, read: () => undefined }];
+  expect((await create({ dialects })(api.url)).status).toBe(200);
+  expect(warn.mock.calls).toEqual(warning('`acme`', 'DIALECT_FAILED'));
+});
