@@ -157,6 +157,7 @@ export const queues = [
     ],
   ]),
   ...of('waiting/waiting-room.ts', STARTS, [
+    ['a start seems late by the only reply', 'if (this.#startTimes.needsReply(turn))', 'if (false)'],
     ['no caller waits for its start', 'await this.#startTimes.sleepUntil(turn, call);', ''],
     ['a late caller arrives before its start is free', 'if (!group.canDelay) enter();', 'enter();'],
     ['a late caller does not return to a bucket', 'group.canDelay ? enter : undefined', 'undefined'],

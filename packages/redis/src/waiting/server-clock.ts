@@ -40,6 +40,11 @@ export class ServerClock {
     this.#replyCount = 0;
   }
 
+  /** Whether an action that starts on time seems late, because only one reply has come. */
+  get needsReply(): boolean {
+    return this.#replyCount < 2 && this.#high - this.#low > SLACK_MS;
+  }
+
   /** When the time of the server has certainly come. */
   toLocalMs(serverMs: number): number {
     return serverMs + this.#high;

@@ -19,6 +19,11 @@ export class StartTimes {
     this.#serverClock = serverClock;
   }
 
+  /** Whether another reply must come before the start of a turn, so that the action is not too late for it. */
+  needsReply({ decision }: Turn): boolean {
+    return !this.#room.hasClock && decision.delayMs > 0 && this.#serverClock.needsReply;
+  }
+
   /** Sleeps until the action of a turn may start. */
   async sleepUntil(turn: Turn, call: StoreWait): Promise<void> {
     while (await this.#sleepOnce(turn, call));

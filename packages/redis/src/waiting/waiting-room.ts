@@ -61,6 +61,7 @@ export class WaitingRoom implements StoreWaiting, Room {
           this.#lostPlaces.keep(call, ticket.number, arrivedMs);
           return undefined;
         }
+        if (this.#startTimes.needsReply(turn)) this.wake(encodedPlan, keys, call.costs);
         await this.#startTimes.sleepUntil(turn, call);
         if (!this.#startTimes.isLate(turn, ticket)) {
           return { decision: turn.decision, madeMs: this.#startTimes.earliestMs(turn) };
@@ -171,11 +172,8 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   #enter(ticket: Ticket, group: TicketGroup): void {
-    let line = this.#lines.get(group.id);
-    if (line === undefined) {
-      line = new TicketLine(group, this);
-      this.#lines.set(group.id, line);
-    }
+    const line = this.#lines.get(group.id) ?? new TicketLine(group, this);
+    this.#lines.set(group.id, line);
     this.#tickets.add(ticket, line);
     this.#unconfirmed.delete(ticket);
     line.enter(ticket);
