@@ -176,4 +176,46 @@ export const fetch = [
       ['a body of any length is kept', 'if (size > MAX_BYTES) cancel();', ''],
     ],
   ),
+  ...of(
+    'undici/limited-dispatch.ts',
+    ['held-responses', 'undici'],
+    [
+      [
+        'a rejection whose connection breaks is forgotten',
+        'if (this.#held === undefined || this.#controller.aborted) this.#fail(error);',
+        'if (this.#held !== undefined || this.#controller.aborted) this.#fail(error);',
+      ],
+      ['an aborted call gets its response', 'if (this.#controller.aborted) throw this.#controller.reason;', ''],
+      ['the redirections of an attempt are lost', 'Object.assign(this.#context, context);', ''],
+      [
+        'a stream that is not sent stays open',
+        'if (this.#call === undefined) cancelBody(this.dispatched.body, error);',
+        '',
+      ],
+    ],
+  ),
+  ...of(
+    'undici/call-of-dispatch.ts',
+    ['undici'],
+    [
+      ['the functions of the options do not see the query', 'if (query) url.search = stringify(query);', ''],
+      ['changed headers are sent', 'return { ...headers };', 'return headers;'],
+      [
+        'an iterator is sent once',
+        'const pairs = Array.from(headers as Iterable<[string, string]>);',
+        'const pairs = headers as unknown as [string, string][];',
+      ],
+    ],
+  ),
+  ...of(
+    'undici/held-response.ts',
+    ['held-responses'],
+    [
+      [
+        'a byte order mark makes a body unreadable',
+        'new TextDecoder().decode(this.#decoded())',
+        'this.#decoded().toString()',
+      ],
+    ],
+  ),
 ];
