@@ -46,8 +46,8 @@ export const fetch = [
     [
       [
         'a stream is sent twice',
-        "    typeof body === 'string' ||",
-        "    body instanceof ReadableStream || typeof body === 'string' ||",
+        "return typeof body === 'string' ||",
+        "return body instanceof ReadableStream || typeof body === 'string' ||",
       ],
       [
         'the signal of a `Request` is lost',
@@ -73,6 +73,15 @@ export const fetch = [
     'headers/server-clock.ts',
     ['headers', 'unexpected-values'],
     [['a wrong `Date` counts', 'difference <= median + SPREAD_MS', 'true']],
+  ),
+  ...of(
+    'fetch/copy-arguments.ts',
+    ['arguments'],
+    [
+      ['the caller changes the address', 'input instanceof URL ? new URL(input) :', 'input instanceof URL ? input :'],
+      ['the caller changes the headers', 'copy.headers = copyHeaders(init.headers)', 'copy.headers = init.headers'],
+      ['the caller changes the body', 'copy.body = copyBody(init.body)', 'copy.body = init.body'],
+    ],
   ),
   ...of(
     'calls/may-repeat.ts',

@@ -1,4 +1,7 @@
 import type { CallRequest } from '../dialects/dialect.js';
+import { copyInit, copyInput, isNamed, isRequest } from './copy-arguments.js';
+
+type Arguments = Parameters<typeof fetch>;
 
 /** What `fetch` is called with, as far as it matters here. */
 export interface FetchCall {
@@ -8,35 +11,28 @@ export interface FetchCall {
   /** Whether the body can be sent again. A stream cannot, and neither can the body of a `Request`, which is one. */
   readonly isReplayable: boolean;
   readonly body: unknown;
+  /** What is sent. */
+  readonly args: Arguments;
 }
 
-type Input = Parameters<typeof fetch>[0];
-type Init = Parameters<typeof fetch>[1];
-
-/** @throws TypeError if the address is invalid, as `fetch` does. */
-export function callOf(input: Input, init: Init): FetchCall {
-  const given = input instanceof Request ? input : undefined;
-  const headers = new Headers(init?.headers ?? given?.headers);
+/** @throws TypeError if the address, the headers or the body of a `Request` are invalid, as `fetch` does. */
+export function callOf(...[input, init]: Arguments): FetchCall {
+  const given = isRequest(input) ? input : undefined;
+  const url = new URL(given?.url ?? (input as string | URL));
+  const args: Arguments = [copyInput(input, init), init && copyInit(init)];
+  const headers = new Headers(args[1]?.headers ?? given?.headers);
   return {
-    request: {
-      method: (init?.method ?? given?.method ?? 'GET').toUpperCase(),
-      url: new URL(given?.url ?? (input as string | URL)),
-    },
+    request: { method: (init?.method ?? given?.method ?? 'GET').toUpperCase(), url },
     // `null` means that the signal of the `Request` does not matter.
     signal: (init?.signal === undefined ? given?.signal : init.signal) ?? undefined,
     hasIdempotencyKey: headers.has('idempotency-key'),
     isReplayable: init?.body == null ? given?.body == null : isReplayable(init.body),
-    body: init?.body ?? given?.body,
+    body: init?.body ?? (given && (args[0] as Request).body),
+    args,
   };
 }
 
 function isReplayable(body: unknown): boolean {
-  return (
-    typeof body === 'string' ||
-    body instanceof URLSearchParams ||
-    body instanceof FormData ||
-    body instanceof Blob ||
-    body instanceof ArrayBuffer ||
-    ArrayBuffer.isView(body)
-  );
+  const isBytes = body instanceof ArrayBuffer || ArrayBuffer.isView(body);
+  return typeof body === 'string' || isBytes || isNamed(body, 'URLSearchParams', 'FormData', 'Blob', 'File');
 }

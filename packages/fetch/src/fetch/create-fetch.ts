@@ -14,6 +14,9 @@ import { cancelBody, untilBodyFails } from './unsent-body.js';
 
 type Fetch = typeof globalThis.fetch;
 
+/** What `createFetch` has returned. One that replaces the global `fetch` must not send with itself. */
+const created = new WeakSet<Fetch>();
+
 /** A `fetch` that obeys the limits of the API. */
 export interface RateLimitedFetch {
   /** Like `fetch`, but waits until the API allows the call. */
@@ -48,9 +51,12 @@ export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
   for (const name of ['fetch', 'settle'] as const) validateOptionalFunction(name, options[name]);
   const resolved = resolveOptions(options);
   const calls = new OutgoingCalls(resolved, options.signal);
-  const send: Fetch = (...args) => (options.fetch ?? globalThis.fetch)(...args);
+  const { fetch: original } = globalThis;
+  const send: Fetch = (...args) =>
+    (options.fetch ?? (created.has(globalThis.fetch) ? original : globalThis.fetch))(...args);
   const functions = { send, settle: options.settle, clock: resolved.clock };
   const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, resolved, functions, args);
+  created.add(limited);
   return Object.assign(limited, { close: () => calls.close() });
 }
 
@@ -74,7 +80,11 @@ async function sendWithinLimits(
     const started = await startOr(rejection, calls, call, { attempt, waitMs });
     if (started === undefined) return rejection!.take();
     rejection?.discard();
-    const { response, report } = await sendOnce(calls, started, functions, args);
+    const { response, report } = await sendOnce(calls, started, functions, call.args);
+    if (call.signal?.aborted) {
+      response.body?.cancel().catch(() => {});
+      throw call.signal.reason;
+    }
     const { isRejected, retryAfterMs = 0 } = report;
     waitMs -= started.waitedMs;
     if (!isRejected || attempt === attempts || !mayRetry || !report.mayRetry || retryAfterMs > waitMs) return response;
@@ -110,7 +120,8 @@ async function sendOnce(
 ): Promise<{ response: Response; report: Report }> {
   try {
     const response = await send(...args);
-    const { origin } = response.url ? new URL(response.url) : started.plan.request.url;
+    const { origin } =
+      response.redirected && URL.canParse(response.url) ? new URL(response.url) : started.plan.request.url;
     const head = calls.headOf(started, response.status, response.headers, origin);
     const body = calls.readsBody(head) ? await readJson(response, clock) : undefined;
     const report = calls.read(started, { ...head, body }, origin !== started.plan.request.url.origin);

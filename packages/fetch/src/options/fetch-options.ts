@@ -96,7 +96,7 @@ export interface FetchOptions extends CallOptions {
   /**
    * The function that sends requests.
    *
-   * @defaultValue `globalThis.fetch` at the time of the call
+   * @defaultValue `globalThis.fetch` at the time of the call, or the one that `createFetch` has replaced
    */
   fetch?: typeof globalThis.fetch | undefined;
 }

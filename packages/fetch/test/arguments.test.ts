@@ -1,0 +1,131 @@
+import { manualClock } from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+import { FormData as UndiciForm, Request as UndiciRequest, fetch as undiciFetch } from 'undici';
+import { createFetch } from '../src';
+import { TestApi } from './test-api';
+
+const api = new TestApi();
+beforeAll(() => api.start());
+afterAll(() => api.stop());
+beforeEach(() => api.answerWith({}));
+
+const viaUndici = { fetch: undiciFetch as unknown as typeof fetch };
+
+describe('what the caller changes after a call', () => {
+  test('is not sent', async () => {
+    const limited = createFetch();
+    const sent: (string | undefined)[] = [];
+    api.answer = ({ url, headers }) => {
+      sent.push(`${url} ${headers['x-number']} ${headers['x-pair']} ${headers['x-own']}`);
+      return {};
+    };
+    const url = new URL(api.url);
+    const headers = new Headers();
+    const pair = ['x-pair', ''] as [string, string];
+    const own: Record<string, string> = {};
+    const form = new FormData();
+    const params = new URLSearchParams();
+    const bytes = new Uint8Array([0]);
+    const request = new Request(api.url);
+    const calls: Promise<unknown>[] = [];
+    for (const number of ['1', '2']) {
+      url.search = number;
+      headers.set('x-number', number);
+      pair[1] = number;
+      own['x-own'] = number;
+      request.headers.set('x-number', number);
+      for (const one of [headers, [pair], own]) calls.push(limited(url, { headers: one }));
+      calls.push(limited(request));
+      form.set('form', number);
+      params.set('params', number);
+      bytes[0] = 48 + Number(number);
+      for (const body of [form, params, bytes, bytes.buffer, new DataView(bytes.buffer)])
+        calls.push(limited(api.url, { method: 'PUT', body }));
+    }
+    await Promise.all(calls);
+    const expected = [1, 2].flatMap((number) => [
+      `/?${number} ${number} undefined undefined`,
+      `/?${number} undefined ${number} undefined`,
+      `/?${number} undefined undefined ${number}`,
+      `/ ${number} undefined undefined`,
+    ]);
+    expect(sent.filter((one) => !one!.startsWith('/ undefined')).sort()).toEqual(expected.sort());
+    const bodies = api.received.map(({ body }) => body).filter((body) => body !== '');
+    const forms = bodies.filter((body) => body.includes('form-data'));
+    for (const number of [1, 2]) expect(forms.filter((body) => body.includes(`\r\n${number}\r\n`))).toHaveLength(1);
+    const others = bodies.filter((body) => !body.includes('form-data')).sort();
+    expect(others).toEqual(['1', '1', '1', '2', '2', '2', 'params=1', 'params=2']);
+  });
+
+  test('may not be the body of a `Request`, which moves as with `fetch`', async () => {
+    const limited = createFetch();
+    const request = new Request(api.url, { method: 'PUT', body: 'moved' });
+    const call = limited(request);
+    await expect(request.text()).rejects.toMatchObject({ name: 'TypeError' });
+    await expect(limited(request)).rejects.toMatchObject({ name: 'TypeError' });
+    expect((await call).status).toBe(200);
+    const replaced = new Request(api.url, { method: 'PUT', body: 'kept', headers: { 'content-type': 'a/b' } });
+    await limited(replaced, { body: 'replaced' });
+    expect(await replaced.text()).toBe('kept');
+    // The options may be a `Request`, whose properties are inherited.
+    await limited(`${api.url}/copy`, new Request(api.url, { method: 'PUT', body: 'from options' }));
+    expect(api.received).toEqual([
+      { method: 'PUT', path: '/', body: 'moved' },
+      { method: 'PUT', path: '/', body: 'replaced' },
+      { method: 'PUT', path: '/copy', body: 'from options' },
+    ]);
+  });
+});
+
+test('classes of undici are taken like those of the platform', async () => {
+  api.answerWith({ status: 429, headers: { 'retry-after': '0' } }, {});
+  const form = new UndiciForm();
+  form.set('one', 'two');
+  const limited = createFetch(viaUndici);
+  expect((await limited(api.url, { method: 'PUT', body: form as unknown as FormData })).status).toBe(200);
+  const request = new UndiciRequest(`${api.url}/request`, { method: 'PUT', body: 'once' });
+  expect((await limited(request as unknown as Request)).status).toBe(200);
+  expect(api.received.map(({ body }) => body.includes('two') || body)).toEqual([true, true, 'once']);
+});
+
+describe('the function that sends', () => {
+  const REJECTED = { status: 429, headers: { 'retry-after': '30' } };
+
+  test('may send elsewhere, and what the responses report counts', async () => {
+    api.answerWith(REJECTED);
+    const limited = createFetch({
+      maxWait: '1s',
+      fetch: (url, init) => fetch(String(url).replace('https://api.example', api.url), init),
+    });
+    expect((await limited('https://api.example/path')).status).toBe(429);
+    await expect(limited('https://api.example/path')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    expect(api.received).toHaveLength(1);
+  });
+
+  test('is the one before it if it becomes the global `fetch`', async () => {
+    const { fetch: original } = globalThis;
+    try {
+      globalThis.fetch = createFetch({ maxWait: '1s' });
+      globalThis.fetch = createFetch({ maxWait: '1s' });
+      expect((await fetch(api.url)).status).toBe(200);
+    } finally {
+      globalThis.fetch = original;
+    }
+  });
+});
+
+test('an abort while the report is stored ends the call', async () => {
+  const aborting = new AbortController();
+  const clock = manualClock(0);
+  const states = new Map<string, number[]>();
+  const store = createStore({
+    clock,
+    async transact(keys, update) {
+      if (api.received.length > 0) aborting.abort(new Error('no longer needed'));
+      const changes = update(keys.map((key) => states.get(key)));
+      for (const [index, key] of keys.entries()) if (changes[index]) states.set(key, [...changes[index].numbers]);
+    },
+  });
+  const call = createFetch({ store })(api.url, { signal: aborting.signal });
+  await expect(call).rejects.toThrow('no longer needed');
+});
