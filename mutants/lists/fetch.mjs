@@ -41,6 +41,19 @@ export const fetch = [
     ],
   ),
   ...of(
+    'fetch/copy-for-settle.ts',
+    ['settle'],
+    [
+      ['a caller that cancels keeps the copy open', 'if (isCanceled)', 'if (false)'],
+      [
+        'a copy ends when the caller has read everything',
+        'isCanceled = isReadable(source as unknown as NodeStream) === true',
+        'isCanceled = true',
+      ],
+    ],
+  ),
+  ...of('fetch/settle-cost.ts', ['settle'], [['a copy that is not read stays open', 'copy?.end();', '']]),
+  ...of(
     'fetch/call-of.ts',
     ['create-fetch'],
     [

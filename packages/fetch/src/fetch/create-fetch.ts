@@ -127,10 +127,7 @@ async function sendOnce(
     const report = calls.read(started, { ...head, body }, origin !== started.plan.request.url.origin);
     // The copy is read while the caller reads the response. The call stays open until then.
     if (settle === undefined || report.isRejected) await calls.finish(started, report);
-    else
-      void settleCost(settle, response.clone(), started.plan.request).then((cost) =>
-        calls.finish(started, report, cost),
-      );
+    else void settleCost(settle, response, started.plan.request).then((cost) => calls.finish(started, report, cost));
     return { response, report };
   } catch (error) {
     const { url } = started.plan.request;

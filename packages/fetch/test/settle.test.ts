@@ -1,0 +1,76 @@
+import { MemoryStore, rollingWindow } from '@rollgate/core';
+import { OutgoingLimiter } from '@rollgate/core/outgoing';
+import { until } from '@rollgate/test-support';
+import { createFetch, type FetchOptions } from '../src';
+
+const limits = { budget: rollingWindow({ limit: 100, window: '1h' }) };
+let warn: jest.SpyInstance;
+let store: MemoryStore;
+beforeEach(() => {
+  store = new MemoryStore();
+  warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+});
+afterEach(() => warn.mockRestore());
+
+const create = (fetch: () => Response, settle: FetchOptions['settle']) => {
+  const options = { store, limits, bucket: () => 'me', cost: () => ({ budget: 40 }), settle };
+  return createFetch({ ...options, fetch: async () => fetch() });
+};
+const remaining = async () =>
+  (await new OutgoingLimiter({ limits, store, prefix: 'rollgate-fetch' }).peek({ budget: 'me' })).remaining;
+
+describe('a caller that stops reading an endless response', () => {
+  test.each<[string, FetchOptions['settle'], number]>([
+    ['has settled by its headers', () => ({ budget: 25 }), 75],
+    ['is reading the copy', (response) => response.text().then(() => ({ budget: 1 })), 60],
+  ])('closes its connection, although `settle` %s', async (_, settle, expected) => {
+    let reason: unknown;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await new Promise(setImmediate);
+        controller.enqueue(new TextEncoder().encode('data\n'));
+      },
+      cancel: (given) => {
+        reason = given;
+      },
+    });
+    const response = await create(() => new Response(endless), settle)('https://api.example');
+    const reader = response.body!.getReader();
+    await reader.read();
+    await reader.cancel('enough');
+    expect(reason).toBeDefined();
+    await until('the call is closed', async () => (await remaining()) === expected);
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
+
+test('a copy that is read late is whole, with the address of the response', async () => {
+  let startReading = () => {};
+  const isRead = new Promise<void>((resolve) => {
+    startReading = resolve;
+  });
+  const original = Object.defineProperty(new Response('x'.repeat(30)), 'url', { value: 'https://api.example/final' });
+  const limited = create(
+    () => original,
+    async (response) => {
+      await isRead;
+      expect(response.url).toBe('https://api.example/final');
+      return { budget: (await response.text()).length };
+    },
+  );
+  expect(await (await limited('https://api.example')).text()).toHaveLength(30);
+  startReading();
+  await until('the call is closed', async () => (await remaining()) === 70);
+  expect(warn).not.toHaveBeenCalled();
+});
+
+test("a response that cannot be copied is the caller's, and counts as estimated", async () => {
+  const plain = { status: 200, headers: new Headers(), json: async () => 1 } as unknown as Response;
+  const limited = create(
+    () => plain,
+    () => ({ budget: 1 }),
+  );
+  expect(await limited('https://api.example')).toBe(plain);
+  await until('the call is closed', async () => (await remaining()) === 60);
+  expect(warn).toHaveBeenCalledTimes(1);
+});
