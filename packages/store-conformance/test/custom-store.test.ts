@@ -21,7 +21,7 @@ describeStore('a store of `createStore`', (clock) => createMapStore(clock), {
 
 // Histories that few random runs contain: leases of three lives of a key, and a clock that steps back behind a lease's end.
 test.each([-204121834, 3])('slots decide like their oracle in the histories of seed %i', async (seed) => {
-  const all = checks((clock) => createMapStore(clock), { runs: 500, seed });
+  const all = checks((clock) => createMapStore(clock), { runs: effort(200, 500), seed });
   await all.find(({ name }) => name.startsWith('concurrency decides like its oracle when time jumps'))!.run();
 });
 
