@@ -12,18 +12,25 @@ const { PORT = '3000', ADDRESS_LIMIT = '50' } = process.env;
 const account = lockout(); // 5 attempts lock for 15 minutes, then 45 minutes, 3 and 20 hours.
 const accountKeys = (email: unknown) => sameKey(account, `account:${String(email ?? '').toLowerCase()}`);
 
+/** Reads the email from a copy of the request, which Better Auth accepts as JSON or as a form. */
+async function emailOf(copy: Request): Promise<unknown> {
+  const isForm = /^application\/x-www-form-urlencoded/i.test(copy.headers.get('content-type') ?? '');
+  try {
+    const body = (isForm ? Object.fromEntries(await copy.formData()) : await copy.json()) as { email?: unknown } | null;
+    return body?.email;
+  } catch {
+    return undefined; // Better Auth responds to an invalid body with an error.
+  }
+}
+
 const signInLimit = rateLimit({
   limits: { ...account, address: rollingWindow({ limit: Number(ADDRESS_LIMIT), window: '1h' }) },
   skip: ({ url }) => !new URL(url).pathname.endsWith('/sign-in/email'),
   address: (request) => request.headers.get('x-client-ip') ?? undefined,
-  // A copy of the request, because Better Auth reads the body after the limit.
-  async key(request, _info, clientKey) {
-    const body = (await request
-      .clone()
-      .json()
-      .catch(() => null)) as { email?: unknown } | null;
-    return { ...accountKeys(body?.email), address: clientKey() };
-  },
+  key: async (request, _info, clientKey) => ({
+    ...accountKeys(await emailOf(request.clone())),
+    address: clientKey(),
+  }),
   skipSuccessfulRequests: true, // Only failures count.
   // In production, add a store that your processes share: `store: new RedisStore({ client })`.
 });

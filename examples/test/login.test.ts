@@ -1,9 +1,11 @@
 import { startTogether } from './support/example-server.js';
 
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 const APPS = {
-  'login-express.ts': '/login',
-  'login-fastify.ts': '/login',
-  'login-better-auth.ts': '/api/auth/sign-in/email',
+  'login-express.ts': { path: '/login', types: [JSON_TYPE] },
+  'login-fastify.ts': { path: '/login', types: [JSON_TYPE] },
+  'login-better-auth.ts': { path: '/api/auth/sign-in/email', types: [FORM_TYPE, JSON_TYPE] },
 };
 
 let servers: Awaited<ReturnType<typeof startTogether>>;
@@ -14,15 +16,19 @@ afterAll(() => servers?.stop());
 
 const count = (statuses: readonly number[], status: number) => statuses.filter((one) => one === status).length;
 
-test.each(Object.entries(APPS).map(([file, path], index) => [file, path, index] as const))(
+test.each(Object.entries(APPS).map(([file, app], index) => [file, app, index] as const))(
   '%s compares five of 100 parallel guesses, and a success keeps the attempts of the address',
-  async (_, path, index) => {
-    const send = (email: string, password: string) =>
-      fetch(servers.urls[index]! + path, {
+  async (_, { path, types }, index) => {
+    let sent = 0;
+    const send = (email: string, password: string) => {
+      const type = types[sent++ % types.length]!; // Attempts of every type count for the same account.
+      const body = { email, password };
+      return fetch(servers.urls[index]! + path, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ email, password }),
+        headers: { 'Content-Type': type },
+        body: type === FORM_TYPE ? new URLSearchParams(body) : JSON.stringify(body),
       });
+    };
     const guess = async () => (await send('Ann@example.com', 'guess')).status;
     expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 401]);
     expect((await send('ann@example.com', 'correct horse')).status).toBe(200); // Opens the account.
