@@ -1,6 +1,5 @@
 // A GraphQL Yoga server with a plugin that limits operations by their fields.   npm run example graphql-yoga.ts
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
 import { type DefinitionNode, type DocumentNode, GraphQLError, Kind, visit } from 'graphql';
 import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
@@ -56,7 +55,8 @@ const yoga = createYoga({
 
 const server = createServer(yoga);
 server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+  const { port } = server.address() as { port: number };
+  const url = `http://127.0.0.1:${port}/graphql`;
   console.log(`
 Rollgate in GraphQL Yoga, on ${url}: 1000 fields per client in any minute.
 

@@ -62,7 +62,20 @@ test('missing rights are an error that names the grant', async () => {
   await pool.query('CREATE ROLE reader LOGIN');
   const reader = openPool(server.url.replace('rollgate@', 'reader@'));
   const limiter = limiterOn(new PostgresStore({ client: reader }), 1);
-  await expect(limiter.check('ann')).rejects.toThrow('GRANT SELECT, INSERT, UPDATE, DELETE ON "rollgate"');
+  await expect(limiter.check('ann')).rejects.toThrow(
+    'Run `GRANT SELECT, INSERT, UPDATE, DELETE ON "rollgate" TO …`, or connect as the owner of the table',
+  );
+});
+
+test('missing rights on a table with a schema are an error that also names the grant on the schema', async () => {
+  await pool.query('CREATE SCHEMA closed; CREATE ROLE stranger LOGIN');
+  await new PostgresStore({ client: pool, table: 'closed.rollgate' }).createTable();
+  await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON closed.rollgate TO stranger');
+  const stranger = openPool(server.url.replace('rollgate@', 'stranger@'));
+  const limiter = limiterOn(new PostgresStore({ client: stranger, table: 'closed.rollgate' }), 1);
+  await expect(limiter.check('ann')).rejects.toThrow('and `GRANT USAGE ON SCHEMA "closed" TO …`');
+  await pool.query('GRANT USAGE ON SCHEMA closed TO stranger');
+  expect((await limiter.check('ann')).allowed).toBe(true);
 });
 
 test('createTable needs no right if the table exists, and otherwise names the fix', async () => {

@@ -6,7 +6,10 @@ export function explainError(error: unknown, table: string): unknown {
     return new Error(`Expected the table ${table} in PostgreSQL, got none. ${fix}`, { cause: error });
   }
   if (code === '42501') {
-    const fix = `Run \`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …\`, or connect as the owner of the table`;
+    const [schema, name] = table.split('.');
+    const usage = name === undefined ? '' : ` and \`GRANT USAGE ON SCHEMA ${schema} TO …\``;
+    const grant = `\`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …\`${usage}`;
+    const fix = `Run ${grant}, or connect as the owner of the table`;
     return new Error(`Expected the right to read and write the table ${table} in PostgreSQL. ${fix}`, { cause: error });
   }
   return error;
