@@ -91,9 +91,7 @@ test('one `Date` in the future does not hide later resets', async () => {
   });
   api.answerWith(report('5', now + 86_400_000), report('0', now));
   const limited = create();
-  await limited(api.url);
-  clock.advance('1s');
-  await limited(api.url);
+  for (let call = 0; call < 2; call++) await limited(api.url);
   await expect(limited(api.url)).rejects.toMatchObject(TIMEOUT);
 });
 

@@ -35,7 +35,8 @@ export class ServerClock {
   #note(second: number, difference: number): void {
     const last = this.#seconds.at(-1);
     if (last?.second === second) {
-      last.difference = Math.max(last.difference, difference);
+      const isFar = Math.abs(last.difference - difference) > SPREAD_MS;
+      last.difference = (isFar ? Math.min : Math.max)(last.difference, difference);
       return;
     }
     if (this.#seconds.length === SECONDS) this.#seconds.shift();
