@@ -95,6 +95,16 @@ test('one `Date` in the future does not hide later resets', async () => {
   await expect(limited(api.url)).rejects.toMatchObject(TIMEOUT);
 });
 
+test('the `Date` of a response from a cache does not make waits longer', async () => {
+  const now = Math.floor(Date.now() / 1000) * 1000;
+  const date = (ms: number) => new Date(now + ms).toUTCString();
+  const cached = { headers: { date: date(-3_600_000), age: '3600' } };
+  api.answerWith(cached, { status: 429, headers: { date: date(0), 'retry-after': date(30_000) } }, {});
+  const limited = createPatient();
+  for (let call = 0; call < 2; call++) expect((await limited(api.url)).status).toBe(200);
+  expect(waitsMs).toEqual([30_000]);
+});
+
 describe('`cost` that does not return', () => {
   const hangs = { cost: () => new Promise<never>(() => {}) };
 
