@@ -144,18 +144,18 @@ export const fetch = [
     ],
   ),
   ...of(
-    'calls/cost-correction.ts',
-    ['simulation', 'create-fetch'],
-    [['a call costs more than the quota has', 'Math.min(corrected, this.#limit)', 'corrected']],
-  ),
-  ...of(
-    'calls/reserve-for-others.ts',
-    ['simulation', 'create-fetch'],
+    'calls/costs-of-refill.ts',
+    ['simulation', 'learned-costs'],
     [
       ['calls leave nothing to others', 'Math.min(largest, limit * LARGEST_PART)', '0'],
       ['the reserve may be the whole quota', 'Math.min(largest, limit * LARGEST_PART)', 'largest'],
-      ['the reserve never grows', 'isRejected && isKnown ? Math.max(0, cost - remaining) : 0', '0'],
-      ['a first response lets the reserve grow', 'isRejected && isKnown ?', 'isRejected ?'],
+      [
+        'no rejection shows a cost',
+        'if (!mayHaveRejected(quota, costs, report)) return { reserve };',
+        'return { reserve };',
+      ],
+      ['a server with too much work shows costs', '|| report.isOverload', ''],
+      ['a rejection by another unit shows costs', 'return lacking.length === 0 || lacking', 'return true || lacking'],
     ],
   ),
   ...of(
@@ -173,7 +173,7 @@ export const fetch = [
     'dialects/retry-after.ts',
     ['headers', 'create-fetch', 'recorded-responses'],
     [
-      ['a redirection stops calls', 'UNAVAILABLE.includes(response.status)', 'true'],
+      ['a redirection stops calls', 'isLimited || isOverload(response);', 'true;'],
       ['milliseconds are read as seconds', 'Math.ceil(ms);', 'Math.ceil(ms * 1000);'],
     ],
   ),

@@ -14,7 +14,9 @@ export const told = [
     ['a quota refills above its limit', 'Math.min(limit, remaining +', 'Math.max(remaining, remaining +'],
     ['units that were not reported come back never', 'Math.max(0, left - units)', '0'],
     ['a window has a reserve', 'if (numbers[start + KIND] !== REFILL) return 0;', ''],
-    ['a call leaves a reserve that it needs', ', numbers[start + LIMIT]! - cost);', ', Infinity);'],
+    ['a call leaves a reserve that it needs', ', numbers[start + LIMIT]! - units);', ', Infinity);'],
+    ['calls take no more than their costs', 'mulDivUp(cost, numbers[start + EXCESS]!, 1000)', '0'],
+    ['units that are too few for a cost are free', 'mulDiv(units, 1000, 1000 + numbers[start + EXCESS]!)', 'units'],
     [
       'units count after the end of the window',
       'kind === NOTHING || (kind === WINDOW && nowMicros >= numbers[start + RESET]!)',
@@ -34,10 +36,16 @@ export const told = [
   ]),
   ...of('core/src/slots/told-verdict.ts', MEMORY, [
     ['the guess counts no open calls', 'cost <= guess - open ?', 'cost <= guess ?'],
-    ['open calls do not count', 'timeOfUnits(state, cost + open + reserve)', 'timeOfUnits(state, cost + reserve)'],
-    ['open calls use up the reserve', 'open <= limit - cost - reserve ?', 'open <= limit - cost ?'],
-    ['a full quota keeps its reserve', 'isFull ? 0 : reserveFor(state, 0)', 'reserveFor(state, 0)'],
-    ['the next unit is in the reserve', 'Math.max(units, reserve) + 1', 'units + 1'],
+    ['open calls do not count', 'timeOfUnits(state, units + others + reserve)', 'timeOfUnits(state, units + reserve)'],
+    ['open calls use up the reserve', 'others <= limit - units - reserve ?', 'others <= limit - units ?'],
+    ['open calls take no more than their costs', 'const others = expectedUnits(state, open);', 'const others = open;'],
+    [
+      'a call may need more than the quota',
+      'Math.min(expectedUnits(state, cost), limit)',
+      'expectedUnits(state, cost)',
+    ],
+    ['a full quota keeps its reserve', 'isFull ? units : costWithin', 'costWithin'],
+    ['the next unit is in the reserve', 'expectedUnits(state, next) + reserve)', 'expectedUnits(state, next))'],
     [
       'a call above the limit waits',
       'const isNever = nowMicros < forgottenMicros(state) && isAboveLimit(state, cost);',
@@ -46,8 +54,12 @@ export const told = [
     ['a forgotten limit rejects', 'nowMicros < forgottenMicros(state) && isAboveLimit', 'isAboveLimit'],
     ['a probe needs a limit', 'Math.max(cost, limitOf(state))', 'limitOf(state)'],
     ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
-    ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, units', 'Math.max(0, units'],
-    ['the next unit comes during a block', 'isBlocked ? reserveFor(state, 1) + 1 : Math.min', 'Math.min'],
+    ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, free)', 'Math.max(0, free)'],
+    [
+      'the next unit comes during a block',
+      '(isBlocked ? 0 : costWithin(state, units - reserve))',
+      'costWithin(state, units - reserve)',
+    ],
   ]),
   ...of('core/src/slots/tell-numbers.ts', MEMORY, [
     [
@@ -78,11 +90,13 @@ export const told = [
     ],
     ['a block outlives its plausibility', 'Math.max(keep, numbers[start + BLOCKED]! - now)', 'keep'],
     ['a grown reserve stays', 'numbers[start + RESERVE]! * DECAY', 'numbers[start + RESERVE]!'],
-    [
-      'a reserve grows without an end',
-      'Math.min(least + 2 * shortfall, MOST_RESERVES * reserve)',
-      'least + 2 * shortfall',
-    ],
+    ['a reserve grows without an end', 'Math.min(grown, MOST_RESERVES * reserve)', 'grown'],
+    ['a first response lets the reserve grow', 'refills && needed > 0 ? Math.max', 'needed > 0 ? Math.max'],
+    ['a first rejection shows a cost', '!refills && needed === 0', '!refills'],
+    ['what others have used is a cost', 'learned > MOST_EXCESS ? known : ', ''],
+    ['what others take is a cost', 'refills && missing === 0 ? needed', 'refills ? needed'],
+    ['costs that were learned stay', 'numbers[start + EXCESS]! - 1)', 'numbers[start + EXCESS]!)'],
+    ['a lower cost replaces a higher one', ': Math.max(known, learned);', ': learned;'],
     ['a call is newer than the present', 'Math.min(sentMicros, nowMicros)', 'sentMicros'],
   ]),
   ...of('core/src/slots/told-quota.ts', LEASES, [
@@ -104,7 +118,7 @@ export const told = [
   ]),
   ...of('core/src/slots/tell-settlement.ts', LEASES, [
     ['a response closes no call', 'if (state.life === life) this.#limit.close(state, nowMicros, this.#hit);', ''],
-    ['a response counts as sent now', 'nowMicros, recordedMicros)', 'nowMicros, nowMicros)'],
+    ['a response counts as sent now', 'sentMicros: recordedMicros', 'sentMicros: nowMicros'],
     ['a response of a later life is lost', '?? states.create(rule, key)', '!'],
   ]),
   ...of('core/src/outgoing/with-limits.ts', TELL, [
@@ -136,12 +150,30 @@ export const told = [
     ['an earlier reset of a rolling quota counts', 'math.max(known, latest)', 'math.min(known, latest)'],
     ['a higher level replaces a lower one', 'remaining >= told_state.units_at(state, now)', 'false'],
     ['a grown reserve stays', 'state.reserve * DECAY', 'state.reserve'],
-    ['a reserve never grows', 'least + 2 * told.shortfall', 'least'],
+    ['a reserve never grows', ' + 2 * missing', ''],
+    ['a first response lets the reserve grow', 'if is_known and told.needed > 0 then', 'if told.needed > 0 then'],
+    ['a first rejection shows a cost', 'not is_known and told.needed == 0', 'not is_known'],
+    ['what others have used is a cost', 'learned > MOST_EXCESS and known or ', ''],
+    ['what others take is a cost', 'elseif is_known and missing == 0 then', 'elseif is_known then'],
+    ['costs that were learned stay', 'state.excess - 1)', 'state.excess)'],
   ]),
   ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
-    ['open calls do not count', 'time_of_units(state, cost + open + reserve)', 'time_of_units(state, cost + reserve)'],
-    ['open calls use up the reserve', 'open <= limit - cost - reserve then', 'open <= limit - cost then'],
-    ['the next unit is in the reserve', 'math.max(units, reserve) + 1', 'units + 1'],
+    [
+      'open calls do not count',
+      'time_of_units(state, units + others + reserve)',
+      'time_of_units(state, units + reserve)',
+    ],
+    ['open calls use up the reserve', 'others <= limit - units - reserve then', 'others <= limit - units then'],
+    [
+      'a call may need more than the quota',
+      'math.min(told_state.expected_units(state, cost), limit)',
+      'told_state.expected_units(state, cost)',
+    ],
+    [
+      'the next unit is in the reserve',
+      'expected_units(state, next_cost) + reserve)',
+      'expected_units(state, next_cost))',
+    ],
     [
       'a call above the limit waits',
       '  if now >= forgotten or not told_state.is_above_limit(state, cost) then\n    told_wait',
@@ -149,7 +181,7 @@ export const told = [
     ],
     [
       'a check without a cost learns nothing',
-      'if rule.told then tell_numbers(rule, state, now, recorded_at)',
+      'if rule.told then tell_numbers(rule, state, now, recorded_at, math.abs(cost))',
       'if rule.told and cost ~= 0 then tell_numbers(rule, state, now, recorded_at)',
     ],
     ['a call in an earlier life is closed', 'state.first and state.first <= recorded_stamp', 'state.first'],

@@ -77,11 +77,25 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     const { open } = sharedStores(kind);
     const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
     const told = { remaining: 500, limit: 1000, resetMs: 50_000, kind: 'refill', reserve: 10 } as const;
-    await one!.tell('token', { told: { ...told, shortfall: 7 } });
+    await one!.tell('token', { told });
+    const rejected = await one!.check('token', { cost: 8 });
+    await one!.tell(rejected, { told: { ...told, remaining: 1, needed: 9 } });
     await other!.tell('token', { told });
     expect(await usageOf(other!)).toMatchObject({ remaining: 500 - 23 }); // 10 + 2 * 7, a little less with each response.
-    await other!.tell('token', { told: { ...told, shortfall: 90 } });
-    expect(await usageOf(one!)).toMatchObject({ remaining: 500 - 4 * 10 });
+    const again = await other!.check('token', { cost: 90 });
+    await other!.tell(again, { told: { ...told, remaining: 0, needed: 90 } });
+    await other!.tell('token', { told });
+    expect(await usageOf(one!)).toMatchObject({ remaining: 500 - 39 }); // At most 4 * 10.
+  });
+
+  test('all processes expect calls to take what one response has shown', async () => {
+    const { open } = sharedStores(kind);
+    const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
+    const told = { limit: 1000, resetMs: 50_000, kind: 'refill' } as const;
+    await one!.tell(await one!.check('token', { cost: 10 }), { told: { ...told, remaining: 980 } });
+    expect(await usageOf(other!)).toMatchObject({ remaining: 490 });
+    expect((await other!.check('token', { cost: 490 })).allowed).toBe(true);
+    expect(await usageOf(one!)).toEqual({ spent: 20, reserved: 490, remaining: 0 });
   });
 
   test('a quota that takes longer than `maxAge` to refill keeps its rate', async () => {
@@ -303,7 +317,7 @@ test.each([
     { told: { ...window, kind: 'bucket' } },
     "Expected `told.kind` to be one of 'window', 'refill', got \"bucket\" (string)",
   ],
-  [{ told: { ...window, shortfall: 0.5 } }, 'Expected `told.shortfall` to be a safe integer from 0, got 0.5 (number)'],
+  [{ told: { ...window, needed: 0.5 } }, 'Expected `told.needed` to be a safe integer from 0, got 0.5 (number)'],
   [{ told: { ...window, reset: 1 } }, 'Unknown option `reset` for told'],
   [{ told: { default: { ...window, limit: 1.5 } } }, 'Expected `told.default.limit` to be a positive safe integer'],
   [{ told: { other: window } }, 'Unknown limit `other` in `told`. The limits are `default`'],

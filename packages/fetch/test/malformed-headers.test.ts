@@ -133,6 +133,7 @@ test('numbers of a dialect that is not ours are checked, too', () => {
   expect(readReport([dialect], head, MAX_BLOCK_MS)).toEqual({
     quotas: [{ unit: 'requests', remaining: 7, limit: undefined, resetMs: MAX_BLOCK_MS, kind: 'window' }],
     isRejected: true,
+    isOverload: false,
     retryAfterMs: undefined,
     scope: 'route',
     mayRetry: true,

@@ -110,7 +110,7 @@ const CASES: Readonly<Record<string, () => Case>> = {
     ...onTheirWay,
   }),
   'OpenAI, the limit falls to a half': () => ({ api: 'openai', ...tokens(), units: 195_000, disturb: halve }),
-  'OpenAI, estimates of half the cost': () => ({ api: 'openai', ...tokens(), estimate: 0.5, rejected: 0.05 }),
+  'OpenAI, estimates of half the cost': () => ({ api: 'openai', ...tokens(), estimate: 0.5 }),
   'OpenAI, estimates of twice the cost': () => ({ api: 'openai', ...tokens(), estimate: 2 }),
 };
 

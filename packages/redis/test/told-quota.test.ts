@@ -141,7 +141,7 @@ test('in the queues that processes share, a response lets the callers of all pro
     const store = new RedisStore({ client: redis.connect(), waiting });
     return new OutgoingLimiter({ limits, store, prefix, timeout: '30s' });
   });
-  const countQueued = () => redis.server.run('ZCOUNT', `${prefix}:{token}:default/tq2/q`, '0', '+inf');
+  const countQueued = () => redis.server.run('ZCOUNT', `${prefix}:{token}:default/tq3/q`, '0', '+inf');
   const probe = await one!.wait('token');
   const waiting = [other!.wait('token'), other!.wait('token')];
   await until('both wait', async () => (await countQueued()) === 2);
@@ -159,7 +159,7 @@ test('a key lives until its numbers are forgotten, and none is left of calls tha
   const [prefix, clock] = [freshPrefix(), manualClock(1e6)];
   const limits = toldQuota({ lease: '30s', maxAge: '1h' });
   const limiter = new OutgoingLimiter({ limits, store: new RedisStore({ client, clock }), prefix, timeout: '30s' });
-  const name = `${prefix}:{token}:default/tq2`;
+  const name = `${prefix}:{token}:default/tq3`;
   const ttlOf = async () => Math.round((await client.pttl(name)) / 10_000) * 10;
   await client.set(`${prefix}:{token}:default/tq`, 'the state of a version with another layout');
   const probe = await limiter.check('token');

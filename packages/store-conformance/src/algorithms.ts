@@ -92,7 +92,7 @@ function toldQuotaFor({ told, ...options }: ToldQuotaSettings): ToldQuota {
   const limit = toldQuota(options);
   if (told === undefined) return limit;
   const { kind, remaining = 0, limit: toldLimit = 0, reset = 0, window = 0, block = 0, age = 0 } = told;
-  const { reserve = 0, shortfall = 0 } = told;
+  const { reserve = 0, needed = 0 } = told;
   return limit.telling({
     kind: kind === undefined ? 0 : kind === 'window' ? 1 : 2,
     remaining,
@@ -102,7 +102,7 @@ function toldQuotaFor({ told, ...options }: ToldQuotaSettings): ToldQuota {
     blockMicros: block * MS,
     ageMicros: age * MS,
     reserve,
-    shortfall,
+    needed,
   });
 }
 

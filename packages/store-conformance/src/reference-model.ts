@@ -149,11 +149,11 @@ export class ReferenceModel {
 
   /** Closes a call, and sets the numbers of its response. */
   #tell(recorded: Recorded, now: number): void {
-    const { oracle, stateId, receipt, at } = recorded;
+    const { oracle, stateId, receipt } = recorded;
     const { settle, tell } = oracle.reserving!;
     const before = this.#states.read(oracle, stateId, now);
     const closed = this.#states.isInItsLife(recorded, now) ? settle(before, receipt, now, 0)[0] : before;
-    this.#states.change(stateId, oracle, tell!(closed, now, at), now);
+    this.#states.change(stateId, oracle, tell!(closed, now, recorded), now);
   }
 
   #recordOverdraft(limit: LimitOnKey, now: number): Recorded | undefined {

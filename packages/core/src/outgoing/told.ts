@@ -47,18 +47,19 @@ export interface Told {
    */
   reserve?: number | undefined;
   /**
-   * How many units were missing when the server rejected a call, because other clients had taken them. The reserve grows by
-   * twice as many, up to four times `reserve`, for all calls of the key. Each further response shrinks it by a two-thousandth,
-   * down to `reserve`.
+   * The units that the server demanded of the call, if it has rejected it. Only `'refill'` uses it. The cost of the check may be
+   * at most `remaining`. Then calls of the key are expected to take more than their costs, up to four times as much. Otherwise,
+   * other clients have taken units. The reserve then grows by twice what was missing, up to four times `reserve`. Each further
+   * response lowers both a little.
    *
-   * @defaultValue 0
+   * @defaultValue 0, for a call that was allowed
    */
-  shortfall?: number | undefined;
+  needed?: number | undefined;
   /** No call starts before, as the header `Retry-After` demands. It never shortens an earlier block. */
   retryAfterMs?: number | undefined;
 }
 
-const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'reserve', 'shortfall', 'retryAfterMs'] as const;
+const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'reserve', 'needed', 'retryAfterMs'] as const;
 
 /** A limit whose numbers a server reports, as `toldQuota` creates it. */
 export interface TellableLimit extends Limit {
@@ -86,7 +87,7 @@ export function parseTold(option: string, told: unknown, ageMs: number): ToldNum
     kind = 'window',
     windowMs = 0,
     reserve = 0,
-    shortfall = 0,
+    needed = 0,
     retryAfterMs = 0,
   } = told as Told;
   validateOneOf(`${option}.kind`, kind, ['window', 'refill']);
@@ -104,7 +105,7 @@ export function parseTold(option: string, told: unknown, ageMs: number): ToldNum
     blockMicros: toMicros(`${option}.retryAfterMs`, retryAfterMs),
     ageMicros: toMicros('ageMs', ageMs),
     reserve: unitsFromZero(`${option}.reserve`, reserve),
-    shortfall: unitsFromZero(`${option}.shortfall`, shortfall),
+    needed: unitsFromZero(`${option}.needed`, needed),
   };
 }
 

@@ -1,8 +1,11 @@
 import type { State } from '../limits/limit.js';
+import { mulDivUp } from '../limits/mul-div.js';
 import {
   AT,
   BLOCKED,
   EARLIEST_RESET,
+  EXCESS,
+  expectedUnits,
   FILL,
   isKnown,
   KEEP,
@@ -36,10 +39,17 @@ export interface ToldNumbers {
   readonly blockMicros: number;
   /** The units that calls leave to other clients at least. */
   readonly reserve: number;
-  /** By how many units a rejection exceeded what calls had left to other clients. */
-  readonly shortfall: number;
+  /** The units without which the server rejected the call. 0 if it allowed the call. */
+  readonly needed: number;
   /** How long ago the call was sent, if no check knows it. */
   readonly ageMicros: number;
+}
+
+/** The call of a response. */
+export interface ToldCall {
+  readonly sentMicros: number;
+  /** What its check has expected. 0 if no check knows the call. */
+  readonly cost: number;
 }
 
 /** Many servers report a reset in whole seconds, so those of one window may differ by almost as much. */
@@ -52,6 +62,8 @@ const DEFAULT_SPAN_MICROS = 60_000_000;
 const DECAY = 0.9995;
 /** How many times the least reserve it grows to. */
 const MOST_RESERVES = 4;
+/** Calls are expected to take at most four times their costs. */
+const MOST_EXCESS = 3000;
 
 /** Up to here, the scripts of a `RedisStore` divide exactly. */
 const MAX_FILL = 2 ** 51;
@@ -60,14 +72,14 @@ const MAX_FILL = 2 ** 51;
  * Updates what a key knows. Responses may arrive in any order. Numbers of a call that was sent after the known ones arrived
  * replace them. Otherwise both count, so the lower one of the same window.
  *
- * @param sentMicros When the call was sent.
+ * @param call When it was sent, and its cost, or 0 if no check knows it.
  * @param keepMicros How long numbers matter.
  */
 export function tellNumbers(
   state: State,
   told: ToldNumbers,
   nowMicros: number,
-  sentMicros: number,
+  { sentMicros, cost }: ToldCall,
   keepMicros: number,
 ): void {
   const { numbers, start } = state;
@@ -85,7 +97,9 @@ export function tellNumbers(
     return;
   }
   const limit = told.limit || Math.max(1, numbers[start + LIMIT]!, told.remaining);
-  tellRefill(state, { ...told, limit, remaining: Math.min(told.remaining, limit) }, nowMicros, sent, keepMicros);
+  const numbersOfRefill = { ...told, limit, remaining: Math.min(told.remaining, limit) };
+  learnCosts(state, numbersOfRefill, cost);
+  tellRefill(state, numbersOfRefill, nowMicros, sent, keepMicros);
 }
 
 /** The limit that a window keeps if a response lacks it. 0 if no response has reported one. */
@@ -127,7 +141,6 @@ function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, 
 
 function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
   const { numbers, start } = state;
-  adaptReserve(state, told);
   const refills = numbers[start + KIND] === REFILL;
   if (refills && sent < numbers[start + AT]! && told.remaining >= unitsAt(state, now)) return;
   const missing = told.limit - told.remaining;
@@ -138,10 +151,22 @@ function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, 
   numbers[start + SINCE] = now;
 }
 
-/** Twice the shortfall leaves room for a larger one. */
-function adaptReserve({ numbers, start }: State, { reserve, shortfall }: ToldNumbers): void {
-  const least = Math.max(reserve, numbers[start + RESERVE]! * DECAY);
-  numbers[start + RESERVE] = Math.min(least + 2 * shortfall, MOST_RESERVES * reserve);
+/**
+ * Learns from a response what calls take, and what other clients take between two of them. The quota is assumed to be full before
+ * the first response, so that what is missing then shows what the call has taken.
+ */
+function learnCosts(state: State, { limit, remaining, needed, reserve }: ToldNumbers, cost: number): void {
+  const { numbers, start } = state;
+  const refills = numbers[start + KIND] === REFILL;
+  const missing = refills && needed > 0 ? Math.max(0, expectedUnits(state, cost) - remaining) : 0;
+  // Twice what was missing leaves room for more.
+  const grown = Math.max(reserve, numbers[start + RESERVE]! * DECAY) + 2 * missing;
+  numbers[start + RESERVE] = Math.min(grown, MOST_RESERVES * reserve);
+  const isFirst = !refills && needed === 0;
+  const taken = isFirst ? limit - remaining : refills && missing === 0 ? needed : 0;
+  const learned = cost > 0 ? mulDivUp(taken, 1000, cost) - 1000 : 0;
+  const known = Math.max(0, numbers[start + EXCESS]! - 1);
+  numbers[start + EXCESS] = learned > MOST_EXCESS ? known : Math.max(known, learned);
 }
 
 function setRate({ numbers, start }: State, fill: number, span: number): void {

@@ -6,7 +6,7 @@ import { validateOptionNames, validatePositiveInteger } from '../validation/vali
 import * as leases from './lease-list.js';
 import { ReservationSettlement } from './reservation-settlement.js';
 import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
-import { type ToldNumbers, tellNumbers } from './tell-numbers.js';
+import { type ToldCall, type ToldNumbers, tellNumbers } from './tell-numbers.js';
 import { TellSettlement } from './tell-settlement.js';
 import * as server from './told-state.js';
 import { openCallsOf } from './told-state.js';
@@ -81,7 +81,7 @@ type Settings = Pick<ToldQuota, 'leaseMicros' | 'limit' | 'maxAgeMicros' | 'retr
 export class ToldQuota implements ReservingLimit, SlotLimit {
   readonly algorithm = 'told-quota';
   /** The version of the layout of its states in a database. */
-  readonly layoutVersion = 2;
+  readonly layoutVersion = 3;
   /** The units of calls that may be open together while nothing is known of the quota. */
   readonly limit: number;
   readonly countRejected = false;
@@ -161,7 +161,7 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
     leases.dropExpired(calls, nowMicros);
     if (isOverdraft) {
       if (this.told === undefined) server.spend(state, cost, nowMicros);
-      else this.tell(state, this.told, nowMicros, nowMicros - this.told.ageMicros);
+      else this.tell(state, this.told, nowMicros, { sentMicros: nowMicros - this.told.ageMicros, cost: 0 });
       return;
     }
     leases.insert(calls, leases.countOf(calls), verdict.atMicros, cost);
@@ -194,10 +194,10 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
     return isOpen;
   }
 
-  /** Updates what the key knows by the numbers of a call that was sent at a time. */
-  tell(state: State, told: ToldNumbers, nowMicros: number, sentMicros: number): void {
+  /** Updates what the key knows by the numbers of a call. */
+  tell(state: State, told: ToldNumbers, nowMicros: number, call: ToldCall): void {
     leases.dropExpired(openCallsOf(state), nowMicros);
-    tellNumbers(state, told, nowMicros, sentMicros, this.maxAgeMicros);
+    tellNumbers(state, told, nowMicros, call, this.maxAgeMicros);
   }
 
   /** Does nothing, because {@link settle} prepares refunds, too. */

@@ -32,8 +32,10 @@ export const SINCE = 7;
 export const BLOCKED = 8;
 /** The units that calls leave to other clients while the quota refills, perhaps with a fraction. */
 export const RESERVE = 9;
+/** By how many thousandths calls to a quota that refills take more than their costs. */
+export const EXCESS = 10;
 /** How many numbers come before the leases. */
-export const LEASES_START = 10;
+export const LEASES_START = 11;
 
 /** Stands for no block, because a database may hold only finite numbers. */
 const NEVER = -Number.MAX_SAFE_INTEGER;
@@ -100,10 +102,21 @@ export function unitsAt(state: State, micros: number): number {
   return Math.min(limit, remaining + mulDiv(elapsedMicros, numbers[start + FILL]!, numbers[start + SPAN]!));
 }
 
-/** The units that a call of this cost leaves to other clients. It may use them if it could not start otherwise. */
-export function reserveFor({ numbers, start }: State, cost: number): number {
+/** The units that calls of this cost are expected to take. */
+export function expectedUnits({ numbers, start }: State, cost: number): number {
+  return numbers[start + KIND] === REFILL ? cost + mulDivUp(cost, numbers[start + EXCESS]!, 1000) : cost;
+}
+
+/** The largest cost of calls that are expected to take at most these units. */
+export function costWithin({ numbers, start }: State, units: number): number {
+  if (units <= 0) return 0;
+  return numbers[start + KIND] === REFILL ? mulDiv(units, 1000, 1000 + numbers[start + EXCESS]!) : units;
+}
+
+/** The units that a call leaves to other clients if it takes so many. It may use them if it could not start otherwise. */
+export function reserveNextTo({ numbers, start }: State, units: number): number {
   if (numbers[start + KIND] !== REFILL) return 0;
-  return Math.min(Math.floor(numbers[start + RESERVE]!), numbers[start + LIMIT]! - cost);
+  return Math.min(Math.floor(numbers[start + RESERVE]!), numbers[start + LIMIT]! - units);
 }
 
 /** The first time at which the server has so many units, which are at most its limit. */

@@ -2,13 +2,15 @@ import type { State, Usage, Verdict } from '../limits/limit.js';
 import { newestIdOf, usedUnits } from './lease-list.js';
 import {
   blockedUntil,
+  costWithin,
+  expectedUnits,
   expiresMicros,
   forgottenMicros,
   isAboveLimit,
   isKnown,
   limitOf,
   openCallsOf,
-  reserveFor,
+  reserveNextTo,
   timeOfUnits,
   unitsAt,
 } from './told-state.js';
@@ -56,8 +58,10 @@ function timeByNumbers(state: State, cost: number, open: number, guess: number):
   if (!isKnown(state)) return cost <= guess - open ? -Infinity : Infinity;
   if (isAboveLimit(state, cost)) return Infinity;
   const limit = Math.max(cost, limitOf(state)); // After a window without a reported limit, a call of any cost starts as a probe.
-  const reserve = reserveFor(state, cost);
-  return open <= limit - cost - reserve ? timeOfUnits(state, cost + open + reserve) : Infinity;
+  const units = Math.min(expectedUnits(state, cost), limit);
+  const reserve = reserveNextTo(state, units);
+  const others = expectedUnits(state, open);
+  return others <= limit - units - reserve ? timeOfUnits(state, units + others + reserve) : Infinity;
 }
 
 /** Fills in the figures that do not depend on the cost. Their times ignore open calls. */
@@ -65,13 +69,15 @@ function fillFigures(state: State, nowMicros: number, open: number, { limit }: S
   const isBlocked = blockedUntil(state) > nowMicros;
   const units = isKnown(state) ? unitsAt(state, nowMicros) : limit;
   const isFull = units === limitOf(state) && open === 0; // A call may take all units.
-  const reserve = isFull ? 0 : reserveFor(state, 0);
+  const reserve = reserveNextTo(state, 0);
   const waitFor = (count: number) => {
     const time = Math.max(blockedUntil(state), isKnown(state) ? timeOfUnits(state, count) : -Infinity);
     return Math.max(0, Math.min(time, forgottenMicros(state)) - nowMicros);
   };
-  verdict.remaining = isBlocked ? 0 : Math.max(0, units - open - reserve);
+  const free = isFull ? units : costWithin(state, units - expectedUnits(state, open) - reserve);
+  verdict.remaining = isBlocked ? 0 : Math.max(0, free);
   verdict.resetMicros = waitFor(limitOf(state)); // 0 units if nothing is known.
-  const next = isBlocked ? reserveFor(state, 1) + 1 : Math.min(limitOf(state), Math.max(units, reserve) + 1);
-  verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(next);
+  const next = 1 + (isBlocked ? 0 : costWithin(state, units - reserve));
+  const nextUnits = Math.min(limitOf(state), expectedUnits(state, next) + reserve);
+  verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(nextUnits);
 }

@@ -4,10 +4,9 @@ import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
 import { readRoute } from '../reports/read-route.js';
-import { CostCorrection } from './cost-correction.js';
+import { costsOfRefill } from './costs-of-refill.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
-import { reserveForOthers } from './reserve-for-others.js';
 import { strictest, toTold } from './told-numbers.js';
 
 /** Which limits decide on a call, with which keys and costs. */
@@ -55,14 +54,11 @@ const UNREPORTED_CALLS = 4;
 export class CallPlanner {
   readonly #options: ResolvedOptions;
   readonly #learned = new LearnedQuotas();
-  /** The largest cost of a call by unit. */
+  /** The largest cost of a call by unit, if it is above 1. */
   readonly #largestCosts = new Map<string, number>();
-  /** By unit. */
-  readonly #corrections: ReadonlyMap<string, CostCorrection>;
 
   constructor(options: ResolvedOptions) {
     this.#options = options;
-    this.#corrections = new Map(options.limits.units.map((unit) => [unit, new CostCorrection()]));
   }
 
   /** The account whose quota a call uses, and the quota within it. */
@@ -87,8 +83,9 @@ export class CallPlanner {
     const quotas = new Map<string, QuotaLimit>();
     for (const [index, unit] of limits.units.entries()) {
       const isSilent = this.#learned.isSilent(place, unit, nowMs);
-      const units = isSilent ? 0 : this.#corrections.get(unit)!.apply(given[unit] ?? 1);
-      this.#largestCosts.set(unit, Math.max(units, this.#largestCosts.get(unit) ?? 1));
+      const units = isSilent ? 0 : (given[unit] ?? 1);
+      // The limiter rejects invalid costs.
+      if (Number.isSafeInteger(units) && units > this.#largestCost(unit)) this.#largestCosts.set(unit, units);
       for (const [number, name] of [undefined, ...names[index]!].entries()) {
         const limit = limitName(unit, number);
         key[limit] = name === undefined ? place : `${bucket} ${name}`;
@@ -111,16 +108,14 @@ export class CallPlanner {
     const told: Record<string, Told> = {};
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
-      const largest = this.#largestCosts.get(unit)!;
+      const largest = this.#largestCost(unit);
       const isKnown = known.includes(unit);
       if (quota === undefined) {
         // No call waits for the end of this window, and it replaces nothing that other processes know.
         const isProbe = isInformative && name === undefined && !isKnown;
         if (isProbe) told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
       } else if (!isOver(quota)) {
-        const expected = { cost: cost[limit]!, largest, isKnown };
-        if (name === undefined) this.#corrections.get(unit)!.learn(quota, expected.cost, report);
-        told[limit] = { ...toTold(quota), ...reserveForOthers(quota, expected, report) };
+        told[limit] = { ...toTold(quota), ...costsOfRefill(quota, largest, cost, report) };
       }
     }
     return { told, others: this.#othersOf(plan, quotas) };
@@ -143,6 +138,10 @@ export class CallPlanner {
       told: Object.fromEntries(others.map(({ limit, quota }) => [limit, toTold(quota)])),
       limits: limits.withNames(names.map(({ length }) => length)),
     };
+  }
+
+  #largestCost(unit: string): number {
+    return this.#largestCosts.get(unit) ?? 1;
   }
 
   /** The costs of the limits that the user has passed. */

@@ -2,8 +2,8 @@ import { parseNumber } from '../headers/numbers.js';
 import { parseReset } from '../headers/times.js';
 import type { ResponseHead, ResponseReport } from './dialect.js';
 
-/** The statuses whose `Retry-After` means that the server handles no calls until then. Of a redirection it means less. */
-const UNAVAILABLE = [429, 503, 529];
+/** The statuses of a server that has too much work, whatever the quotas. */
+const OVERLOADED = [503, 529];
 
 /**
  * Returns the milliseconds of the headers `Retry-After-Ms` and `Retry-After`, which is in seconds or a date. Of several numbers, the
@@ -30,7 +30,14 @@ function longestRetryAfter(response: ResponseHead): number | undefined {
 
 /** Returns what a response reports whatever its dialect is: the status 429, and `Retry-After`. */
 export function readStatus(response: ResponseHead): ResponseReport {
-  const isUnavailable = UNAVAILABLE.includes(response.status);
-  const isRejected = response.status === 429 || (isUnavailable && hasRetryAfter(response));
-  return { isRejected, retryAfterMs: isUnavailable ? readRetryAfter(response) : undefined };
+  const isLimited = response.status === 429;
+  const mayDemand = isLimited || isOverload(response);
+  const isRejected = isLimited || (mayDemand && hasRetryAfter(response));
+  // The `Retry-After` of these means that the server handles no calls until then. That of a redirection means less.
+  return { isRejected, retryAfterMs: mayDemand ? readRetryAfter(response) : undefined };
+}
+
+/** Whether the server has too much work. */
+export function isOverload({ status }: ResponseHead): boolean {
+  return OVERLOADED.includes(status);
 }

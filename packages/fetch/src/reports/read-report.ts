@@ -1,11 +1,13 @@
 import type { Dialect, QuotaReport, ResponseHead, ResponseReport } from '../dialects/dialect.js';
-import { readStatus } from '../dialects/retry-after.js';
+import { isOverload, readStatus } from '../dialects/retry-after.js';
 import { warnOfError } from '../warn-of-error.js';
 
 /** A report whose numbers are valid and bounded. */
 export interface Report extends ResponseReport {
   readonly quotas: readonly QuotaReport[];
   readonly isRejected: boolean;
+  /** Whether the server has too much work, so a rejection shows nothing of the quotas. */
+  readonly isOverload: boolean;
   readonly scope: 'call' | 'route' | 'bucket';
   readonly mayRetry: boolean;
 }
@@ -24,6 +26,7 @@ export function readReport(dialects: readonly Dialect[], response: ResponseHead,
   return {
     quotas: reports.find((report) => report.quotas?.length)?.quotas ?? [],
     isRejected,
+    isOverload: isOverload(response),
     retryAfterMs: isRejected ? retryAfterMs : undefined,
     scope: first('scope') ?? 'route',
     mayRetry: first('mayRetry') ?? true,

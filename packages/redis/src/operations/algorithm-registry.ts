@@ -82,7 +82,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     ],
   },
   'told-quota': {
-    suffix: '/tq2',
+    suffix: '/tq3',
     dependencies: ['mul-div', 'string-state', 'renewals', 'told-state', 'tell-numbers'],
     settings: ({ limit, leaseMicros, maxAgeMicros, retryAfterMicros, told }: ToldQuota) => [
       ...[limit, leaseMicros, maxAgeMicros, retryAfterMicros],
@@ -97,8 +97,8 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
 };
 
 function toldSettings(by: NonNullable<ToldQuota['told']>): readonly number[] {
-  const { kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, shortfall } = by;
-  return [kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, shortfall];
+  const { kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed } = by;
+  return [kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed];
 }
 
 const NAMES = Object.keys(ALGORITHMS);

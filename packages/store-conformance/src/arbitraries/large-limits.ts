@@ -53,7 +53,7 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
       { ...large, guess: MAX },
       { ...large, told: { kind: 'window', remaining: 3, limit: MAX, reset: 3 * DAY } },
       { ...large, told: { kind: 'window', remaining: 2, limit: 4, reset: 5000, block: DAY } },
-      { ...large, told: { kind: 'refill', remaining: 1, limit: MAX, reset: 7, reserve: MAX, shortfall: MAX } },
+      { ...large, told: { kind: 'refill', remaining: 1, limit: MAX, reset: 7, reserve: MAX, needed: MAX } },
       { ...large, told: { kind: 'refill', remaining: 1, limit: 1e12, reset: DAY, window: 11 } },
     ];
   },

@@ -21,7 +21,7 @@ const told: fc.Arbitrary<ToldSettings> = fc.record({
   block: fc.option(ms, { nil: undefined, freq: 2 }),
   age: fc.option(ms, { nil: undefined, freq: 2 }),
   reserve: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 1 }),
-  shortfall: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined, freq: 1 }),
+  needed: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined, freq: 1 }),
 });
 
 const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbitrary<OptionsOf<Name>> } = {

@@ -182,13 +182,13 @@ export class OracleState extends KeyStates {
 
   /** Closes a call, and sets the numbers of its response. */
   #tell(part: Part): void {
-    const { scenarioLimit, stateIndex, receipt, at } = part;
+    const { scenarioLimit, stateIndex, receipt } = part;
     const { settle, tell } = scenarioLimit.oracle.reserving!;
     const now = this.nowMicros;
     const before = this.read(scenarioLimit, stateIndex, now);
     const closed = this.isInItsLife(part) ? settle(before, receipt, now, 0)[0] : before;
     const { id, newest } = this.currentLife(stateIndex);
-    this.setLife(stateIndex, { id, state: tell!(closed, now, at), recorder: scenarioLimit, newest });
+    this.setLife(stateIndex, { id, state: tell!(closed, now, part), recorder: scenarioLimit, newest });
   }
 
   #record(

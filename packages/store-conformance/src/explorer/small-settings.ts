@@ -45,7 +45,7 @@ export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[
       guess: 1,
       maxAge: 4,
       retryAfter: 1,
-      told: { kind: 'refill', remaining: 1, limit: 3, reset: 3, reserve: 1, shortfall: 1 },
+      told: { kind: 'refill', remaining: 1, limit: 3, reset: 3, reserve: 1, needed: 2 },
     },
     {
       lease: 3,

@@ -61,6 +61,12 @@ export interface Usage {
   readonly reserved: number;
 }
 
+/** A check whose response a server has sent: its time, and what it has expected to cost. */
+export interface ToldCall {
+  readonly at: number;
+  readonly cost: number;
+}
+
 /** A limit whose checks reserve units. `record` and `renew` of its oracle are those of a reservation. */
 export interface ReservingOracle<State = unknown, Receipt = unknown> {
   /** Records without a reservation. */
@@ -71,7 +77,7 @@ export interface ReservingOracle<State = unknown, Receipt = unknown> {
    */
   settle(state: State, receipt: Receipt, now: number, cost: number): readonly [State, owed: number | undefined];
   /** What a settlement does in addition, also of a check without a cost, and in a later life of the key. */
-  tell?(state: State, now: number, sent: number): State;
+  tell?(state: State, now: number, call: ToldCall): State;
   /** The state if no reservation that lasts now ever ended. The reset of a decision is that of this state. */
   withoutLeases(state: State, now: number): State;
   /** The figures of a limit whose quota is not fixed, in microseconds from `now`. */

@@ -1,5 +1,5 @@
 import { findFirstTime } from '../find-first-time.js';
-import { MS, noDelay, type Oracle, type ReservingOracle, sum } from './oracle.js';
+import { MS, noDelay, type Oracle, type ReservingOracle, sum, type ToldCall } from './oracle.js';
 
 /** What a server reports, with durations in milliseconds from now. */
 export interface ToldSettings {
@@ -12,9 +12,9 @@ export interface ToldSettings {
   readonly block?: number | undefined;
   /** How long ago the call was sent, if the key alone is known. */
   readonly age?: number | undefined;
-  /** What calls leave to others at least, and how much more these have taken. */
+  /** What calls leave to others at least, and what the server has demanded of a rejected call. */
   readonly reserve?: number | undefined;
-  readonly shortfall?: number | undefined;
+  readonly needed?: number | undefined;
 }
 
 /** Durations in milliseconds. */
@@ -58,6 +58,8 @@ interface State {
   readonly blockedUntil: number;
   /** What calls leave to others while the quota refills. */
   readonly reserve: number;
+  /** Calls to a quota that refills take so many thousandths of their costs. */
+  readonly scale: number;
   /** How long the numbers matter. */
   readonly keep: number;
   readonly leaseMicros: number;
@@ -89,23 +91,36 @@ const withoutEnded = (state: State, now: number): State => ({
   calls: state.calls.filter(({ end }) => end > now),
 });
 
-/** Four times the least reserve is the greatest one that grows. */
-function reserveAfter(before: number, { reserve = 0, shortfall = 0 }: ToldSettings): number {
-  const grown = Math.max(reserve, before * 0.9995) + 2 * shortfall;
-  return Math.min(grown, 4 * reserve);
+/** What calls of this cost take. */
+function unitsFor({ told, scale }: State, cost: number): number {
+  return told?.kind === 'refill' ? Number((BigInt(cost) * BigInt(scale) + 999n) / 1000n) : cost;
 }
 
-/** The units that a call of this cost leaves to others. */
-function reserveNextTo({ told, reserve }: State, cost: number): number {
+/** What a response shows of the costs of calls and of other clients. Four times a cost or a reserve is the most. */
+function learn(state: State, { reserve = 0, needed = 0 }: ToldSettings, left: number, limit: number, cost: number) {
+  const isKnown = state.told?.kind === 'refill';
+  const isForOthers = isKnown && needed > 0 && unitsFor(state, cost) > left;
+  const taken = isForOthers ? unitsFor(state, cost) - left : 0;
+  const shown = isKnown ? needed : needed > 0 ? 0 : limit - left;
+  const thousandths =
+    cost === 0 || isForOthers ? 0 : Number((BigInt(shown) * 1000n + BigInt(cost) - 1n) / BigInt(cost));
+  return {
+    reserve: Math.min(Math.max(reserve, state.reserve * 0.9995) + 2 * taken, 4 * reserve),
+    scale: Math.max(1000, state.scale - 1, thousandths > 4000 ? 0 : thousandths),
+  };
+}
+
+/** The units that a call which takes so many leaves to others. */
+function reserveNextTo({ told, reserve }: State, units: number): number {
   if (told?.kind !== 'refill') return 0;
-  return Math.max(0, Math.min(Math.floor(reserve), told.limit! - cost));
+  return Math.max(0, Math.min(Math.floor(reserve), told.limit! - units));
 }
 
 /** Whether a call costs more than the limit that the server has reported. */
 const isNever = ({ told }: State, cost: number) => told?.limit !== undefined && cost > told.limit;
 
 /** The state with the numbers of a response. */
-function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, sentAt: number): State {
+function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, sentAt: number, cost: number): State {
   const within = (ms = 0) => Math.min(ms, maxAge) * MS;
   const { kind, block = 0, window = 0, reset = 0 } = told!;
   const keep = maxAge * MS;
@@ -140,11 +155,11 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
     fill: Math.min(fill, MAX_FILL),
     span,
   };
-  const reserve = kind === 'refill' ? reserveAfter(blocked.reserve, told!) : blocked.reserve;
-  const replaced: State = { ...blocked, told: next, reserve, keep: Math.max(keep, blocked.blockedUntil - now) };
+  const learned = kind === 'refill' ? learn(blocked, told!, remaining, limit!, cost) : {};
+  const replaced: State = { ...blocked, told: next, ...learned, keep: Math.max(keep, blocked.blockedUntil - now) };
   if (known === undefined || known.kind !== kind) return replaced;
   if (kind === 'refill') {
-    return sent < known.arrived && remaining >= unitsOf(known, now) ? { ...blocked, reserve } : replaced;
+    return sent < known.arrived && remaining >= unitsOf(known, now) ? { ...blocked, ...learned } : replaced;
   }
   const isOver = now >= known.latest;
   if (isOver ? earliest > known.latest : sent >= known.arrived || earliest > known.latest + TOLERANCE) return replaced;
@@ -176,7 +191,7 @@ function spend(state: State, now: number, cost: number): State {
 export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean): Oracle {
   const { guess, told: telling } = settings;
   const lease = settings.lease * MS;
-  const empty: State = { calls: [], blockedUntil: -Infinity, reserve: 0, keep: 0, leaseMicros: lease };
+  const empty: State = { calls: [], blockedUntil: -Infinity, reserve: 0, scale: 1000, keep: 0, leaseMicros: lease };
   const endFrom = (now: number) => (leasesEnd ? now + lease : Infinity);
   const allowsNextTo = (open: number, state: State, at: number, cost: number) => {
     const { told, blockedUntil } = state;
@@ -184,7 +199,8 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     if (told === undefined) return open === 0 || open + cost <= guess;
     if (isNever(state, cost)) return false;
     if (told.limit === undefined && at >= told.latest && open === 0) return true;
-    return open + cost + reserveNextTo(state, cost) <= unitsOf(told, at);
+    const units = Math.min(unitsFor(state, cost), Math.max(cost, wholeOf(told)));
+    return units + unitsFor(state, open) + reserveNextTo(state, units) <= unitsOf(told, at);
   };
   const allows = (state: State, at: number, cost: number) => allowsNextTo(openAt(state, at), state, at, cost);
   /** The first time at which an action is allowed, if so many units stay open until `end`. */
@@ -195,14 +211,17 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     const { told } = state;
     if (told === undefined) return guess - open;
     const left = unitsOf(told, at);
-    return left === wholeOf(told) && open === 0 ? left : left - open - reserveNextTo(state, 0);
+    if (left === wholeOf(told) && open === 0) return left;
+    const free = left - unitsFor(state, open) - reserveNextTo(state, 0);
+    return told.kind === 'refill' && free > 0 ? big(free, 1000, state.scale) : free;
   };
 
   const reserving: ReservingOracle<State, CallId> = {
     charge(before, now, cost) {
       const state = withoutEnded(before, now);
       const age = (telling?.age ?? 0) * MS;
-      return [telling === undefined ? spend(state, now, cost) : tell(state, settings, now, now - age), { sent: now }];
+      const told = telling === undefined ? spend(state, now, cost) : tell(state, settings, now, now - age, 0);
+      return [told, { sent: now }];
     },
     settle(before, id, now, cost) {
       const state = withoutEnded(before, now);
@@ -210,7 +229,8 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
       return [{ ...state, calls: others }, others.length < state.calls.length ? cost : undefined];
     },
     ...(telling && {
-      tell: (state: State, now: number, sent: number) => tell(withoutEnded(state, now), settings, now, sent),
+      tell: (state: State, now: number, { at, cost }: ToldCall) =>
+        tell(withoutEnded(state, now), settings, now, at, cost),
     }),
     withoutLeases: (state) => state,
     figures(state, now) {

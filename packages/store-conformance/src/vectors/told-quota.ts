@@ -27,9 +27,9 @@ const telling = (told: ToldSettings, of: typeof options = options) => ({ options
 const window = (remaining: number, reset: number, rest: ToldSettings = {}) =>
   telling({ kind: 'window', remaining, limit: 10, reset, ...rest }, many.options);
 
-/** The numbers of a half full quota that refills one unit per second. */
-const reserving = (reserve: number, shortfall: number) =>
-  telling({ kind: 'refill', remaining: 500, limit: 1000, reset: 500_000, reserve, shortfall }, many.options);
+/** The numbers of a quota of 1000 that refills one unit per second. */
+const refilling = (remaining: number, rest: ToldSettings = {}) =>
+  telling({ kind: 'refill', remaining, limit: 1000, reset: (1000 - remaining) * 1000, ...rest }, many.options);
 
 export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
   {
@@ -166,17 +166,65 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
-    title: 'a reserve grows by shortfalls up to four times its least size, and shrinks with other numbers',
+    title:
+      'a reserve grows by what rejected calls lacked, up to four times its least size, and shrinks with other numbers',
     limit: many,
     steps: [
-      { at: 0, charge: 1, ...reserving(10, 0), ...allowed(490, 500_000, 1000) },
-      { at: 0, charge: 1, ...reserving(10, 6), ...allowed(478, 500_000, 1000) },
-      { at: 0, charge: 1, ...reserving(10, 20), ...allowed(460, 500_000, 1000) },
-      { at: 0, charge: 1, ...reserving(10, 20), ...allowed(460, 500_000, 1000) },
-      { at: 0, charge: 1, ...reserving(10, 0), ...allowed(461, 500_000, 1000) },
-      { at: 0, charge: 1, ...reserving(5, 20), ...allowed(480, 500_000, 1000) },
-      { at: 0, charge: 1, ...reserving(50, 0), ...allowed(450, 500_000, 1000) },
+      { at: 0, charge: 1, ...refilling(500, { reserve: 10 }), ...allowed(490, 500_000, 1000) },
+      { at: 0, cost: 6, ...refilling(2, { reserve: 10, needed: 9 }), ...allowed(484, 500_000, 1000) },
+      { at: 0, settle: 1, cost: 6 },
+      { at: 0, charge: 1, ...refilling(500, { reserve: 10 }), ...allowed(483, 500_000, 1000) },
+      { at: 0, cost: 25, ...refilling(0, { reserve: 10, needed: 30 }), ...allowed(458, 500_000, 1000) },
+      { at: 0, settle: 4, cost: 25 },
+      { at: 0, charge: 1, ...refilling(500, { reserve: 10 }), ...allowed(461, 500_000, 1000) },
+      { at: 0, charge: 1, ...refilling(500, { reserve: 5 }), ...allowed(480, 500_000, 1000) },
+      { at: 0, charge: 1, ...refilling(500, { reserve: 50, needed: 9 }), ...allowed(450, 500_000, 1000) },
       { at: 0, charge: 1, ...window(8, 10_000), ...allowed(8, 10_000) },
+    ],
+  },
+  {
+    title: 'calls are expected to take what the first response shows, although a call may take a full quota',
+    limit: many,
+    steps: [
+      { at: 0, cost: 5, ...refilling(990), ...allowed(0) },
+      { at: 0, settle: 0, cost: 5 },
+      { at: 0, peek: true, cost: 1, ...allowed(495, 10_000, 2000) },
+      { at: 0, cost: 400, ...allowed(95, 10_000, 2000) },
+      { at: 0, cost: 96, ...waiting(95, 1000, 10_000), nextUnitMs: 2000 },
+      { at: 2000, cost: 96, ...allowed(0, 8000, 2000) },
+      { at: 2000, refund: 3 },
+      { at: 2000, refund: 5 },
+      { at: 2000, peek: true, cost: 600, ...rejected(496, 8000, 8000, 2000) },
+      { at: 10_000, cost: 600, ...allowed(0) },
+      { at: 10_000, peek: true, cost: 1, ...waiting(0, 1000) },
+    ],
+  },
+  {
+    title: 'a first response shows nothing if other clients may have used the quota, or if it rejects the call',
+    limit: many,
+    steps: [
+      { at: 0, cost: 5, ...refilling(979), ...allowed(0) },
+      { at: 0, settle: 0, cost: 5 },
+      { at: 0, peek: true, cost: 1, ...allowed(979, 21_000, 1000) },
+      { at: 5_000_000, cost: 5, ...refilling(990, { needed: 991 }), ...allowed(0) },
+      { at: 5_000_000, settle: 3, cost: 5 },
+      { at: 5_000_000, peek: true, cost: 1, ...allowed(990, 10_000, 1000) },
+    ],
+  },
+  {
+    title: 'a rejection in spite of enough units shows what calls take, and each response lowers that',
+    limit: many,
+    steps: [
+      { at: 0, charge: 1, ...refilling(500), ...allowed(500, 500_000, 1000) },
+      { at: 0, cost: 10, ...refilling(12, { needed: 15 }), ...allowed(490, 500_000, 1000) },
+      { at: 0, settle: 1, cost: 10 },
+      { at: 0, charge: 1, ...refilling(500), ...allowed(333, 500_000, 1000) },
+      { at: 0, cost: 10, ...refilling(500, { needed: 41 }), ...allowed(323, 500_000, 1000) },
+      { at: 0, settle: 4, cost: 10 },
+      { at: 0, charge: 1, ...refilling(503), ...allowed(336, 497_000, 2000) },
+      { at: 0, cost: 9, ...refilling(13, { reserve: 3, needed: 15 }), ...allowed(326, 497_000, 2000) },
+      { at: 0, settle: 7, cost: 9 },
+      { at: 0, charge: 1, ...refilling(20, { reserve: 3 }), ...allowed(10, 980_000, 1000) },
     ],
   },
   {

@@ -1,7 +1,7 @@
 -- What numbers of a server change in the state of a told quota. The counterpart of tell-numbers.ts.
 
 local TOLERANCE, DEFAULT_SPAN, MAX_FILL = 1000000, 60000000, 2 ^ 51
-local DECAY, MOST_RESERVES = 0.9995, 4
+local DECAY, MOST_RESERVES, MOST_EXCESS = 0.9995, 4, 3000
 
 local function replace(state, told, limit, remaining, now, max_age)
   state.kind, state.limit, state.remaining, state.at = told.kind, limit, remaining, now
@@ -28,15 +28,23 @@ local function tell_window(state, told, limit, remaining, now, sent, max_age)
   state.other = math.min(math.max(state.other, earliest), state.one)
 end
 
--- Twice the shortfall leaves room for a larger one.
-local function adapt_reserve(state, told)
-  local least = math.max(told.reserve, state.reserve * DECAY)
-  state.reserve = math.min(least + 2 * told.shortfall, MOST_RESERVES * told.reserve)
+-- Learns from a response what calls take, and what other clients take between two of them. The quota is assumed to be full before
+-- the first response, so that what is missing then shows what the call has taken.
+local function learn_costs(state, told, limit, remaining, cost)
+  local is_known, missing = state.kind == REFILL, 0
+  if is_known and told.needed > 0 then missing = math.max(0, told_state.expected_units(state, cost) - remaining) end
+  -- Twice what was missing leaves room for more.
+  local grown = math.max(told.reserve, state.reserve * DECAY) + 2 * missing
+  state.reserve = math.min(grown, MOST_RESERVES * told.reserve)
+  local taken, learned, known = 0, 0, math.max(0, state.excess - 1)
+  if not is_known and told.needed == 0 then taken = limit - remaining
+  elseif is_known and missing == 0 then taken = told.needed end
+  if cost > 0 then learned = mul_div_up(taken, 1000, cost) - 1000 end
+  state.excess = learned > MOST_EXCESS and known or math.max(known, learned)
 end
 
 local function tell_refill(state, told, limit, remaining, now, sent, max_age)
   local is_known, missing = state.kind == REFILL, limit - remaining
-  adapt_reserve(state, told)
   if is_known and sent < state.at and remaining >= told_state.units_at(state, now) then return end
   local fill, span = state.one, state.other
   if told.window > 0 then fill, span = limit, told.window
@@ -46,8 +54,8 @@ local function tell_refill(state, told, limit, remaining, now, sent, max_age)
   state.one, state.other, state.since = math.min(fill, MAX_FILL), span, now
 end
 
--- Updates what a key knows by the numbers of a call that was sent at a time.
-local function tell_numbers(rule, state, now, sent)
+-- Updates what a key knows by the numbers of a call that was sent at a time. Its cost is 0 if no check knows it.
+local function tell_numbers(rule, state, now, sent, cost)
   local told = rule.told
   if told.block > 0 then
     state.blocked = math.max(state.blocked, now + told.block)
@@ -63,5 +71,6 @@ local function tell_numbers(rule, state, now, sent)
     limit = math.max(state.limit, told.remaining) -- A response that lacks the limit leaves it.
   end
   local remaining = limit > 0 and math.min(told.remaining, limit) or told.remaining
+  if told.kind == REFILL then learn_costs(state, told, limit, remaining, cost) end
   tell_kind(state, told, limit, remaining, now, math.min(sent, now), rule.max_age)
 end

@@ -7,12 +7,12 @@ told_quota.read = told_state.read
 
 -- The settings of a limit that tells have the numbers behind the others.
 function told_quota.rule(limit, lease, max_age, retry_after, kind, remaining, told_limit, reset, window, block, age,
-    reserve, shortfall)
+    reserve, needed)
   local rule = { limit = limit, lease = lease, max_age = max_age, retry_after = retry_after }
   if kind then
     rule.told = {
       kind = kind, remaining = remaining, limit = told_limit, reset = reset, window = window, block = block, age = age,
-      reserve = reserve, shortfall = shortfall,
+      reserve = reserve, needed = needed,
     }
   end
   return rule
@@ -28,8 +28,10 @@ local function time_of(rule, state, cost, open)
     if cost <= rule.limit - open then time = -NEVER end
   elseif not told_state.is_above_limit(state, cost) then
     -- After a window without a reported limit, a call of any cost starts as a probe.
-    local limit, reserve = math.max(cost, told_state.limit_of(state)), told_state.reserve_for(state, cost)
-    if open <= limit - cost - reserve then time = told_state.time_of_units(state, cost + open + reserve) end
+    local limit, others = math.max(cost, told_state.limit_of(state)), told_state.expected_units(state, open)
+    local units = math.min(told_state.expected_units(state, cost), limit)
+    local reserve = told_state.reserve_next_to(state, units)
+    if others <= limit - units - reserve then time = told_state.time_of_units(state, units + others + reserve) end
   end
   return math.max(state.blocked, time)
 end
@@ -40,15 +42,17 @@ local function report(rule, state, now, open, verdict)
   local is_known, is_blocked = state.kind ~= NOTHING, state.blocked > now
   local units = is_known and told_state.units_at(state, now) or rule.limit
   local is_full = units == limit and open == 0 -- A call may take all units.
-  local reserve = is_full and 0 or told_state.reserve_for(state, 0)
+  local reserve = told_state.reserve_next_to(state, 0)
   local function wait_for(count)
     local time = math.max(state.blocked, is_known and told_state.time_of_units(state, count) or -NEVER)
     return math.max(0, math.min(time, told_state.forgotten(state)) - now)
   end
-  verdict.remaining = is_blocked and 0 or math.max(0, units - open - reserve)
+  local free = is_full and units or told_state.cost_within(state, units - told_state.expected_units(state, open) - reserve)
+  verdict.remaining = is_blocked and 0 or math.max(0, free)
   verdict.reset = wait_for(is_known and limit or 1)
-  local next_level = is_blocked and told_state.reserve_for(state, 1) + 1 or math.min(limit, math.max(units, reserve) + 1)
-  verdict.next_unit = verdict.reset == 0 and 0 or wait_for(next_level)
+  local next_cost = 1 + (is_blocked and 0 or told_state.cost_within(state, units - reserve))
+  local next_units = math.min(limit, told_state.expected_units(state, next_cost) + reserve)
+  verdict.next_unit = verdict.reset == 0 and 0 or wait_for(next_units)
   return verdict
 end
 
@@ -83,7 +87,7 @@ end
 -- Records without opening a call.
 function told_quota.overdraw(rule, state, now, cost, verdict, stamp)
   told_state.drop_ended(state, now)
-  if rule.told then tell_numbers(rule, state, now, now - rule.told.age) else told_state.spend(state, cost, now) end
+  if rule.told then tell_numbers(rule, state, now, now - rule.told.age, 0) else told_state.spend(state, cost, now) end
   verdict.expires, verdict.keep = told_state.write(state, now, stamp)
   return verdict
 end
@@ -107,7 +111,7 @@ function told_quota.settle(rule, state, stamp, recorded_stamp, recorded_at, now,
   if not is_own_life and not rule.told and settled <= spent then return end
   told_state.drop_ended(state, now)
   local was_open = is_own_life and close(state, id)
-  if rule.told then tell_numbers(rule, state, now, recorded_at)
+  if rule.told then tell_numbers(rule, state, now, recorded_at, math.abs(cost))
   else told_state.spend(state, was_open and settled or math.max(0, settled - spent), now) end
   return told_state.write(state, now, stamp)
 end

@@ -2,12 +2,13 @@
 --
 -- The value has the numbers in a binary form: the stamp of its first record, the kind, the limit, the remaining units, when they
 -- arrived, how long they matter, the end of a window at the latest and at the earliest or the units and the time of a rate, since
--- when a quota refills, until when no call starts, the units that calls leave to other clients, and the id of the newest call.
+-- when a quota refills, until when no call starts, the units that calls leave to other clients, by how many thousandths calls
+-- take more than their costs, and the id of the newest call.
 -- Then come the open calls in the order of their ids: the id, when its lease ends, its units, and the length of the lease.
 
 local told_state = {}
 
-local FORMAT, CALL_FORMAT = '>dBdddddddddd', '>dddd'
+local FORMAT, CALL_FORMAT = '>dBddddddddddd', '>dddd'
 local SIZE, CALL_SIZE = struct.size(FORMAT), struct.size(CALL_FORMAT)
 -- What a server has told: nothing, a quota that comes back at once when its window ends, or one that refills evenly.
 local NOTHING, WINDOW, REFILL = 0, 1, 2
@@ -15,7 +16,7 @@ local NOTHING, WINDOW, REFILL = 0, 1, 2
 local function blank(key)
   return {
     key = key, kind = NOTHING, limit = 0, remaining = 0, at = 0, keep = 0, one = 0, other = 0, since = 0, blocked = -NEVER,
-    reserve = 0, newest = 0, calls = {},
+    reserve = 0, excess = 0, newest = 0, calls = {},
   }
 end
 
@@ -24,7 +25,7 @@ function told_state.read(key)
   if not text then return state end
   if #text < SIZE or (#text - SIZE) % CALL_SIZE ~= 0 then string_state.raise_foreign(key) end
   state.first, state.kind, state.limit, state.remaining, state.at, state.keep, state.one, state.other, state.since,
-    state.blocked, state.reserve, state.newest = struct.unpack(FORMAT, text)
+    state.blocked, state.reserve, state.excess, state.newest = struct.unpack(FORMAT, text)
   for position = SIZE + 1, #text, CALL_SIZE do
     local id, ends, units, length = struct.unpack(CALL_FORMAT, text, position)
     state.calls[#state.calls + 1] = { id = id, ends = ends, units = units, length = length }
@@ -102,10 +103,21 @@ function told_state.units_at(state, at)
   return math.min(state.limit, state.remaining + mul_div(math.max(0, at - state.since), state.one, state.other))
 end
 
--- The units that a call of this cost leaves to other clients. It may use them if it could not start otherwise.
-function told_state.reserve_for(state, cost)
+-- The units that calls of this cost are expected to take.
+function told_state.expected_units(state, cost)
+  return state.kind == REFILL and cost + mul_div_up(cost, state.excess, 1000) or cost
+end
+
+-- The largest cost of calls that are expected to take at most these units.
+function told_state.cost_within(state, units)
+  if units <= 0 then return 0 end
+  return state.kind == REFILL and mul_div(units, 1000, 1000 + state.excess) or units
+end
+
+-- The units that a call leaves to other clients if it takes so many. It may use them if it could not start otherwise.
+function told_state.reserve_next_to(state, units)
   if state.kind ~= REFILL then return 0 end
-  return math.min(math.floor(state.reserve), state.limit - cost)
+  return math.min(math.floor(state.reserve), state.limit - units)
 end
 
 -- The first time at which the server has so many units, which are at most its limit.
@@ -134,7 +146,7 @@ function told_state.write(state, now, stamp)
   state.first = state.first or stamp
   local parts = {
     struct.pack(FORMAT, state.first, state.kind, state.limit, state.remaining, state.at, state.keep, state.one, state.other,
-      state.since, state.blocked, state.reserve, state.newest),
+      state.since, state.blocked, state.reserve, state.excess, state.newest),
   }
   for _, call in ipairs(state.calls) do
     parts[#parts + 1] = struct.pack(CALL_FORMAT, call.id, call.ends, call.units, call.length)
