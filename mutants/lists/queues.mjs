@@ -52,18 +52,6 @@ export const queues = [
       'return count * units_of(line, index, ticket)',
     ],
   ]),
-  ...of(
-    'lua/queues/expected.lua',
-    [test('fair-limits')],
-    [
-      ['no queue lets an expected ticket join', 'if #earlier == 0 then return false end', 'do return false end'],
-      [
-        'an expected ticket asks when its own limit lets it go',
-        'return longest > wait + line.horizon and longest or wait',
-        'return wait',
-      ],
-    ],
-  ),
   ...of('lua/queues/turns.lua', QUEUES, [
     ['freed units wake only a new first ticket', 'if has_freed or line.former', 'if line.former'],
     [

@@ -1,4 +1,4 @@
-import { type Limit, type Limits, manualClock, rollingWindow, tokenBucket } from '@rollgate/core';
+import { type Limits, manualClock, rollingWindow, tokenBucket } from '@rollgate/core';
 import { until } from '@rollgate/test-support';
 import type { Redis } from 'ioredis';
 import { type JoinOptions, joinQueues } from './support/join-queues.js';
@@ -238,80 +238,4 @@ test('a caller that two limits keep in turn takes one call for both if the secon
     expect(await wait).toMatchObject({ allowed: true });
   });
   expect(callCount).toBe(1 + 2); // That of the check, the arrival, and the turn.
-});
-
-/** Processes, and how to let time pass until they have sent and read what follows. */
-async function joinAll<Given extends Record<string, Limit>>(limits: Given, count: number) {
-  const clock = manualClock(1e12);
-  const clients: Redis[] = [];
-  const connect = () => {
-    clients.push(redis.connect());
-    return clients.at(-1)!;
-  };
-  const limiters = Array.from({ length: count }, () =>
-    join(limits, { client: connect(), subscriber: connect(), clock }),
-  );
-  const warmUp = (name: string) => Object.fromEntries(Object.keys(limits).map((limit) => [limit, name])) as never;
-  for (const [index, limiter] of limiters.entries()) await limiter.wait(warmUp(`warm-up ${index}`));
-  return {
-    limiters,
-    nowMs: () => clock.now() - 1e12,
-    async advance(ms: number, step = ms) {
-      for (let passed = 0; passed < ms; passed += step) {
-        clock.advance(step);
-        await settle(clients);
-      }
-    },
-  };
-}
-
-test('a later caller does not take the unit of one that its own limit lets go before', async () => {
-  const limits = {
-    all: rollingWindow({ limit: 1, window: '400ms' }),
-    user: rollingWindow({ limit: 1, window: '500ms' }),
-  };
-  const { limiters, nowMs, advance } = await joinAll(limits, 2);
-  const [one, other] = [limiters[0]!, limiters[1]!];
-  const startedMs: Record<string, number> = {};
-  const note = (name: string, wait: Promise<unknown>) =>
-    ignore(
-      wait.then(() => {
-        startedMs[name] = nowMs();
-      }),
-    );
-  await one.wait(keysOf('ann'), { cost: { all: 0, user: 1 } });
-  await advance(30);
-  await other.wait(keysOf('bob'), { cost: { all: 0, user: 1 } });
-  await advance(60);
-  await other.check(keysOf('all'), { cost: { all: 1, user: 0 } });
-  note('ann', one.wait(keysOf('ann')));
-  await untilQueued(1, 'ann', 'user');
-  note('bob', other.wait(keysOf('bob')));
-  await untilQueued(1, 'bob', 'user');
-  await advance(392);
-  ignore(other.wait(keysOf('bob'))); // Its arrival asks for the turn of Bob, 48 ms ahead.
-  await advance(440, 4);
-  expect(startedMs).toEqual({ ann: 502, bob: 902 });
-  await Promise.all([one.close(), other.close()]);
-});
-
-test('callers that wait for a shared limit after their own one take one call for each turn', async () => {
-  const limits = {
-    all: rollingWindow({ limit: 3, window: '400ms' }),
-    user: rollingWindow({ limit: 1, window: '600ms' }),
-  };
-  const { limiters, advance } = await joinAll(limits, 5);
-  let startCount = 0;
-  const callCount = await redis.countScriptCallsOf(async () => {
-    for (let index = 0; index < 15; index++) {
-      const place = index % limiters.length;
-      void limiters[place]!.wait(keysOf(`user ${place}`)).then(() => {
-        startCount += 1;
-      });
-      await advance(2);
-    }
-    await advance(1800, 8);
-  });
-  expect(startCount).toBe(15);
-  expect(callCount).toBe(15 + 12); // The first three start at their arrival.
 });

@@ -110,7 +110,7 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
   };
 }
 
-const QUEUES_LUA = ['tickets', 'places', 'estimates', 'expected', 'turns', 'ticket-operations'].map(
+const QUEUES_LUA = ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map(
   (name) => queuesLua[`${name}.lua`]!,
 );
 

@@ -44,9 +44,7 @@ export class ScriptRunner {
     this.#keys = keys;
     this.#defect = defect;
     this.#scripts.addQueues(
-      ['tickets', 'places', 'estimates', 'expected', 'turns', 'ticket-operations'].map(
-        (name) => queuesLua[`${name}.lua`]!,
-      ),
+      ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!),
       queuesLua['unless-queued.lua'],
     );
   }

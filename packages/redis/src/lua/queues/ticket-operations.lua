@@ -3,7 +3,7 @@
 
 local function is_empty(line)
   for index = 1, #line.queues do
-    if first_in(line, index) or first_expected(line, index) then return false end
+    if first_in(line, index) then return false end
   end
   return true
 end
@@ -57,7 +57,6 @@ function kinds.enter(plan, input, stamp, first_key)
     if number == 0 then grant_turns(line) else read_heads(line) end
     ticket.number = number == 0 and next_number(line) or number
     waits = arrive(line, ticket, number == 0 and most or -1)
-    if not waits and number > 0 then remove_from_all(line, ticket) end -- Queues may expect it since it was here before.
   end
   if waits or number > 0 then
     touch(line)
@@ -74,7 +73,6 @@ function kinds.sync(plan, input, stamp, first_key)
   local line = open_line(plan, input, stamp, first_key)
   note_first(line)
   touch(line)
-  for index = 1, #line.queues do drop_unexpected(line, index) end
   grant_turns(line)
   local has_told = false
   for index = 8, #input, 3 do

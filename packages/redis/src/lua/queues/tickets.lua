@@ -6,13 +6,15 @@
 --   "!owner"   when the owner's lease ends, in milliseconds, times 64, plus 4 times its span, plus how the owner gets messages: see
 --              POLLS. Its tickets are dropped after that. The lease is at most 2 ^ span seconds, so an end that is further ahead
 --              is from before the clock was set back
---   "+", "~"   the negative units of all tickets, and of those that may go to the queue of another state
---   "=member"  the negative number of times that a ticket has been passed: see places.lua
---   "@member"  when the queue expects a ticket, and "#member" its negative number: see expected.lua
+--   "+"        the units of all tickets
+--   "~"        those of the tickets that may go to the queue of another state
+--   "=member"  how often a ticket has been passed: see places.lua
+-- The scores of the last three are the negative numbers.
 --
 -- A ticket stands in the queue of the state that keeps it waiting (see places.lua), and may start when no ticket with a lower number
--- is in any queue of its states. Each operation ends with `grant_turns`. While the first ticket may start within the horizon, it records
--- the hits at the time of the start, takes the ticket out, and then tells its owner that time. So each start has room.
+-- is in any queue of its states. Each operation ends with `grant_turns`: while the first ticket may start within the horizon, this
+-- records its hits at the time of its start, takes it out, and tells its owner that time. So a start is always recorded before any
+-- process knows it, at a time at which there is room for it.
 
 local queue = {}
 algorithms.queue = queue
@@ -46,7 +48,7 @@ local function open_line(plan, input, stamp, first_key)
   local line = {
     rules = plan.rules, queues = plan.queues, owner = owner, group = group, contact = contact, lease = lease, horizon = horizon,
     injected_now = injected_now or nil, now = injected_now or stamp, stamp = stamp, first_key = first_key, items = {}, messages = {},
-    former = {}, heads = {}, receivers = {}, joined = {}, max_turns = max_turns,
+    former = {}, heads = {}, receivers = {}, max_turns = max_turns,
   }
   for index = 1, #line.queues do line[index] = KEYS[first_key + #line.rules + index] end
   return line
@@ -123,23 +125,15 @@ local function remove(line, index, ticket)
   return true
 end
 
-local function forget_expected(line, index, ticket)
-  redis.call('ZREM', line[index], '@' .. ticket.member, '#' .. ticket.member)
+local function remove_from_all(line, ticket)
+  local was_present = false
+  for index = 1, #line.queues do was_present = remove(line, index, ticket) or was_present end
+  return was_present
 end
 
 local function add_to(line, index, ticket)
-  if #line.queues > 1 then forget_expected(line, index, ticket) end
   if redis.call('ZADD', line[index], 'NX', format_integer(ticket.number), ticket.member) == 0 then return end
   add_units(line, index, ticket, units_of(line, index, ticket))
-end
-
-local function remove_from_all(line, ticket)
-  local was_present = false
-  for index = 1, #line.queues do
-    if #line.queues > 1 then forget_expected(line, index, ticket) end
-    was_present = remove(line, index, ticket) or was_present
-  end
-  return was_present
 end
 
 -- Forgets the owners in a queue whose lease has ended.

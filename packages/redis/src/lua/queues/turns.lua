@@ -59,11 +59,6 @@ end
 local function attempt(line, ticket, may_start)
   local wait, kept_by = wait_of(line, cost_list(ticket.costs))
   if wait == NEVER then return string.format('%d %s', NEVER_ALLOWED, ticket.id) end
-  local has_joined = false
-  if wait <= line.horizon then
-    for index = 1, #line.queues do has_joined = join_expected(line, index, ticket, wait) or has_joined end
-  end
-  if has_joined then read_heads(line) end
   local taken = queue_before(line, ticket)
   if taken then
     local queue, longest = queue_behind(line, ticket, taken)
@@ -95,7 +90,6 @@ local function grant_turns(line)
         moves = moves + 1
         read_heads(line)
       end
-      if kept_by and wait and #line.queues > 1 and line.queues[kept_by].period > 0 then expect(line, ticket, wait) end
     end
   end
 end
@@ -126,8 +120,8 @@ local function first_item(line, index, ticket)
   local wait, settings = line.waits[ticket.member] or 0, 0
   if ticket.group ~= line.group then
     line.least = line.least or least_waits(line)
-    wait, settings = math.max(line.least[index], ticket.from - line.now), line.queues[index].settings
-  elseif #line.queues > 1 and wait > 0 then wait = wait_in_others(line, ticket, wait) end
+    wait, settings = line.least[index], line.queues[index].settings
+  end
   return string.format('%d %s %d %d', FIRST, ticket.id, wait, settings)
 end
 
@@ -136,11 +130,11 @@ end
 local function tell_first(line, has_freed)
   local told = {}
   for index = 1, #line.queues do
-    local first = first_in(line, index) or has_freed and first_expected(line, index)
+    local first = first_in(line, index)
     local wait = first and line.waits[first.member]
     if first and first.gets_messages and not told[first.member] and wait ~= false then
       if has_freed or line.former[index] ~= first.member or wait and first.owner == line.owner then
-        told[first.member], first.from = true, first.from or line.joined[first.member] or 0
+        told[first.member] = true
         add_item(line, first.owner, first_item(line, index, first))
       end
     end
