@@ -155,7 +155,8 @@ export const fetch = [
         'return { reserve };',
       ],
       ['a server with too much work shows costs', '|| report.isOverload', ''],
-      ['a rejection by another unit shows costs', 'return lacking.length === 0 || lacking', 'return true || lacking'],
+      ['a rejection by another unit shows costs', 'if (lacking.length > 0) return', 'if (false) return'],
+      ['a cost that is not estimated is corrected', 'estimates.includes(one.unit) ?', 'true ?'],
     ],
   ),
   ...of(

@@ -38,8 +38,8 @@ test('the first response shows what calls take, for all processes on the store',
   await other(api.url);
   expect(waits).toEqual([]);
   await other(api.url);
-  // Three tokens for each that was estimated, and the reserve. Each response lowers the first part by a thousandth.
-  expect(waits.map(({ waitMs }) => waitMs)).toEqual([300 + 100 - 200]);
+  // Three tokens for each that was estimated, and the reserve. Each response lowers what was learned by 1 %.
+  expect(waits.map(({ waitMs }) => waitMs)).toEqual([298 + 100 - 200]);
 });
 
 test('what calls of one bucket take concerns no other bucket', async () => {
@@ -75,6 +75,25 @@ test.each([
   waits.length = 0;
   await limited(api.url);
   await limited(api.url);
+  expect(waits).toEqual([]);
+});
+
+test('a rejection that no quota explains shows nothing of units whose cost is not estimated', async () => {
+  const requestsLeft = (remaining: number) => ({
+    'x-ratelimit-limit-requests': '60',
+    'x-ratelimit-remaining-requests': `${remaining}`,
+    'x-ratelimit-reset-requests': '1s',
+  });
+  const limited = create({ cost: () => ({ tokens: 1 }) });
+  api.answerWith({ headers: { ...tokensLeft(9999), ...requestsLeft(59) } });
+  await limited(api.url);
+  api.answerWith({ status: 429, headers: { ...tokensLeft(9999), ...requestsLeft(3), 'retry-after-ms': '1' } });
+  await limited(api.url);
+  clock.advance('1s');
+  api.answerWith({ headers: { ...tokensLeft(9999), ...requestsLeft(59) } });
+  await limited(api.url);
+  waits.length = 0;
+  await Promise.all(Array.from({ length: 30 }, () => limited(api.url)));
   expect(waits).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import type { State } from '../limits/limit.js';
-import { mulDivUp } from '../limits/mul-div.js';
+import { mulDiv, mulDivUp } from '../limits/mul-div.js';
 import {
   AT,
   BLOCKED,
@@ -152,8 +152,8 @@ function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, 
 }
 
 /**
- * Learns from a response what calls take, and what other clients take between two of them. The quota is assumed to be full before
- * the first response, so that what is missing then shows what the call has taken.
+ * Learns from a response what calls take, and what other clients take between two of them. While nothing is known, one call is open.
+ * If the quota was full before, what is missing shows what the call has taken. This guess fades quickly.
  */
 function learnCosts(state: State, { limit, remaining, needed, reserve }: ToldNumbers, cost: number): void {
   const { numbers, start } = state;
@@ -162,10 +162,10 @@ function learnCosts(state: State, { limit, remaining, needed, reserve }: ToldNum
   // Twice what was missing leaves room for more.
   const grown = Math.max(reserve, numbers[start + RESERVE]! * DECAY) + 2 * missing;
   numbers[start + RESERVE] = Math.min(grown, MOST_RESERVES * reserve);
-  const isFirst = !refills && needed === 0;
+  const isFirst = numbers[start + KIND] === NOTHING && needed === 0;
   const taken = isFirst ? limit - remaining : refills && missing === 0 ? needed : 0;
   const learned = cost > 0 ? mulDivUp(taken, 1000, cost) - 1000 : 0;
-  const known = Math.max(0, numbers[start + EXCESS]! - 1);
+  const known = mulDiv(numbers[start + EXCESS]!, 99, 100);
   numbers[start + EXCESS] = learned > MOST_EXCESS ? known : Math.max(known, learned);
 }
 

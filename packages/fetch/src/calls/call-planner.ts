@@ -19,6 +19,8 @@ export interface CallPlan {
   readonly limits: LimitRecord;
   readonly key: Readonly<Record<string, string>>;
   readonly cost: Readonly<Record<string, number>>;
+  /** The units of which the user has estimated the cost. */
+  readonly estimates: readonly string[];
   /** The limits of reported quotas that decide, by their names. */
   readonly quotas: ReadonlyMap<string, QuotaLimit>;
 }
@@ -94,12 +96,13 @@ export class CallPlanner {
       }
     }
     const record = limits.withNames(names.map(({ length }) => length));
-    return { request, bucket, route, place, limits: record, key, cost, quotas };
+    const estimates = Object.keys(given);
+    return { request, bucket, route, place, limits: record, key, cost, estimates, quotas };
   }
 
   /** Learns which quotas there are, and returns their numbers. */
   learn(plan: CallPlan, report: Report): Learned {
-    const { route, place, quotas: limits, cost } = plan;
+    const { route, place, quotas: limits } = plan;
     const { clock = performance } = this.#options;
     const { quotas, isRejected } = report;
     const known = this.#options.limits.units.filter((unit) => this.#learned.isReported(place, unit));
@@ -115,7 +118,7 @@ export class CallPlanner {
         const isProbe = isInformative && name === undefined && !isKnown;
         if (isProbe) told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
       } else if (!isOver(quota)) {
-        told[limit] = { ...toTold(quota), ...costsOfRefill(quota, largest, cost, report) };
+        told[limit] = { ...toTold(quota), ...costsOfRefill(quota, largest, plan, report) };
       }
     }
     return { told, others: this.#othersOf(plan, quotas) };

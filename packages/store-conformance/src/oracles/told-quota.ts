@@ -101,12 +101,12 @@ function learn(state: State, { reserve = 0, needed = 0 }: ToldSettings, left: nu
   const isKnown = state.told?.kind === 'refill';
   const isForOthers = isKnown && needed > 0 && unitsFor(state, cost) > left;
   const taken = isForOthers ? unitsFor(state, cost) - left : 0;
-  const shown = isKnown ? needed : needed > 0 ? 0 : limit - left;
+  const shown = isKnown ? needed : needed > 0 || state.told !== undefined ? 0 : limit - left;
   const thousandths =
     cost === 0 || isForOthers ? 0 : Number((BigInt(shown) * 1000n + BigInt(cost) - 1n) / BigInt(cost));
   return {
     reserve: Math.min(Math.max(reserve, state.reserve * 0.9995) + 2 * taken, 4 * reserve),
-    scale: Math.max(1000, state.scale - 1, thousandths > 4000 ? 0 : thousandths),
+    scale: Math.max(1000 + Math.floor(((state.scale - 1000) * 99) / 100), thousandths > 4000 ? 0 : thousandths),
   };
 }
 

@@ -200,7 +200,8 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
-    title: 'a first response shows nothing if other clients may have used the quota, or if it rejects the call',
+    title:
+      'a first response shows nothing if others may have used the quota, after a window, or if it rejects the call',
     limit: many,
     steps: [
       { at: 0, cost: 5, ...refilling(979), ...allowed(0) },
@@ -209,6 +210,10 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 5_000_000, cost: 5, ...refilling(990, { needed: 991 }), ...allowed(0) },
       { at: 5_000_000, settle: 3, cost: 5 },
       { at: 5_000_000, peek: true, cost: 1, ...allowed(990, 10_000, 1000) },
+      { at: 10_000_000, charge: 1, ...window(8, 10_000), ...allowed(8, 10_000) },
+      { at: 10_000_000, cost: 5, ...refilling(990), ...allowed(3, 10_000) },
+      { at: 10_000_000, settle: 7, cost: 5 },
+      { at: 10_000_000, peek: true, cost: 1, ...allowed(990, 10_000, 1000) },
     ],
   },
   {
@@ -218,11 +223,11 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       { at: 0, charge: 1, ...refilling(500), ...allowed(500, 500_000, 1000) },
       { at: 0, cost: 10, ...refilling(12, { needed: 15 }), ...allowed(490, 500_000, 1000) },
       { at: 0, settle: 1, cost: 10 },
-      { at: 0, charge: 1, ...refilling(500), ...allowed(333, 500_000, 1000) },
-      { at: 0, cost: 10, ...refilling(500, { needed: 41 }), ...allowed(323, 500_000, 1000) },
+      { at: 0, charge: 1, ...refilling(500), ...allowed(334, 500_000, 1000) },
+      { at: 0, cost: 10, ...refilling(500, { needed: 41 }), ...allowed(324, 500_000, 1000) },
       { at: 0, settle: 4, cost: 10 },
-      { at: 0, charge: 1, ...refilling(503), ...allowed(336, 497_000, 2000) },
-      { at: 0, cost: 9, ...refilling(13, { reserve: 3, needed: 15 }), ...allowed(326, 497_000, 2000) },
+      { at: 0, charge: 1, ...refilling(503), ...allowed(338, 497_000, 1000) },
+      { at: 0, cost: 9, ...refilling(13, { reserve: 3, needed: 15 }), ...allowed(329, 497_000, 1000) },
       { at: 0, settle: 7, cost: 9 },
       { at: 0, charge: 1, ...refilling(20, { reserve: 3 }), ...allowed(10, 980_000, 1000) },
     ],

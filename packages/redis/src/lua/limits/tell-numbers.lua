@@ -28,16 +28,16 @@ local function tell_window(state, told, limit, remaining, now, sent, max_age)
   state.other = math.min(math.max(state.other, earliest), state.one)
 end
 
--- Learns from a response what calls take, and what other clients take between two of them. The quota is assumed to be full before
--- the first response, so that what is missing then shows what the call has taken.
+-- Learns from a response what calls take, and what other clients take between two of them. While nothing is known, one call is open.
+-- If the quota was full before, what is missing shows what the call has taken. This guess fades quickly.
 local function learn_costs(state, told, limit, remaining, cost)
   local is_known, missing = state.kind == REFILL, 0
   if is_known and told.needed > 0 then missing = math.max(0, told_state.expected_units(state, cost) - remaining) end
   -- Twice what was missing leaves room for more.
   local grown = math.max(told.reserve, state.reserve * DECAY) + 2 * missing
   state.reserve = math.min(grown, MOST_RESERVES * told.reserve)
-  local taken, learned, known = 0, 0, math.max(0, state.excess - 1)
-  if not is_known and told.needed == 0 then taken = limit - remaining
+  local taken, learned, known = 0, 0, mul_div(state.excess, 99, 100)
+  if state.kind == NOTHING and told.needed == 0 then taken = limit - remaining
   elseif is_known and missing == 0 then taken = told.needed end
   if cost > 0 then learned = mul_div_up(taken, 1000, cost) - 1000 end
   state.excess = learned > MOST_EXCESS and known or math.max(known, learned)
