@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { concurrency, type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { until } from '@rollgate/test-support';
-import { freePort } from '@rollgate/test-support/free-port';
+import { NO_SERVER } from '@rollgate/test-support/free-port';
 import {
   type CallCost,
   createFetch,
@@ -17,6 +17,7 @@ import {
   type WaitEvent,
   xRateLimit,
 } from '../src';
+import { createPatientFetch } from './patient-fetch';
 import { type Answer, TestApi } from './test-api';
 
 const api = new TestApi();
@@ -36,12 +37,7 @@ beforeEach(() => {
 
 /** A fetch whose waits pass at once, on the clock of the tests. */
 function createPatient(options: FetchOptions = {}) {
-  const onWait = (event: WaitEvent) => {
-    waits.push(event);
-    options.onWait?.(event);
-    clock.advance(event.waitMs);
-  };
-  return createFetch({ store, maxWait: '2h', ...options, onWait });
+  return createPatientFetch(clock, waits, { store, ...options });
 }
 
 const REJECTED = { status: 429, headers: { 'retry-after': '30' }, body: 'slow down' };
@@ -518,8 +514,7 @@ describe('own limits', () => {
   test('get back what a call took that could not connect, and nothing else', async () => {
     const limiter = new RateLimiter({ limits: own, store, prefix: 'rollgate-fetch' });
     const limited = createFetch({ store, limits: own, bucket: () => 'me' });
-    const url = `http://127.0.0.1:${await freePort()}`;
-    await expect(limited(url)).rejects.toThrow('fetch failed');
+    await expect(limited(NO_SERVER)).rejects.toThrow('fetch failed');
     expect((await limiter.peek({ own: 'me' })).remaining).toBe(10);
     await limited(api.url);
     expect((await limiter.peek({ own: 'me' })).remaining).toBe(9);
@@ -530,8 +525,7 @@ test('a limit of open calls frees its slots when a call ends, with a response or
   const limits = { atOnce: concurrency({ limit: 2, lease: '1m' }), own: rollingWindow({ limit: 9, window: '1m' }) };
   const limiter = new RateLimiter({ limits, store, prefix: 'rollgate-fetch' });
   const limited = createFetch({ store, limits, bucket: () => 'me', dialects: [stripe()], maxWait: '1m' });
-  const url = `http://127.0.0.1:${await freePort()}`;
-  await expect(limited(url)).rejects.toThrow('fetch failed');
+  await expect(limited(NO_SERVER)).rejects.toThrow('fetch failed');
   await expect(limited(api.url, { signal: AbortSignal.abort() })).rejects.toThrow();
   await expect(
     createFetch({ store, limits, bucket: () => 'me', fetch: () => Promise.reject(new Error('broken')) })(api.url),

@@ -1,5 +1,6 @@
 import { type ManualClock, MemoryStore, manualClock } from '@rollgate/core';
-import { createFetch, type FetchOptions, openai, type WaitEvent } from '../src';
+import { type FetchOptions, openai, type WaitEvent } from '../src';
+import { createPatientFetch } from './patient-fetch';
 import { TestApi } from './test-api';
 
 const api = new TestApi();
@@ -17,11 +18,7 @@ beforeEach(() => {
 
 /** A fetch whose waits pass at once, on the clock of the tests. */
 function create(options: FetchOptions = {}) {
-  const onWait = (event: WaitEvent) => {
-    waits.push(event);
-    clock.advance(event.waitMs);
-  };
-  return createFetch({ store, maxWait: '2h', dialects: [openai()], retry: false, ...options, onWait });
+  return createPatientFetch(clock, waits, { store, dialects: [openai()], retry: false, ...options });
 }
 
 /** The headers of a quota of tokens that refills one per millisecond. */
@@ -38,7 +35,7 @@ test('the first response shows what calls take, for all processes on the store',
   await other(api.url);
   expect(waits).toEqual([]);
   await other(api.url);
-  // Three tokens for each that was estimated, and the reserve. Each response lowers what was learned by 1 %.
+  // Three tokens for each that was estimated, and the reserve. Each response lowers what was learned by 1%.
   expect(waits.map(({ waitMs }) => waitMs)).toEqual([298 + 100 - 200]);
 });
 

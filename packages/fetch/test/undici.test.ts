@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { type ManualClock, MemoryStore, manualClock } from '@rollgate/core';
-import { freePort } from '@rollgate/test-support/free-port';
+import { NO_SERVER } from '@rollgate/test-support/free-port';
 import { Agent, type Dispatcher, interceptors, request, fetch as undiciFetch } from 'undici';
 import { type CallOptions, type CallRequest, shopify, stripe, type WaitEvent } from '../src';
 import { createInterceptor, type RateLimitInterceptor } from '../src/undici';
@@ -137,8 +137,7 @@ test('closing ends all waits. A call that has a response returns it', async () =
 
 test('an error of the connection reaches the caller', async () => {
   const dispatcher = createPatient({ dialects: [stripe()] });
-  const url = `http://127.0.0.1:${await freePort()}`;
-  await expect(request(url, { dispatcher })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(request(NO_SERVER, { dispatcher })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
 describe('a stream as the body', () => {

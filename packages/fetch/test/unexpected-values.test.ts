@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
-import { freePort } from '@rollgate/test-support/free-port';
+import { NO_SERVER } from '@rollgate/test-support/free-port';
 import { Agent, request } from 'undici';
 import { createFetch, type Dialect, type FetchOptions, github, xRateLimit } from '../src';
 import { createInterceptor } from '../src/undici';
@@ -176,10 +176,9 @@ describe('a call without a response', () => {
     ['is redirected to a host that is unknown', 9, (limited) => limited(`${api.url}/host`)],
     ['is redirected in a circle', 9, (limited) => limited(`${api.url}/circle`)],
   ])('that %s leaves %i of 10', async (_, left, call) => {
-    const gone = `http://127.0.0.1:${await freePort()}`;
     api.answer = ({ url }) => ({
       status: 302,
-      headers: { location: url === '/host' ? 'http://gone.invalid' : url === '/circle' ? '/circle' : gone },
+      headers: { location: url === '/host' ? 'http://gone.invalid' : url === '/circle' ? '/circle' : NO_SERVER },
     });
     await expect(call(create({ limits: LIMITS }))).rejects.toMatchObject({ name: 'TypeError' });
     expect(await remaining()).toBe(left);

@@ -47,10 +47,10 @@ export interface Told {
    */
   reserve?: number | undefined;
   /**
-   * The units that the server demanded of the call, if it has rejected it. Only `'refill'` uses it. The cost of the check may be
-   * at most `remaining`. Then calls of the key are expected to take more than their costs, up to four times as much. Otherwise,
-   * other clients have taken units. The reserve then grows by twice what was missing, up to four times `reserve`. Each further
-   * response lowers the reserve by 0.05%, and what exceeds the costs by 1%.
+   * The units that the server demanded of a call that it rejected. Only `'refill'` uses it. The call may have needed more than
+   * expected although `remaining` was enough. Calls of the key are then expected to take more, up to four times their costs.
+   * Otherwise, other clients have taken units. The reserve then grows by twice what was missing, up to four times `reserve`. Each
+   * further response lowers the reserve by 0.05%, and what exceeds the costs by 1%.
    *
    * @defaultValue 0, for a call that was allowed
    */

@@ -97,9 +97,9 @@ export function tellNumbers(
     return;
   }
   const limit = told.limit || Math.max(1, numbers[start + LIMIT]!, told.remaining);
-  const numbersOfRefill = { ...told, limit, remaining: Math.min(told.remaining, limit) };
-  learnCosts(state, numbersOfRefill, cost);
-  tellRefill(state, numbersOfRefill, nowMicros, sent, keepMicros);
+  const refill = { ...told, limit, remaining: Math.min(told.remaining, limit) };
+  learnCosts(state, refill, cost);
+  tellRefill(state, refill, nowMicros, sent, keepMicros);
 }
 
 /** The limit that a window keeps if a response lacks it. 0 if no response has reported one. */
@@ -157,13 +157,14 @@ function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, 
  */
 function learnCosts(state: State, { limit, remaining, needed, reserve }: ToldNumbers, cost: number): void {
   const { numbers, start } = state;
-  const refills = numbers[start + KIND] === REFILL;
-  const missing = refills && needed > 0 ? Math.max(0, expectedUnits(state, cost) - remaining) : 0;
+  const kind = numbers[start + KIND];
+  const missing = kind === REFILL && needed > 0 ? Math.max(0, expectedUnits(state, cost) - remaining) : 0;
   // Twice what was missing leaves room for more.
   const grown = Math.max(reserve, numbers[start + RESERVE]! * DECAY) + 2 * missing;
   numbers[start + RESERVE] = Math.min(grown, MOST_RESERVES * reserve);
-  const isFirst = numbers[start + KIND] === NOTHING && needed === 0;
-  const taken = isFirst ? limit - remaining : refills && missing === 0 ? needed : 0;
+  let taken = 0;
+  if (kind === NOTHING && needed === 0) taken = limit - remaining;
+  else if (kind === REFILL && missing === 0) taken = needed;
   const learned = cost > 0 ? mulDivUp(taken, 1000, cost) - 1000 : 0;
   const known = mulDiv(numbers[start + EXCESS]!, 99, 100);
   numbers[start + EXCESS] = learned > MOST_EXCESS ? known : Math.max(known, learned);

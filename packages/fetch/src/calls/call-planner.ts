@@ -112,10 +112,9 @@ export class CallPlanner {
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
       const largest = this.#largestCost(unit);
-      const isKnown = known.includes(unit);
       if (quota === undefined) {
         // No call waits for the end of this window, and it replaces nothing that other processes know.
-        const isProbe = isInformative && name === undefined && !isKnown;
+        const isProbe = isInformative && name === undefined && !known.includes(unit);
         if (isProbe) told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
       } else if (!isOver(quota)) {
         told[limit] = { ...toTold(quota), ...costsOfRefill(quota, largest, plan, report) };

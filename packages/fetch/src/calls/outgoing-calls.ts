@@ -91,8 +91,7 @@ export class OutgoingCalls {
     const restMs = () => Math.max(1, Math.ceil(waitMs - (clock.now() - startMs)));
     const plan = await this.#plan(request, restMs(), signal);
     const { key, cost, limits } = plan;
-    const timeout = restMs();
-    const waiting = limiter.wait(key, { cost, limits, timeout, signal });
+    const waiting = limiter.wait(key, { cost, limits, timeout: restMs(), signal });
     if (this.#waits.hasSubscribers) void this.#waits.publishIfWaiting(plan, waiting);
     const decision = await waiting;
     // The store may not have kept the block of the rejection.

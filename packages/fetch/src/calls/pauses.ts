@@ -19,7 +19,7 @@ export class Pauses {
   }
 
   /** Resolves to what a function of the user returns. Rejects like {@link until}, and after so many milliseconds. */
-  async resultOf<Value>(
+  resultOf<Value>(
     name: string,
     call: () => Promise<Value>,
     mostMs: number,

@@ -101,7 +101,8 @@ function learn(state: State, { reserve = 0, needed = 0 }: ToldSettings, left: nu
   const isKnown = state.told?.kind === 'refill';
   const isForOthers = isKnown && needed > 0 && unitsFor(state, cost) > left;
   const taken = isForOthers ? unitsFor(state, cost) - left : 0;
-  const shown = isKnown ? needed : needed > 0 || state.told !== undefined ? 0 : limit - left;
+  const isFirst = state.told === undefined && needed === 0;
+  const shown = (isKnown ? needed : 0) + (isFirst ? limit - left : 0);
   const thousandths =
     cost === 0 || isForOthers ? 0 : Number((BigInt(shown) * 1000n + BigInt(cost) - 1n) / BigInt(cost));
   return {
