@@ -2,7 +2,7 @@ const { AsyncLocalStorage } = require('node:async_hooks');
 const { ChildProcess } = require('node:child_process');
 const diagnostics = require('node:diagnostics_channel');
 const { getHeapStatistics, setFlagsFromString } = require('node:v8');
-const { runInContext, runInNewContext } = require('node:vm');
+const { runInNewContext } = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 const { takeTurn } = require('./heavy-files.cjs');
 require('./compile-once.cjs');
@@ -13,10 +13,6 @@ const MAX_HEAP_BYTES = 70e6;
 const MANY_TIMERS = 1000;
 /** The property in which Node keeps the connections of `fetch`. */
 const FETCH_CONNECTIONS = Symbol.for('undici.globalDispatcher.1');
-
-const someTimer = setTimeout(() => {}, 0);
-clearTimeout(someTimer);
-const timerPrototype = Object.getPrototypeOf(someTimer);
 
 /** Calls `before` with the object and the arguments of each call of a method. Returns a function that ends this. */
 function interceptCalls(prototype, method, before) {
@@ -80,8 +76,9 @@ function storeInVariable(storage) {
 const isOfEsbuild = ({ spawnargs }) => spawnargs.some((argument) => argument.startsWith('--service='));
 
 /**
- * Ends what a test file leaves behind in its process, which would keep all of its modules in memory: background timers,
- * such as those of stores whose clock stands still, connections of `fetch`, and the process of esbuild.
+ * Ends what a test file leaves behind in its process: timers, such as that of a call whose store never responds,
+ * connections of `fetch`, and the process of esbuild. They would keep all modules of the file in memory, and their events
+ * and warnings would reach the next file.
  */
 module.exports = class extends TestEnvironment {
   #timers = new Set();
@@ -100,14 +97,11 @@ module.exports = class extends TestEnvironment {
   async setup() {
     this.#endTurn = await takeTurn(this.#path);
     await super.setup();
-    const FileFunction = runInContext('Function', this.context);
+    this.global.setTimeout = this.#recordTimers(setTimeout);
+    this.global.setInterval = this.#recordTimers(setInterval);
     this.#ends = [
       interceptCalls(AsyncLocalStorage.prototype, 'run', (storage, [store]) => {
         if (isOfJest(store)) storeInVariable(storage);
-      }),
-      interceptCalls(timerPrototype, 'unref', (timer) => {
-        // Timers of Node itself serve all files. Their callbacks belong to another context.
-        if (timer._onTimeout instanceof FileFunction) this.#addTimer(timer);
       }),
       interceptCalls(ChildProcess.prototype, 'unref', (child) => {
         if (isOfEsbuild(child)) this.#services.add(child);
@@ -119,10 +113,20 @@ module.exports = class extends TestEnvironment {
     if (name === 'test_done') shrinkHeap();
   }
 
-  #addTimer(timer) {
-    this.#timers.add(timer);
-    if (this.#timers.size % MANY_TIMERS > 0) return;
-    for (const other of this.#timers) if (other._destroyed) this.#timers.delete(other);
+  /** `setTimeout` or `setInterval`, which remembers its timers. */
+  #recordTimers(start) {
+    const startRecorded = (...args) => {
+      const timer = start(...args);
+      this.#timers.add(timer);
+      if (this.#timers.size % MANY_TIMERS === 0) this.#forgetEnded();
+      return timer;
+    };
+    // It keeps the form that returns a promise, for `promisify`.
+    return Object.defineProperties(startRecorded, Object.getOwnPropertyDescriptors(start));
+  }
+
+  #forgetEnded() {
+    for (const timer of this.#timers) if (timer._destroyed) this.#timers.delete(timer);
   }
 
   async teardown() {

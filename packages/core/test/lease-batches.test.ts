@@ -1,7 +1,7 @@
 import { concurrency, type Decision, manualClock, RateLimiter } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { recordEvents } from '@rollgate/test-support/record-events';
+import { OutageLog } from '@rollgate/test-support/outage-log';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 /** A store whose transactions take 3 ms per key once it is slow. It notes the keys of each, and fails for some. */
@@ -47,7 +47,7 @@ function openSlowStore() {
       await flushPromises();
     }
   };
-  return { limiter, slow, transactions, renewals, lost, advance };
+  return { limiter, store, slow, transactions, renewals, lost, advance };
 }
 
 beforeEach(() => void jest.spyOn(process, 'emitWarning').mockImplementation(() => {}));
@@ -70,8 +70,8 @@ test('the slots of many keys are renewed in parts, each within the timeout', asy
 });
 
 test('a renewal that takes longer than the timeout extends the leases, and the store stays up', async () => {
-  const { limiter, slow, lost, advance } = openSlowStore();
-  const failures = recordEvents('rollgate:store:failure');
+  const { limiter, store, slow, lost, advance } = openSlowStore();
+  const log = new OutageLog(store);
   const keys = Array.from({ length: 150 }, (_, index) => `user ${index}`);
   await Promise.all(keys.map((key) => limiter.check(key)));
   Object.assign(slow, { isSlow: true, msPerKey: 8 }); // 800 ms for the first part, and 8 ms for a check.
@@ -81,8 +81,8 @@ test('a renewal that takes longer than the timeout extends the leases, and the s
   expect((await checked).remaining).toBe(299);
   await advance(90_000);
   expect(lost).toEqual([]);
-  expect(failures.events).toEqual([]);
-  failures.stop();
+  expect(log.failures).toEqual([]);
+  log.stop();
 });
 
 test('a part whose renewal hangs does not delay the others', async () => {

@@ -1,7 +1,7 @@
 import { type Awaitable, type Clock, concurrency, type Decision, manualClock, RateLimiter, type Store } from '@rollgate/core'; // biome-ignore format: short
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { recordEvents } from '@rollgate/test-support/record-events';
+import { OutageLog } from '@rollgate/test-support/outage-log';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 const inFlight = concurrency({ limit: 2, lease: '30s' });
@@ -60,9 +60,9 @@ test.each([
   ['does not respond', () => new Promise<never>(() => {}), 0],
   ['throws', () => { throw new Error('no connection'); }, 0], // biome-ignore format: short
 ])('while the store %s, a lease is lost when it ends by the own clock', async (_, renew, failureCount) => {
-  const failures = recordEvents('rollgate:store:failure');
   const clock = manualClock();
-  const { limiter, lost, renewals } = open({ clock, renew });
+  const { limiter, lost, renewals, store } = open({ clock, renew });
+  const log = new OutageLog(store);
   const first = await limiter.check('ann');
   clock.advance('5s');
   const second = await limiter.check('ann');
@@ -77,8 +77,8 @@ test.each([
   expect(lost).toHaveLength(2);
   expect(renewals).toHaveLength(sent);
   await flushPromises();
-  expect(failures.events).toHaveLength(failureCount);
-  failures.stop();
+  expect(log.failures).toHaveLength(failureCount);
+  log.stop();
 });
 
 test('a reply that comes after that of a later renewal changes nothing', async () => {

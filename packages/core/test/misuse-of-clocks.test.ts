@@ -1,6 +1,6 @@
 import { concurrency, type Limit, RateLimiter, RollingCounter, rollingWindow } from '@rollgate/core';
 import { type CreateStoreOptions, createStore } from '@rollgate/core/store';
-import { recordEvents } from '@rollgate/test-support/record-events';
+import { OutageLog } from '@rollgate/test-support/outage-log';
 
 type Transact = CreateStoreOptions['transact'];
 
@@ -47,7 +47,7 @@ const CASES = DATABASES.flatMap(([database, transact]) =>
 test.each(CASES)('a clock that $name is misuse in an asynchronous database that $database', async (one) => {
   const clock = { now: () => 1000 };
   const store = createStore({ transact: one.transact, clock });
-  const failures = recordEvents('rollgate:store:failure');
+  const log = new OutageLog(store);
   const open = (limits: Limit) => new RateLimiter({ limits, store, onStoreError: 'allow' });
   const limiter = open(rollingWindow({ limit: 2, window: '1m' }));
   const slots = open(concurrency({ limit: 2, lease: '1m' }));
@@ -71,8 +71,8 @@ test.each(CASES)('a clock that $name is misuse in an asynchronous database that 
   await expect(limiter.check('ann')).rejects.toThrow(one.message);
   clock.now = () => 1000;
   expect((await limiter.check('ann')).degraded).toBe(false);
-  expect(failures.events).toEqual([]);
-  failures.stop();
+  expect(log.failures).toEqual([]);
+  log.stop();
   await slots.close();
 });
 

@@ -1,9 +1,9 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type CreateStoreOptions, createStore, type Operation } from '@rollgate/core/store';
 import { checks, describeStore } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { OutageLog } from '@rollgate/test-support/outage-log';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createMapStore } from './support/map-store.js';
@@ -86,25 +86,14 @@ test('each outage of a store that throws is published, and so is its end', async
   };
   const store = createStore({ transact, clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }), store, onStoreError: 'allow' });
-  const events: string[] = [];
-  const names = ['rollgate:store:failure', 'rollgate:store:recovery'];
-  const listeners = names.map(
-    (name) =>
-      [
-        name,
-        (event: unknown) => {
-          if ((event as { store: unknown }).store === store) events.push(name);
-        },
-      ] as const,
-  );
-  for (const [name, listener] of listeners) subscribe(name, listener);
+  const log = new OutageLog(store);
   for (const state of [true, false, true, false]) {
     isFull = state;
     clock.advance('1s');
     await limiter.check('ann');
   }
-  for (const [name, listener] of listeners) unsubscribe(name, listener);
-  expect(events).toEqual([...names, ...names]);
+  log.stop();
+  expect(log.summary).toEqual(['failure', 'recovery', 'failure', 'recovery']);
 });
 
 test('an invalid clock is misuse, not a failure of the store', () => {
