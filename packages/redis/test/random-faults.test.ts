@@ -219,9 +219,11 @@ async function runFaults(create: () => Promise<Stage>, userKinds: readonly strin
   const users = userKinds.map((kind, index) =>
     useTransactions(stage.clients[kind]!.client, `user:${index}`, () => isDone),
   );
+  // On a busy machine, all checks of a key may time out.
+  const isShown = () => totals[0]! > 0 && totals[1]! > 0 && performance.now() > endMs;
   const work = async () => {
     try {
-      for (let key = 0; key < 3 || performance.now() < endMs; key++) {
+      for (let key = 0; key < 3 || !isShown(); key++) {
         for (const [index, count] of (await useKey(stage, `key-${key}`)).entries()) totals[index]! += count;
       }
     } finally {
@@ -233,8 +235,6 @@ async function runFaults(create: () => Promise<Stage>, userKinds: readonly strin
     const transactions = await Promise.all(users);
     if (effort(false, true))
       console.info({ allowed: totals[0], rejected: totals[1], failed: totals[2], transactions, ...done });
-    expect(totals[0]).toBeGreaterThan(0);
-    expect(totals[1]).toBeGreaterThan(0);
   } finally {
     for (const { close } of [...Object.values(stage.clients), stage.observer]) close();
     await stage.stop();
