@@ -22,7 +22,7 @@ export const fetch = [
       ['the body of a call that is not sent stays open', '    cancelBody(body, error);\n', ''],
       [
         'a call whose connection breaks stays open',
-        'await calls.fail(started, isInvalidCall(error, url, args) || isUnsent(error, url));',
+        'await calls.fail(started, isFailedConnect(error, started.plan.request.url.origin));',
         '',
       ],
       ['the response to another server counts', 'origin !== started.plan.request.url.origin', 'false'],
@@ -55,8 +55,13 @@ export const fetch = [
   ...of('fetch/settle-cost.ts', ['settle'], [['a copy that is not read stays open', 'copy?.end();', '']]),
   ...of(
     'fetch/call-of.ts',
-    ['create-fetch'],
+    ['create-fetch', 'unexpected-values'],
     [
+      [
+        'invalid arguments are found after the wait',
+        '  Reflect.construct(Request, [url',
+        '  if (body === 0) Reflect.construct(Request, [url',
+      ],
       [
         'a stream is sent twice',
         "return typeof body === 'string' ||",
@@ -70,11 +75,12 @@ export const fetch = [
     ],
   ),
   ...of(
-    'fetch/is-unsent.ts',
+    'fetch/failed-connects.ts',
     ['unexpected-values'],
     [
-      ['a failed read counts as unsent', 'if (syscall !== undefined)', 'if (false)'],
-      ['an error of another server counts as unsent', 'url === undefined || !isOfAnotherServer(error, url)', 'true'],
+      ['a failed connect to another server counts as unsent', 'return origins.get(cause) === origin;', 'return true;'],
+      ['a call whose connect has failed counts', 'return origins.get(cause) === origin;', 'return false;'],
+      ['the causes of an error are not read', 'MAX_DEPTH = 5', 'MAX_DEPTH = 1'],
     ],
   ),
   ...of(
@@ -209,6 +215,12 @@ export const fetch = [
         'if (this.#held !== undefined || this.#controller.aborted) this.#fail(error);',
       ],
       ['an aborted call gets its response', 'if (this.#controller.aborted) throw this.#controller.reason;', ''],
+      ['a call that was sent counts as unsent', '    this.#isSent = true;\n', ''],
+      [
+        'a call that was not sent counts',
+        'this.calls.fail(this.#call, !this.#isSent)',
+        'this.calls.fail(this.#call, false)',
+      ],
       ['the redirections of an attempt are lost', 'Object.assign(this.#context, context);', ''],
       [
         'a stream that is not sent stays open',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { type ManualClock, MemoryStore, manualClock } from '@rollgate/core';
+import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { NO_SERVER } from '@rollgate/test-support/free-port';
 import { Agent, type Dispatcher, interceptors, request, fetch as undiciFetch } from 'undici';
 import { type CallOptions, type CallRequest, shopify, stripe, type WaitEvent } from '../src';
@@ -216,4 +216,24 @@ test('the response has the redirections that an inner interceptor has followed',
   const { context, body } = await request(`${api.url}/old`, { dispatcher });
   await body.dump();
   expect(context).toEqual({ history: [new URL(`${api.url}/old`), new URL(`${api.url}/new`)] });
+});
+
+describe('a call through a redirect interceptor that was composed before', () => {
+  const limits = { own: rollingWindow({ limit: 2, window: '1h' }) };
+  const createRedirected = () => {
+    const inner = new Agent().compose(interceptors.redirect({ maxRedirections: 1 }));
+    agents.push(inner);
+    return inner.compose(createInterceptor({ store, limits, bucket: () => 'me', maxWait: '1s' }));
+  };
+  const remaining = async () =>
+    (await new RateLimiter({ limits, store, prefix: 'rollgate-fetch' }).peek({ own: 'me' })).remaining;
+
+  test('counts if the server that is gone is the target', async () => {
+    api.answer = () => ({ status: 302, headers: { location: NO_SERVER } });
+    const dispatcher = createRedirected();
+    await expect(request(NO_SERVER, { dispatcher })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(await remaining()).toBe(2);
+    await expect(request(api.url, { dispatcher })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(await remaining()).toBe(1);
+  });
 });

@@ -161,40 +161,44 @@ describe('a call without a response', () => {
     expect((await create()(api.url)).status).toBe(200);
   });
 
-  const secure = () => api.url.replace('http:', 'https:');
+  const named = (host: string) => api.url.replace('127.0.0.1', host);
   test.each<[string, number, (limited: typeof fetch) => Promise<unknown>]>([
     ['has a body that its method forbids', 10, (limited) => limited(api.url, { body: 'x' })],
-    [
-      'has a stream without `duplex`',
-      10,
-      (limited) => limited(api.url, { method: 'PUT', body: new Blob(['x']).stream() }),
-    ],
     ['has a password in its address', 10, (limited) => limited(api.url.replace('//', '//a:b@'))],
-    ['has an unknown scheme', 10, (limited) => limited('acme://api.example')],
-    ['meets no TLS', 10, (limited) => limited(secure())],
+    ['has an invalid option', 10, (limited) => limited(api.url, { mode: 'none' as never })],
+    ['meets no TLS', 10, (limited) => limited(api.url.replace('http:', 'https:'))],
+    ['meets no server', 10, (limited) => limited(NO_SERVER.replace('127.0.0.1', 'localhost'))],
+    ['has an unknown host', 10, (limited) => limited('http://gone.invalid')],
     ['is redirected to a server that is gone', 9, (limited) => limited(api.url)],
     ['is redirected to a host that is unknown', 9, (limited) => limited(`${api.url}/host`)],
+    ['is redirected to another host, with the same port', 9, (limited) => limited(`${named('localhost')}/port`)],
+    ['is redirected to a server without TLS', 9, (limited) => limited(`${api.url}/tls`)],
     ['is redirected in a circle', 9, (limited) => limited(`${api.url}/circle`)],
   ])('that %s leaves %i of 10', async (_, left, call) => {
-    api.answer = ({ url }) => ({
-      status: 302,
-      headers: { location: url === '/host' ? 'http://gone.invalid' : url === '/circle' ? '/circle' : NO_SERVER },
-    });
+    const targets: Record<string, string> = {
+      ...{ '/': NO_SERVER, '/host': 'http://gone.invalid', '/port': named('127.0.0.2') },
+      ...{ '/tls': api.url.replace('http:', 'https:'), '/circle': '/circle' },
+    };
+    api.answer = ({ url }) => ({ status: 302, headers: { location: targets[url!]! } });
     await expect(call(create({ limits: LIMITS }))).rejects.toMatchObject({ name: 'TypeError' });
     expect(await remaining()).toBe(left);
   });
 
-  test.each([
-    ['the connection timed out', { code: 'ETIMEDOUT', syscall: 'connect' }, 10],
-    ['a read timed out', { code: 'ETIMEDOUT', syscall: 'read' }, 9],
-    ['the certificate is invalid', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 10],
-    ['the dispatcher was closed', { code: 'UND_ERR_CLOSED' }, 10],
-    ['the dispatcher was destroyed, perhaps with open requests', { code: 'UND_ERR_DESTROYED' }, 9],
-  ])('leaves what it did not use: %s', async (_, properties, left) => {
-    const cause = Object.assign(new Error('broken'), properties);
-    const limited = create({ limits: LIMITS, fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) });
-    await expect(limited(api.url)).rejects.toThrow('fetch failed');
-    expect(await remaining()).toBe(left);
+  test.each<[string, () => unknown]>([
+    ['a string', () => 'x'],
+    ['a stream', () => new Blob(['x']).stream()],
+  ])('that was sent with %s counts, whatever its error is', async (_, createBody) => {
+    const limited = create({
+      limits: LIMITS,
+      fetch: async (...args) => {
+        await (await fetch(...args)).text();
+        throw new TypeError('unexpected response');
+      },
+    });
+    const init = () => ({ method: 'PUT', body: createBody(), duplex: 'half' }) as RequestInit;
+    const failures = [limited(api.url, init()), limited(new Request(api.url, init()))];
+    for (const failure of failures) await expect(failure).rejects.toThrow('unexpected response');
+    expect(await remaining()).toBe(8);
   });
 });
 

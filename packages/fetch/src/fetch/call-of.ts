@@ -32,6 +32,15 @@ export function callOf(...[input, init]: Arguments): FetchCall {
   };
 }
 
+/**
+ * Validates what is sent, except for the body and the signal, before the call waits.
+ *
+ * @throws TypeError as `fetch` does.
+ */
+export function validateCall({ request: { method, url }, body, args: [, init] }: FetchCall): void {
+  Reflect.construct(Request, [url, { ...init, method, body: body == null ? null : '', signal: null }]);
+}
+
 function isReplayable(body: unknown): boolean {
   const isBytes = body instanceof ArrayBuffer || ArrayBuffer.isView(body);
   return typeof body === 'string' || isBytes || isNamed(body, 'URLSearchParams', 'FormData', 'Blob', 'File');

@@ -4,9 +4,8 @@ import { type Attempt, OutgoingCalls, type StartedCall } from '../calls/outgoing
 import type { FetchOptions } from '../options/fetch-options.js';
 import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
-import { callOf, type FetchCall } from './call-of.js';
-import { isInvalidCall } from './is-invalid-call.js';
-import { isUnsent } from './is-unsent.js';
+import { callOf, type FetchCall, validateCall } from './call-of.js';
+import { isFailedConnect, watchConnects } from './failed-connects.js';
 import { readJson } from './read-body.js';
 import { Rejection } from './rejection.js';
 import { settleCost } from './settle-cost.js';
@@ -51,10 +50,11 @@ export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
   for (const name of ['fetch', 'settle'] as const) validateOptionalFunction(name, options[name]);
   const resolved = resolveOptions(options);
   const calls = new OutgoingCalls(resolved, options.signal);
+  watchConnects();
   const { fetch: original } = globalThis;
   const send: Fetch = (...args) =>
     (options.fetch ?? (created.has(globalThis.fetch) ? original : globalThis.fetch))(...args);
-  const functions = { send, settle: options.settle, clock: resolved.clock };
+  const functions = { send, isGlobal: options.fetch === undefined, settle: options.settle, clock: resolved.clock };
   const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, resolved, functions, args);
   created.add(limited);
   return Object.assign(limited, { close: () => calls.close() });
@@ -62,6 +62,8 @@ export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
 
 interface Functions {
   readonly send: Fetch;
+  /** Whether the global `fetch` sends. Another one may take more arguments. */
+  readonly isGlobal: boolean;
   readonly settle: FetchOptions['settle'];
   readonly clock: Clock | undefined;
 }
@@ -73,6 +75,7 @@ async function sendWithinLimits(
   args: Parameters<Fetch>,
 ): Promise<Response> {
   const call = callOf(...args);
+  if (functions.isGlobal) validateCall(call);
   const mayRetry = call.isReplayable && mayRepeat(call.request.method, call.hasIdempotencyKey);
   let waitMs = maxWaitMs;
   let rejection: Rejection | undefined;
@@ -130,8 +133,7 @@ async function sendOnce(
     else void settleCost(settle, response, started.plan.request).then((cost) => calls.finish(started, report, cost));
     return { response, report };
   } catch (error) {
-    const { url } = started.plan.request;
-    await calls.fail(started, isInvalidCall(error, url, args) || isUnsent(error, url));
+    await calls.fail(started, isFailedConnect(error, started.plan.request.url.origin));
     throw error;
   }
 }

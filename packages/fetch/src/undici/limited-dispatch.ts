@@ -2,7 +2,6 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { OutgoingCalls, StartedCall } from '../calls/outgoing-calls.js';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
-import { isUnsent } from '../fetch/is-unsent.js';
 import { cancelBody, onBodyError } from '../fetch/unsent-body.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
@@ -24,6 +23,8 @@ export class LimitedDispatch implements Handler {
   #waitMs: number;
   #rejection: Report | undefined;
   #call: StartedCall | undefined;
+  /** Whether the present attempt may have reached a server. */
+  #isSent = false;
   /** The headers of the present response. */
   #head: ResponseHead | undefined;
   #held: HeldResponse | undefined;
@@ -62,11 +63,14 @@ export class LimitedDispatch implements Handler {
     }
     this.#held = undefined;
     this.#head = undefined;
+    this.#isSent = false;
     this.#waitMs -= this.#call.waitedMs;
     this.dispatch(this.dispatched, this);
   }
 
+  /** Dispatchers call it before they write a request to a connection. */
   onRequestStart(controller: Controller, context: object | null): void {
+    this.#isSent = true;
     Object.assign(this.#context, context);
     this.#controller.follow(controller);
   }
@@ -111,7 +115,7 @@ export class LimitedDispatch implements Handler {
     this.#held?.stopTimer();
     if (this.#call === undefined) cancelBody(this.dispatched.body, error);
     if (this.#report === undefined && this.#call !== undefined) {
-      if (this.#head === undefined) void this.calls.fail(this.#call, isUnsent(error));
+      if (this.#head === undefined) void this.calls.fail(this.#call, !this.#isSent);
       else this.#finish(this.#head);
     }
     this.handler.onResponseError?.(this.#controller, error);
