@@ -46,7 +46,7 @@ const auth = betterAuth({
   hooks: {
     after: createAuthMiddleware(async ({ path, body, context }) => {
       if (path !== '/sign-in/email' || isAPIError(context.returned)) return;
-      // The failures of the address stay. If a store fails, the sign-in still succeeds.
+      // The address's failures still count. If a store fails, the sign-in still succeeds.
       await signInLimit.limiter.reset(accountKeys(body.email)).catch(() => {});
     }),
   },

@@ -22,7 +22,7 @@ app.use(express.json()); // Before the limit, because its key reads the body.
 app.post('/login', loginLimit, async (request, response) => {
   const { email, password } = request.body ?? {};
   if (PASSWORDS.get(email) !== password) return response.status(401).json({ error: 'Wrong email or password' });
-  // The failures of the address stay. If a store fails, a correct password still works.
+  // The address's failures still count. If a store fails, a correct password still works.
   await loginLimit.limiter.reset(accountKeys(email)).catch(() => {});
   return response.json({ welcome: email });
 });

@@ -29,7 +29,7 @@ const body = { type: 'object', required: ['email', 'password'], properties: { em
 app.post<Login>('/login', { schema: { body }, preHandler: loginLimit }, async (request, reply) => {
   const { email, password } = request.body;
   if (PASSWORDS.get(email) !== password) return reply.code(401).send({ error: 'Wrong email or password' });
-  // The failures of the address stay. If a store fails, a correct password still works.
+  // The address's failures still count. If a store fails, a correct password still works.
   await loginLimit.limiter.reset(accountKeys(email)).catch(() => {});
   return { welcome: email };
 });

@@ -5,7 +5,7 @@ export const CALLERS = 80;
 export const GAP_MS = 2;
 export const LIMIT = 5;
 export const WINDOW_MS = 100;
-/** The second limit allows each process one unit in this time, so that both limits keep callers in turn. */
+/** The second limit allows each process one unit in this time, so that callers wait for both limits. */
 export const OWN_WINDOW_MS = 150;
 /** The third limit is that of the teams of two processes each. It allows each team so many units in this time. */
 export const [TEAM_LIMIT, TEAM_WINDOW_MS] = [3, 220];

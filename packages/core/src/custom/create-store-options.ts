@@ -48,7 +48,7 @@ export interface CreateStoreOptions {
    */
   clock?: Clock | 'database' | undefined;
   /**
-   * Identifies the data, such as the client. Stores with the same `backend` share their keys.
+   * An object that stands for the data, such as the client. Pass the same object to all stores that use the same rows.
    *
    * @defaultValue the store
    */
