@@ -23,7 +23,9 @@ export function measureLeasing({ seconds, overloadSeconds }: Effort['leasing']):
     for (const processes of [1, 2, 4]) {
       const figures = await measureEach(SHARED, server, { ...UNLIMITED, processes, seconds });
       const add = (what: string, ...rest: RowRest) =>
-        rows.push(toRow(`${what}, ${processes} processes without a pause`, figures, ...rest));
+        rows.push(
+          toRow(`${what}, ${processes} ${processes === 1 ? 'process' : 'processes'} without a pause`, figures, ...rest),
+        );
       add('decisions/s', 'decisionsPerSecond', millions);
       add('CPU µs/decision with Redis', 'cpuMicros', tenths);
       add('p99 of local decisions in µs', 'localP99Micros', tenths);
@@ -54,12 +56,10 @@ async function measureEach(names: readonly StoreName[], server: RedisServer, loa
 
 type RowRest = [part: keyof HotKeyFigures, write: (value: number) => string];
 
-/** Compares the stores with the first one. */
 function toRow(what: string, figures: Figures, ...[part, write]: RowRest): Row<StoreName> {
-  const baseline = figures.plain![part];
   const cells = Object.entries(figures)
     .filter(([, { [part]: value }]) => !Number.isNaN(value))
-    .map(([name, { [part]: value }]) => [name, toFigure(value, write, baseline / value)]);
+    .map(([name, { [part]: value }]) => [name, toFigure(value, write)]);
   return { what, cells: Object.fromEntries(cells) };
 }
 

@@ -14,9 +14,14 @@ export type ReadResults = (part: string) => Results;
 
 /** Returns `README.md` with the summary, and with the tables that no other page shows. */
 export function renderReadme(readme: string, read: ReadResults): string {
-  const withSummary = replaceSection(readme, 'summary', summarize(read));
+  const withSummary = renderSummary(readme, read);
   const parts = ['postgres', 'sqlite', 'fast-ways', 'algorithms'];
   return parts.reduce((page, part) => replaceSection(page, part, renderPart(read(part))), withSummary);
+}
+
+/** Returns the page with the summary of the results. */
+export function renderSummary(page: string, read: ReadResults): string {
+  return replaceSection(page, 'summary', summarize(read));
 }
 
 function renderPart({ machine: { date, node, cpu, cores }, ...report }: Results): string {

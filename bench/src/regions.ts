@@ -24,9 +24,9 @@ export async function measureRegions(): Promise<Report<Name>> {
     const settings = { ...SETTINGS, ...load };
     const leases = await simulateLeases(settings);
     const merged = await simulateMergedCounters(settings);
-    const what = `of ${whole(load.limit)}, at a load of ${load.load}`;
-    rows.push(toRow(`most in any window ${what}`, leases, merged, 'most'));
-    rows.push(toRow(`% allowed ${what}`, leases, merged, 'usedPercent'));
+    const what = `limit ${whole(load.limit)}, load ${load.load}`;
+    rows.push(toRow(`${what}: most allowed requests in any window`, leases, merged, 'most'));
+    rows.push(toRow(`${what}: allowed requests as % of the limit`, leases, merged, 'usedPercent'));
   }
   return { headers: { leases: 'LeasingStore', merged: 'merged counters' }, rows, method: describeMethod() };
 }

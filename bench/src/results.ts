@@ -6,7 +6,7 @@ import { renderFairWait } from './fair-wait/page.js';
 import { renderHome } from './home.js';
 import type { Machine } from './machine.js';
 import { renderOutgoing } from './outgoing/page.js';
-import { type ReadResults, type Results, renderReadme } from './readme.js';
+import { type ReadResults, type Results, renderReadme, renderSummary } from './readme.js';
 import type { Report } from './table.js';
 
 const FOLDER = new URL('../results/', import.meta.url);
@@ -16,6 +16,7 @@ const ROOT = new URL('../../', import.meta.url);
 const PAGES: Readonly<Record<string, (page: string, read: ReadResults) => string>> = {
   'bench/README.md': renderReadme,
   'docs/algorithms.md': renderCosts,
+  'docs/benchmarks.md': renderSummary,
   'docs/calling-apis.md': renderOutgoing,
   'docs/comparison.md': renderComparison,
   'docs/index.md': renderHome,

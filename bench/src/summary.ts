@@ -25,16 +25,17 @@ export function summarize(read: ReadResults): string {
 function describeMemory(memory: Report, bytes: Report): string {
   const [, ...others] = Object.keys(memory.headers);
   const rates = memory.rows.map(({ what }) => figureOf(memory, what, 'rollgate'));
-  const multiples = others.map((library) => {
+  const multiples = others.map((library, place) => {
     const ofRollgate = memory.rows.map(({ what }, index) => figureOf(memory, what, library) / rates[index]!);
-    return `${library} ${range(ofRollgate, (ratio) => ratio.toPrecision(2))}`;
+    const times = `${range(ofRollgate, (ratio) => ratio.toPrecision(2))} times`;
+    return place === 0 ? `${library} makes ${times} as many` : `${library} ${times}`;
   });
   const row = 'bytes per key with 100 hits';
   const counters = others.filter((library) => library !== 'rolling-rate-limiter');
   const ofCounters = counters.map((library) => figureOf(bytes, row, library));
   return [
     `Rollgate makes ${range(rates, (rate) => tenths(rate / 1e6))} million checks per second.`,
-    `The others make a multiple of that: ${listOf(multiples)}.`,
+    `${listOf(multiples)}.`,
     `A key with 100 hits takes ${whole(figureOf(bytes, row, 'rollgate'))} bytes, because Rollgate keeps the time of every hit.`,
     `A counter takes ${range(ofCounters, whole)} bytes.`,
   ].join(' ');
@@ -45,7 +46,7 @@ function describeHttp(read: ReadResults): string {
     const hosts = { 'less processor time': [] as string[], 'about as much': [] as string[], more: [] as string[] };
     for (const [part, host] of Object.entries(HOSTS)) hosts[compareWithAlternative(read(part), outcome)].push(host);
     const groups = Object.entries(hosts).filter(([, names]) => names.length > 0);
-    return groups.map(([amount, names]) => `${amount} on ${listOf(names)}`).join(', ');
+    return groups.map(([amount, names]) => `${amount} on ${listOf(names)}`).join(', and ');
   };
   return [
     'The comparison is with the limiter made for each framework.',
@@ -72,9 +73,9 @@ function describeRedis(redis: Report): string {
   const counts = (numbers: readonly number[]) => listOf(numbers.map(String));
   return [
     least.length > 0 &&
-      `With ${counts(least)} checks in flight, Rollgate takes the least of the server's time for each check.`,
-    notLeast.length > 0 && `With ${counts(notLeast)} in flight, another limiter takes less.`,
-    `At 64, a check takes ${tenths(costs(64, 'rollgate'))} µs. With the others it takes ${range(others(64), tenths)} µs.`,
+      `With ${counts(least)} checks in flight, Rollgate needs the least processor time of the server for each check.`,
+    notLeast.length > 0 && `With ${counts(notLeast)} in flight, another limiter needs less.`,
+    `At 64, a check takes ${tenths(costs(64, 'rollgate'))} µs with Rollgate and ${range(others(64), tenths)} µs with the others.`,
   ]
     .filter(Boolean)
     .join(' ');
@@ -86,8 +87,8 @@ function describeGrowth(scaling: Report): string {
   const ofKeys = (keys: string) => whole(figureOf(scaling, `${keys} keys`, 'allowed'));
   return [
     `With limits from 10 to 100,000, a check takes ${range(times, whole)} ns.`,
-    `With 1,000 keys it takes ${ofKeys('1,000')} ns, and with 1,000,000 keys ${ofKeys('1,000,000')} ns.`,
-    "Many keys do not fit into the processor's cache.",
+    `With 1,000 keys it takes ${ofKeys('1,000')} ns.`,
+    `With 1,000,000 keys it takes ${ofKeys('1,000,000')} ns, because they do not fit into the processor's cache.`,
   ].join(' ');
 }
 

@@ -81,7 +81,7 @@ function barsOf(headers, cells) {
 }
 
 function allFigures({ headers, rows }) {
-  const libraries = Object.keys(headers);
+  const libraries = Object.keys(headers).filter((library) => rows.some(({ cells }) => cells[library] !== undefined));
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const table = [
     line(['measured', ...libraries.map((library) => headers[library])]),

@@ -32,7 +32,7 @@ export function toHotKeySpec({ rows }: Pick<Results, 'rows'>): TopLevelSpec {
       subtitle: ['With a RedisStore, and with a LeasingStore in front of it.'],
     },
     hconcat: [
-      panelOf('Decisions a second', 'processes that check without a pause', barsOf(/^decisions\/s, (\d+) processes/)),
+      panelOf('Decisions a second', 'processes that check without a pause', barsOf(/^decisions\/s, (\d+) process/)),
       panelOf(
         'Redis commands per 1,000 decisions',
         'load, as a part of the limit',
