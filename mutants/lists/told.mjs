@@ -122,6 +122,22 @@ export const told = [
     ['a response counts as sent now', 'sentMicros: recordedMicros', 'sentMicros: nowMicros'],
     ['a response of a later life is lost', '?? states.create(rule, key)', '!'],
   ]),
+  ...of('core/src/outgoing/settle-part.ts', TELL, [
+    ['limits that a tell has closed are settled again', 'held.receipt = rest;', ''],
+    [
+      'slots that stay open are not renewed',
+      'if (!left.some(({ limit }) => hasLeases(limit))) held.renewer?.delete(held);',
+      'held.renewer?.delete(held);',
+    ],
+    ['a call that stays open wakes no caller', 'wakeWaiters(store, () => store.namesOfReceipt?.(part))', 'undefined'],
+  ]),
+  ...of('redis/src/store/redis-store.ts', REDIS.slice(0, 1), [
+    [
+      'a call that stays open lets no caller of another process start',
+      'checkedHits.length < checkedPlan',
+      'hits.length < checkedPlan',
+    ],
+  ]),
   ...of('core/src/outgoing/with-limits.ts', TELL, [
     ['a closed call is renewed', 'hit.wantedCost = 0;', ''],
     ['the fallback memory gets no numbers', 'new FallbackReceipt(withLimits(receipt.receipt, limits))', 'receipt'],
@@ -135,7 +151,11 @@ export const told = [
     [
       ['a check that replies late leaves its call open', 'return limit.opensCalls === true', 'return false'],
       ['a call that no policy has let go counts as used', "policy === 'allow' || policy === 'fallback'", 'true'],
-      ['what a late check has reserved is spent', 'const part = receiptOf(receipt, names)', 'const part = receipt'],
+      [
+        'what a late check has reserved is spent',
+        'const part = receiptPart(receipt, names) ?? receipt',
+        'const part = receipt',
+      ],
     ],
   ),
   ...of('redis/src/lua/limits/told-state.lua', REDIS, [

@@ -10,7 +10,9 @@ import {
 } from '@rollgate/core';
 import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
 import { createStore } from '@rollgate/core/store';
+import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { compareOpenTells } from '@rollgate/test-support/open-tells';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 const api = toldQuota({ lease: '30s', retryAfter: '1s' });
@@ -186,6 +188,26 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect([left.slots.remaining, left.api.remaining]).toEqual([1, 3]);
   });
 
+  test('calls that stay open after a tell decide as those of a naive model', async () => {
+    const { clock, open } = sharedStores(kind);
+    const turns = effort(150, 3000);
+    for (let offset = 0; offset < 2; offset++) await compareOpenTells(open(), clock, seed + offset, turns);
+  });
+
+  test('a call that stays open after a tell wakes a caller of the quota at once, and keeps its slot', async () => {
+    const { open } = sharedStores(kind);
+    const limits = { api, slots: concurrency({ limit: 2, lease: '30s' }) };
+    const limiter = new OutgoingLimiter({ limits, store: open() });
+    const probe = await limiter.check('token');
+    const [second, third] = [limiter.wait('token'), limiter.wait('token')];
+    await flushPromises();
+    await limiter.tell(probe, { told: window, keepOpen: true });
+    expect((await second).limits.slots.remaining).toBe(0);
+    await limiter.settle(probe, { cost: { slots: 0 } });
+    expect((await third).limits.api.remaining).toBe(1);
+    await limiter.close();
+  });
+
   test('callers wait for the response of the probe, and start when it tells that units are left', async () => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: api, store: open() });
@@ -324,6 +346,8 @@ test.each([
   [{ told: 3 }, 'Expected `told options` to be an object, got 3 (number)'],
   [{ told: window, cost: -1 }, 'Expected `cost` to be a safe integer from 0, got -1 (number)'],
   [{ told: window, ageMs: 1 }, 'Expected `ageMs` to be absent, because the decision knows it, got 1 (number)'],
+  [{ told: window, keepOpen: 1 }, 'Expected `keepOpen` to be a boolean, got 1 (number)'],
+  [{ told: window, cost: -1, keepOpen: true }, 'Expected `cost` to be a safe integer from 0, got -1 (number)'],
   [{ tell: window }, 'Unknown option `tell` for tell'],
 ])('tell with %j rejects, and the decision stays open', async (options, message) => {
   const limiter = new OutgoingLimiter({ limits: api });
@@ -354,5 +378,7 @@ test('tell needs a limit that can be told, and its keys name such limits', async
   await expect(both.tell({ own: 'token' } as never, { told: window })).rejects.toThrow('`toldQuota()`');
   await expect(both.tell('token', { told: { own: window } as never })).rejects.toThrow('Unknown limit `own` in `told`');
   await expect(both.tell('token', { told: window, cost: 1 } as never)).rejects.toThrow('Expected `cost` to be absent');
+  const open = both.tell('token', { told: window, keepOpen: true } as never);
+  await expect(open).rejects.toThrow('Expected `keepOpen` to be absent');
   expect(() => new OutgoingLimiter(undefined as unknown as RateLimiterOptions)).toThrow('limits');
 });

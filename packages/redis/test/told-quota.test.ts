@@ -4,6 +4,8 @@ import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { FaultyProxy, RedisCluster, until } from '@rollgate/test-support';
+import { effort, seed } from '@rollgate/test-support/effort';
+import { compareOpenTells } from '@rollgate/test-support/open-tells';
 import { Cluster, Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -133,7 +135,7 @@ test('a renewal that the server executes after the end of the lease opens the ca
 });
 
 test('in the queues that processes share, a response lets the callers of all processes start', async () => {
-  const limits = toldQuota({ lease: '30s', retryAfter: '1h' });
+  const limits = { api: toldQuota({ lease: '1h', retryAfter: '1h' }), own: rollingWindow({ limit: 9, window: '1m' }) };
   const prefix = freshPrefix();
   const [one, other] = [1, 2].map(() => {
     // With so long a lease, only a message lets a caller start before the test times out.
@@ -141,17 +143,23 @@ test('in the queues that processes share, a response lets the callers of all pro
     const store = new RedisStore({ client: redis.connect(), waiting });
     return new OutgoingLimiter({ limits, store, prefix, timeout: '30s' });
   });
-  const countQueued = () => redis.server.run('ZCOUNT', `${prefix}:{token}:default/tq3/q`, '0', '+inf');
+  const countQueued = () => redis.server.run('ZCOUNT', `${prefix}:{token}:api/tq3/q`, '0', '+inf');
   const probe = await one!.wait('token');
   const waiting = [other!.wait('token'), other!.wait('token')];
   await until('both wait', async () => (await countQueued()) === 2);
-  await one!.tell(probe, { told: { ...window, remaining: 2 } });
+  // A call that stays open in other limits also lets them start.
+  await one!.tell(probe, { told: { ...window, remaining: 2 }, keepOpen: true });
   expect((await Promise.all(waiting)).map(({ allowed }) => allowed)).toEqual([true, true]);
   const last = other!.wait('token');
   await until('it waits', async () => (await countQueued()) === 1);
   await one!.tell('token', { told: window });
   expect((await last).allowed).toBe(true);
   await Promise.all([one!.close(), other!.close()]);
+});
+
+test('with a clock, calls that stay open after a tell decide as those of a naive model', async () => {
+  const clock = manualClock(1e6);
+  await compareOpenTells(new RedisStore({ client: redis.connect(), clock }), clock, seed, effort(150, 3000));
 });
 
 test('a key lives until its numbers are forgotten, and none is left of calls that are closed without numbers', async () => {

@@ -84,7 +84,7 @@ function spendReceipt(store: Store, decision: Decision, use: (receipt: unknown) 
  * @throws TypeError if `decision` does not come from a limiter. TypeError or RangeError if a cost is invalid or names a
  * limit that the decision does not have.
  */
-function resolveSettledCosts(decision: Decision, options: unknown): SettledCosts {
+export function resolveSettledCosts(decision: Decision, options: unknown): SettledCosts {
   takeReceipt(decision, takeReceiptOrThrow(decision)); // Puts it back, because an invalid cost must not spend it.
   validateOptionNames('settle', options, ['cost']);
   const { cost } = options as { cost?: unknown };

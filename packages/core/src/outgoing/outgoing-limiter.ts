@@ -9,7 +9,7 @@ import { Plans } from '../plan/plans.js';
 import type { Cost } from '../plan/resolve-costs.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
-import { invalidOption, validateOptionNames } from '../validation/validate.js';
+import { invalidOption, validateBoolean, validateOptionNames } from '../validation/validate.js';
 import { tellDecision, toTellings } from './tell.js';
 import { isTellable, type Told } from './told.js';
 
@@ -26,6 +26,13 @@ export interface TellOptions<Name extends string = string> {
    * Only with a decision.
    */
   cost?: Cost<Name> | undefined;
+  /**
+   * Whether the call stays open in the limits that have neither numbers in `told` nor a cost in `cost`. They keep its slots and units
+   * until `settle`, `refund` or `release`, such as while the body of the response arrives. Only with a decision.
+   *
+   * @defaultValue false
+   */
+  keepOpen?: boolean | undefined;
   /**
    * How long ago the request was sent whose response has the numbers, in milliseconds. Only with a key, because a decision
    * knows it.
@@ -71,8 +78,8 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
    * Passes on what the response of a call reports about the quota, and closes the call, in one atomic step for all limits.
    *
    * The numbers count as of the time at which the call was checked. They replace older ones. If another response has arrived
-   * since that check, the lower count of the same window stays. Limits without numbers settle to `cost`. A decision works once,
-   * for this method, a settlement or a refund.
+   * since that check, the lower count of the same window stays. Limits without numbers settle to `cost`, or stay open with `keepOpen`.
+   * A decision works once, for this method, a settlement or a refund.
    *
    * @throws TypeError, RangeError for invalid numbers, or without a limit of {@link toldQuota}. A `StoreError` if the store
    * fails and `onStoreError` is `'throw'`. The promise rejects with it.
@@ -90,18 +97,20 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
    */
   async tell<Own extends Limits = Given>(
     key: SomeKeysOn<Own>,
-    options: Omit<TellOptions<NameOf<Own>>, 'cost'> & Pick<CheckOptions<Own>, 'limits'>,
+    options: Omit<TellOptions<NameOf<Own>>, 'cost' | 'keepOpen'> & Pick<CheckOptions<Own>, 'limits'>,
   ): Promise<void>;
   async tell(subject: unknown, options: TellOptions & Pick<CheckOptions, 'limits'>): Promise<void> {
-    validateOptionNames('tell', options, ['told', 'cost', 'ageMs', 'limits']);
-    const { told = {}, cost, ageMs, limits } = options;
+    validateOptionNames('tell', options, ['told', 'cost', 'keepOpen', 'ageMs', 'limits']);
+    const { told = {}, cost = {}, keepOpen = false, ageMs, limits } = options;
     if (readReceipt(subject) === NO_DECISION) {
-      if (cost !== undefined) throw invalidOption('cost', 'absent, because a key closes no call', cost);
+      const name = options.cost === undefined ? 'keepOpen' : 'cost';
+      if (options[name] !== undefined) throw invalidOption(name, 'absent, because a key closes no call', options[name]);
       await this.#tellKey(subject, told, ageMs ?? 0, limits);
       return;
     }
     if (ageMs !== undefined) throw invalidOption('ageMs', 'absent, because the decision knows it', ageMs);
-    await tellDecision(subject as Decision, told, cost ?? {});
+    validateBoolean('keepOpen', keepOpen);
+    await tellDecision(subject as Decision, { told, cost, keepOpen });
   }
 
   /** Like `close` of a `RateLimiter`. */

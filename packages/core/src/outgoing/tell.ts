@@ -1,14 +1,15 @@
 import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { readReceipt } from '../decision/take-receipt.js';
-import { settleDecision } from '../limiter/settlement.js';
+import { resolveSettledCosts, settleDecision } from '../limiter/settlement.js';
 import type { Limit } from '../limits/limit.js';
 import { unknownLimitMessage } from '../plan/limit-names.js';
-import type { Keys, Plan, Rule, SettledCosts } from '../plan/plan.js';
+import { type Keys, type Plan, type Rule, type SettledCosts, settledCost } from '../plan/plan.js';
 import { HeldSlots } from '../slots/held-slots.js';
 import type { Store } from '../store/store.js';
 import { withCode } from '../validation/error-codes.js';
 import { invalidOption } from '../validation/validate.js';
+import { settlePart } from './settle-part.js';
 import { isTellable, parseTold } from './told.js';
 import { withLimits } from './with-limits.js';
 
@@ -49,8 +50,15 @@ function isRecord(told: unknown): told is Record<string, unknown> {
   return typeof told === 'object' && told !== null && Object.values(told).some((one) => typeof one === 'object');
 }
 
-/** Closes the call of a check, and sets the numbers of its response. Does nothing if the check was settled before. */
-export function tellDecision(decision: Decision, told: unknown, cost: unknown): Awaitable<void> {
+/**
+ * Closes the call of a check, and sets the numbers of its response. Does nothing if the check was settled before.
+ *
+ * @param keepOpen Whether limits with neither numbers nor a cost stay as they are, for a later settlement.
+ */
+export function tellDecision(
+  decision: Decision,
+  { told, cost, keepOpen }: { told: unknown; cost: unknown; keepOpen: boolean },
+): Awaitable<void> {
   const held = readReceipt(decision);
   if (held === undefined) return undefined; // A rejected check has opened no call, and neither has a policy.
   if (!(held instanceof HeldSlots)) {
@@ -59,8 +67,13 @@ export function tellDecision(decision: Decision, told: unknown, cost: unknown): 
       invalidOption('decision', 'that of a limit of `toldQuota()`', decision),
     );
   }
-  const tellings = toTellings(held.check.plan.rules, told, 0);
-  return settleDecision(tellingStore(held.store, tellings), decision, { cost });
+  const { rules } = held.check.plan;
+  const tellings = toTellings(rules, told, 0);
+  const store = tellingStore(held.store, tellings);
+  const costs = resolveSettledCosts(decision, { cost });
+  const isClosed = (rule: Rule) => Object.hasOwn(tellings, rule.name) || settledCost(costs, rule) !== undefined;
+  if (keepOpen && !rules.every(isClosed)) return settlePart(store, held, costs, isClosed);
+  return settleDecision(store, decision, { cost });
 }
 
 /** A store whose settlements use these limits. */

@@ -23,7 +23,8 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
 
   constructor(
     readonly check: SlotCheck,
-    readonly receipt: unknown,
+    /** Of the limits that are not closed yet. */
+    public receipt: unknown,
     readonly store: Store,
     readonly renewer: LeaseRenewer<HeldSlots> | undefined,
     public extendedMs: number,

@@ -30,6 +30,8 @@ export class Receipt implements LimitedReceipt {
     readonly hits: readonly RecordedHit[],
     /** The plan of the check, whose queues callers wait in. */
     readonly checkedPlan = encodedPlan,
+    /** The hits of all rules of that plan, also if this receipt is for some of them. */
+    readonly checkedHits = hits,
   ) {}
 
   /** Implements {@link LimitedReceipt.withLimits}. Both receipts have the same hits, so a settlement of one is seen by the other. */
@@ -40,6 +42,7 @@ export class Receipt implements LimitedReceipt {
       encodeWith(this.encodedPlan, limits),
       this.hits,
       this.checkedPlan,
+      this.checkedHits,
     );
   }
 
@@ -47,6 +50,6 @@ export class Receipt implements LimitedReceipt {
   only(names: readonly string[]): Receipt {
     const { rules } = this.encodedPlan.plan;
     const hits = this.hits.filter(({ index }) => names.includes(rules[index]!.name));
-    return new Receipt(this.stamp, this.recordedMicros, this.encodedPlan, hits, this.checkedPlan);
+    return new Receipt(this.stamp, this.recordedMicros, this.encodedPlan, hits, this.checkedPlan, this.checkedHits);
   }
 }

@@ -182,10 +182,10 @@ export class RedisStore implements Store, CountingStore {
   }
 
   /** Grants the turns of units that a change has freed. It was sent just before, so both run in one script. */
-  #wakeQueues({ checkedPlan, hits }: Receipt): void {
-    if (this.#queues === undefined || hits.length < checkedPlan.plan.rules.length) return;
-    const keys = hits.map(({ key }) => key);
-    const costs = hits.map(({ atMicros }) => (atMicros > 0 ? 1 : 0));
+  #wakeQueues({ checkedPlan, hits, checkedHits }: Receipt): void {
+    if (this.#queues === undefined || checkedHits.length < checkedPlan.plan.rules.length) return;
+    const keys = checkedHits.map(({ key }) => key);
+    const costs = checkedHits.map((hit) => (hits.includes(hit) && hit.atMicros > 0 ? 1 : 0));
     this.#queues.wake(checkedPlan, keys, costs);
   }
 

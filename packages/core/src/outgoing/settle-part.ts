@@ -1,0 +1,33 @@
+import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import { receiptPart } from '../failure/receipt-part.js';
+import { hasLeases } from '../limits/limit.js';
+import type { Rule, SettledCosts } from '../plan/plan.js';
+import type { HeldSlots } from '../slots/held-slots.js';
+import { wakeWaiters } from '../store/quota-waiters.js';
+import type { Store } from '../store/store.js';
+import { unsupported } from '../validation/unsupported.js';
+
+/** Settles a check in some of its limits. What it recorded in the others stays, for a later settlement, refund or release. */
+export function settlePart(
+  store: Store,
+  held: HeldSlots,
+  costs: SettledCosts,
+  isSettled: (rule: Rule) => boolean,
+): Awaitable<void> {
+  const { rules } = held.check.plan;
+  const left = rules.filter((rule) => !isSettled(rule));
+  if (held.isSettled || left.length === rules.length) return undefined;
+  const part = partOf(held, rules.filter(isSettled));
+  const rest = partOf(held, left);
+  const settled = store.settle!(part, costs);
+  held.receipt = rest;
+  if (!left.some(({ limit }) => hasLeases(limit))) held.renewer?.delete(held);
+  return mapAwaitable(settled, () => wakeWaiters(store, () => store.namesOfReceipt?.(part)));
+}
+
+function partOf({ receipt }: HeldSlots, rules: readonly Rule[]): unknown {
+  const names = rules.map(({ name }) => name);
+  const part = receiptPart(receipt, names);
+  if (part === undefined) throw unsupported('tell');
+  return part;
+}
