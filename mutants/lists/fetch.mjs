@@ -22,7 +22,7 @@ export const fetch = [
       ['the body of a call that is not sent stays open', '    cancelBody(body, error);\n', ''],
       [
         'a call whose connection breaks stays open',
-        'await calls.fail(started, isFailedConnect(error, started.plan.request.url.origin));',
+        'await calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));',
         '',
       ],
       ['the response to another server counts', 'origin !== started.plan.request.url.origin', 'false'],
@@ -110,20 +110,22 @@ export const fetch = [
   ...of(
     'calls/outgoing-calls.ts',
     ['create-fetch', 'failures', 'shared-store'],
+    [['a call that is closed during a pause stays open', 'await limiter.refund(decision).catch(() => {});\n', '']],
+  ),
+  ...of(
+    'calls/closing-calls.ts',
+    ['create-fetch', 'failures', 'shared-store', 'settle'],
     [
       ['a block holds for this process alone', 'await this.#options.limiter.block(key, retryAfterMs);', ''],
-      [
-        'a call that was not sent counts',
-        'isUnsent ? limiter.refund(decision) :',
-        'false ? limiter.refund(decision) :',
-      ],
-      ['a call that is closed during a pause stays open', 'await limiter.refund(decision).catch(() => {});\n', ''],
+      ['a call that was not sent counts', 'isUnsent ? limiter', 'false ? limiter'],
       [
         'what a response reports is not shared',
-        'await limiter.tell(decision, { told, cost });',
+        'await limiter.tell(decision, { told, cost, keepOpen });',
         'await limiter.settle(decision, { cost });',
       ],
       ['a quota that a response names has no numbers', '    if (others === undefined) return;\n', '    return;\n'],
+      ['a call that is being read frees its slots', '{ told, cost, keepOpen }', '{ told, cost }'],
+      ['the numbers of a stream count at its end', 'if (Object.keys(told).length > 0)', 'if (!keepOpen)'],
     ],
   ),
   ...of(
@@ -218,8 +220,8 @@ export const fetch = [
       ['a call that was sent counts as unsent', '    this.#isSent = true;\n', ''],
       [
         'a call that was not sent counts',
-        'this.calls.fail(this.#call, !this.#isSent)',
-        'this.calls.fail(this.#call, false)',
+        'this.calls.closing.fail(this.#call, !this.#isSent)',
+        'this.calls.closing.fail(this.#call, false)',
       ],
       ['the redirections of an attempt are lost', 'Object.assign(this.#context, context);', ''],
       [

@@ -1,7 +1,7 @@
-import { MemoryStore, rollingWindow } from '@rollgate/core';
+import { concurrency, MemoryStore, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { until } from '@rollgate/test-support';
-import { createFetch, type FetchOptions } from '../src';
+import { createFetch, type FetchOptions, openai } from '../src';
 
 const limits = { budget: rollingWindow({ limit: 100, window: '1h' }) };
 let warn: jest.SpyInstance;
@@ -73,4 +73,50 @@ test("a response that cannot be copied is the caller's, and counts as estimated"
   expect(await limited('https://api.example')).toBe(plain);
   await until('the call is closed', async () => (await remaining()) === 60);
   expect(warn).toHaveBeenCalledTimes(1);
+});
+
+describe('the quota that the headers of a stream report', () => {
+  const slots = concurrency({ limit: 9, lease: '30s' });
+  const own = { ...limits, slots };
+  const headersOf = {
+    window: (left: number) => ({ 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': `${left}`, 'x-ratelimit-reset': '30' }), // biome-ignore format: short
+    refill: (left: number) => ({
+      'x-ratelimit-limit-requests': '9',
+      'x-ratelimit-remaining-requests': `${left}`,
+      'x-ratelimit-reset-requests': `${30 * (9 - left)}s`,
+    }),
+  };
+
+  test.each(['window', 'refill'] as const)('counts before `settle` has read the body: a %s', async (kind) => {
+    const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+    const left = [9, 3, 2, 0];
+    const limited = createFetch({
+      store,
+      limits: own,
+      bucket: () => 'me',
+      cost: () => ({ budget: 10 }),
+      ...(kind === 'refill' && { dialects: [openai()] }),
+      maxWait: '1s',
+      settle: async (response) => ({ budget: (await response.text()).length }),
+      fetch: async () => {
+        const body = new ReadableStream<Uint8Array>({ start: (controller) => void streams.push(controller) });
+        return new Response(body, { headers: headersOf[kind](left.shift()!) });
+      },
+    });
+    const peek = async () =>
+      (await new OutgoingLimiter({ limits: own, store, prefix: 'rollgate-fetch' }).peek('me')).limits;
+    const first = await limited('https://api.example');
+    await limited('https://api.example');
+    // Three are left, so the calls that are still read count no second time.
+    await Promise.all([1, 2].map(() => limited('https://api.example')));
+    await expect(limited('https://api.example')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+    const open = await peek();
+    expect([open.slots!.remaining, open.budget!.remaining]).toEqual([9 - 4, 100 - 4 * 10]);
+    streams[0]!.enqueue(new TextEncoder().encode('x'.repeat(25)));
+    streams[0]!.close();
+    expect(await first.text()).toHaveLength(25);
+    await until('the slot is free', async () => (await peek()).slots!.remaining === 9 - 3);
+    expect((await peek()).budget!.remaining).toBe(100 - 3 * 10 - 25);
+    expect(warn).not.toHaveBeenCalled();
+  });
 });

@@ -1,16 +1,15 @@
-import type { Decision } from '@rollgate/core';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
 import { responses } from '../events.js';
 import { ServerClock } from '../headers/server-clock.js';
-import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
 import { waitAfter } from './backoff.js';
 import { BoundedMap } from './bounded-map.js';
 import { type CallPlan, CallPlanner } from './call-planner.js';
-import { BUCKET_BLOCK, ROUTE_BLOCK } from './outgoing-limits.js';
+import { ClosingCalls } from './closing-calls.js';
 import { Pauses } from './pauses.js';
+import type { StartedCall } from './started-call.js';
 import { WaitEvents } from './wait-events.js';
 
 /** When an attempt of a call may start. */
@@ -24,21 +23,13 @@ export interface Attempt {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A call that has started. */
-export interface StartedCall {
-  readonly plan: CallPlan;
-  readonly attempt: number;
-  readonly waitedMs: number;
-  /** When it started, by the clock of the calls. */
-  readonly sentMs: number;
-  readonly decision: Decision;
-}
-
 /** The origins whose clocks are remembered. */
 const MAX_CLOCKS = 1000;
 
 /** Holds calls back until the API allows them, and learns from its responses. */
 export class OutgoingCalls {
+  /** Closes the calls that this has started. */
+  readonly closing: ClosingCalls;
   readonly #options: ResolvedOptions;
   readonly #planner: CallPlanner;
   readonly #pauses: Pauses;
@@ -50,6 +41,7 @@ export class OutgoingCalls {
   constructor(options: ResolvedOptions, signal: AbortSignal | undefined) {
     this.#options = options;
     this.#planner = new CallPlanner(options);
+    this.closing = new ClosingCalls(options, this.#planner);
     this.#pauses = new Pauses(options.clock);
     this.#waits = new WaitEvents(options);
     const close = () => this.close();
@@ -147,47 +139,5 @@ export class OutgoingCalls {
       responses.publish({ request, bucket, route, status, attempt, waitedMs, isRejected, retryAfterMs, quotas });
     }
     return { ...read, retryAfterMs };
-  }
-
-  /**
-   * Shares what a response reports, and closes the call. Never rejects, because the caller has a response, and the store publishes
-   * its failures.
-   *
-   * @param cost The actual cost, if it is known.
-   */
-  async finish(call: StartedCall, report: Report, cost: CallCost = {}): Promise<void> {
-    // The block comes first, because the end of the call may let another one start.
-    await this.#block(call, report).catch(() => {});
-    await this.#tell(call, report, cost).catch(() => this.fail(call, false));
-  }
-
-  /**
-   * Closes a call that got no response.
-   *
-   * @param isUnsent Whether it surely has not reached the server. Otherwise, it counts as used.
-   */
-  async fail({ decision, plan }: StartedCall, isUnsent: boolean): Promise<void> {
-    const { limiter, limits } = this.#options;
-    const cost = { ...plan.cost, ...limits.freedSlots };
-    const closed = isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost });
-    await closed.catch(() => {}); // The caller gets the error of the connection.
-  }
-
-  async #block({ plan: { bucket, place } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<void> {
-    if (retryAfterMs < 1 || scope === 'call') return;
-    const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: place };
-    await this.#options.limiter.block(key, retryAfterMs);
-  }
-
-  /** Closes the call. Units that the response does not report count as used. */
-  async #tell({ plan, decision, sentMs }: StartedCall, report: Report, given: CallCost): Promise<void> {
-    const { limiter, limits, clock = performance } = this.#options;
-    const { told, others } = this.#planner.learn(plan, report);
-    const cost = { ...plan.cost, ...this.#planner.ownCosts({ ...report.cost, ...given }), ...limits.freedSlots };
-    if (Object.keys(told).length === 0) await limiter.settle(decision, { cost });
-    else await limiter.tell(decision, { told, cost });
-    if (others === undefined) return;
-    const ageMs = clock.now() - sentMs;
-    await limiter.tell(others.key, { told: others.told, limits: others.limits, ageMs });
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '@rollgate/core';
 import { validateOptionalFunction, validateOptionNames } from '@rollgate/core/store';
-import { type Attempt, OutgoingCalls, type StartedCall } from '../calls/outgoing-calls.js';
+import { type Attempt, OutgoingCalls } from '../calls/outgoing-calls.js';
+import type { StartedCall } from '../calls/started-call.js';
 import type { FetchOptions } from '../options/fetch-options.js';
 import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
@@ -128,12 +129,16 @@ async function sendOnce(
     const head = calls.headOf(started, response.status, response.headers, origin);
     const body = calls.readsBody(head) ? await readJson(response, clock) : undefined;
     const report = calls.read(started, { ...head, body }, origin !== started.plan.request.url.origin);
+    const mustSettle = settle !== undefined && !report.isRejected;
+    await calls.closing.finish(started, report, mustSettle);
     // The copy is read while the caller reads the response. The call stays open until then.
-    if (settle === undefined || report.isRejected) await calls.finish(started, report);
-    else void settleCost(settle, response, started.plan.request).then((cost) => calls.finish(started, report, cost));
+    if (mustSettle)
+      void settleCost(settle, response, started.plan.request).then((cost) =>
+        calls.closing.settle(started, report, cost),
+      );
     return { response, report };
   } catch (error) {
-    await calls.fail(started, isFailedConnect(error, started.plan.request.url.origin));
+    await calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));
     throw error;
   }
 }

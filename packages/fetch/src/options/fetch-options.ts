@@ -90,7 +90,8 @@ export interface CallOptions {
 export interface FetchOptions extends CallOptions {
   /**
    * Returns the actual cost of a call, such as the usage in the body of its response. It gets a copy of each response that is not
-   * rejected, while the caller has the response already. Until it has resolved, the call counts as open, with its estimate.
+   * rejected, while the caller has the response already. Until it has resolved, the call counts as open in `limits`, with its
+   * estimate. The quotas that the response reports count at once.
    */
   settle?: ((response: Response, request: CallRequest) => Awaitable<CallCost>) | undefined;
   /**

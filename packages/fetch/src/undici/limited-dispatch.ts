@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { OutgoingCalls, StartedCall } from '../calls/outgoing-calls.js';
+import type { OutgoingCalls } from '../calls/outgoing-calls.js';
+import type { StartedCall } from '../calls/started-call.js';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
 import { cancelBody, onBodyError } from '../fetch/unsent-body.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
@@ -76,7 +77,7 @@ export class LimitedDispatch implements Handler {
   }
 
   onRequestUpgrade(_controller: Controller, ...upgrade: [number, Headers, Duplex]): void {
-    void this.calls.fail(this.#call!, false);
+    void this.calls.closing.fail(this.#call!, false);
     this.handler.onRequestUpgrade?.(this.#controller, ...upgrade);
   }
 
@@ -115,7 +116,7 @@ export class LimitedDispatch implements Handler {
     this.#held?.stopTimer();
     if (this.#call === undefined) cancelBody(this.dispatched.body, error);
     if (this.#report === undefined && this.#call !== undefined) {
-      if (this.#head === undefined) void this.calls.fail(this.#call, !this.#isSent);
+      if (this.#head === undefined) void this.calls.closing.fail(this.#call, !this.#isSent);
       else this.#finish(this.#head);
     }
     this.handler.onResponseError?.(this.#controller, error);
@@ -124,7 +125,7 @@ export class LimitedDispatch implements Handler {
   #finish(head: ResponseHead): Report {
     const report = this.calls.read(this.#call!, head);
     this.#report = report;
-    this.#finished = this.calls.finish(this.#call!, report);
+    this.#finished = this.calls.closing.finish(this.#call!, report);
     return report;
   }
 
