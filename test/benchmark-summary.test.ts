@@ -24,7 +24,7 @@ test('a cell of the comparison comes from the command next to it', async () => {
     new RegExp(`\\| ${library} +\\| ${value} +\\| npm run compare -- most-in-window ${library} +\\|`),
   );
   await expect(run('compare', 'most-in-windows')).rejects.toThrow('Expected a probe or a library');
-}, 60_000);
+});
 
 test.each([
   [8, 'less processor time on Express'],

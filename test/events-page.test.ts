@@ -118,4 +118,4 @@ test('the events have the documented members', async () => {
     expect(members(channel)).toEqual(membersOf(channel));
   }
   expect(heard.get('rollgate:store:recovery')![0]).toMatchObject({ failures: 2, part: '' });
-}, 20_000);
+});

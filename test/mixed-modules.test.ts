@@ -25,7 +25,7 @@ beforeAll(async () => {
   const script = join(__dirname, 'support/mixed-modules.mjs');
   const { stdout } = await run(process.execPath, [script, join(copy, 'dist/index.mjs')]);
   outcomes = JSON.parse(stdout);
-}, 60_000);
+});
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 const pairs = ['import', 'require'].flatMap((adapter) =>

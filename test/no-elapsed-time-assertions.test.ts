@@ -36,3 +36,15 @@ test('no test asserts that wall-clock time is short, which a busy machine would 
 test.each(Object.keys(EXCEPTIONS))('the exception is still needed: %s', (part) => {
   expect(bounds.filter((bound) => bound.includes(part))).not.toEqual([]);
 });
+
+/** Matches the timeout at the end of a test or hook. Less than a second is the delay of a timer. */
+const OWN_TIMEOUT = /^ *\},\s+(\d[\d_]*),?\s*\);/gm;
+/** `testTimeout` in jest.config.ts. */
+const TIMEOUT_MS = 120_000;
+
+test('no test has less time than the others, which a busy machine would exceed', () => {
+  const own = tests.flatMap(({ name, text }) =>
+    [...text.matchAll(OWN_TIMEOUT)].map(([, ms]) => ({ name, ms: Number(ms!.replaceAll('_', '')) })),
+  );
+  expect(own.filter(({ ms }) => 1000 <= ms && ms < TIMEOUT_MS)).toEqual([]);
+});

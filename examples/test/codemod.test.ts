@@ -110,7 +110,7 @@ beforeAll(async () => {
   );
   writeFileSync(join(folder, 'other.ts'), OTHER);
   reports = await migrate('.');
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OTHER = `const rateLimit = (options: object) => options;
@@ -174,7 +174,7 @@ test('the translated programs compile and behave like those of the page', async 
     expect([heading, found[2 * index]]).toEqual([heading, found[2 * index + 1]]);
     expect(found[2 * index]).toContain(heading === 'Custom rejection body' ? 503 : 429);
   }
-}, 60_000);
+});
 
 /** The statuses of requests that reach the limits of all programs. */
 async function statusesOf(port: number): Promise<number[]> {

@@ -55,4 +55,4 @@ test('the dry run counts, and the enforced limit rejects, what the log predicts'
   expect(inForce.printed).toContain('in force');
   expect(await send(inForce.url)).toEqual(Object.fromEntries(worstHit));
   expect(await (await fetch(`${inForce.url}/trial`)).json()).toEqual({ ...(observed as object), enforced: true });
-}, 30_000);
+});

@@ -81,4 +81,4 @@ test('metrics-outgoing.ts counts the responses, waits and quotas of calls', asyn
   expect(Number(sampleOf('rollgate_api_wait_seconds_sum{bucket="my-app"}'))).toBeGreaterThan(0);
   expect(sampleOf('rollgate_api_quota_limit{bucket="my-app",unit="requests"}')).toBe('30');
   expect(Number(sampleOf('rollgate_api_quota_remaining{bucket="my-app",unit="requests"}'))).toBeLessThan(30);
-}, 30_000);
+});

@@ -441,7 +441,7 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios, usesPostgres
     }
     if (printed === '') throw new Error(`${page}: ${complaints}`);
     servers = (JSON.parse(printed) as number[]).map((port) => new Server(port));
-  }, 30_000);
+  });
 
   afterAll(async () => {
     if (host?.exitCode === null) {
@@ -452,15 +452,11 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios, usesPostgres
     await postgres?.stop();
   });
 
-  test.each(pairs.map(({ heading }, index) => [heading, index] as const))(
-    '%s',
-    async (heading, index) => {
-      const scenario = scenarios[heading];
-      if (scenario === undefined) throw new Error(`There is no scenario for "${heading}"`);
-      await scenario({ before: servers[2 * index]!, after: servers[2 * index + 1]! }, redis);
-    },
-    20_000,
-  );
+  test.each(pairs.map(({ heading }, index) => [heading, index] as const))('%s', async (heading, index) => {
+    const scenario = scenarios[heading];
+    if (scenario === undefined) throw new Error(`There is no scenario for "${heading}"`);
+    await scenario({ before: servers[2 * index]!, after: servers[2 * index + 1]! }, redis);
+  });
 
   test('has every pair that is tested here', () => {
     expect(pairs.map(({ heading }) => heading).sort()).toEqual(Object.keys(scenarios).sort());

@@ -42,7 +42,7 @@ describe('llm-gateway-redis.ts', () => {
     await settleStreams();
     await redis.run('FLUSHALL');
     await abortStreams();
-  }, 30_000);
+  });
 
   async function settleStreams() {
     expect((await requestCompletion('unknown-key', 'Write 1 words')).status).toBe(401);

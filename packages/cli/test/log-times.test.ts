@@ -65,17 +65,13 @@ describe('one wrong date makes nothing else late', () => {
   test.each([
     ['dense', 1],
     ['sparse', DAY],
-  ])(
-    'in a %s log, wherever it is',
-    async (_, step) => {
-      for (const place of [0, 1, 40, 75, 79, 80]) {
-        const expected = { requests: 80, leftOut: 1, first: place + 1 };
-        expect(await counted(steps(80, step).toSpliced(place, 0, 3 * YEAR))).toEqual(expected);
-        expect(await counted(steps(80, step).toSpliced(place, 0, -3 * YEAR))).toEqual(expected);
-      }
-    },
-    120_000,
-  );
+  ])('in a %s log, wherever it is', async (_, step) => {
+    for (const place of [0, 1, 40, 75, 79, 80]) {
+      const expected = { requests: 80, leftOut: 1, first: place + 1 };
+      expect(await counted(steps(80, step).toSpliced(place, 0, 3 * YEAR))).toEqual(expected);
+      expect(await counted(steps(80, step).toSpliced(place, 0, -3 * YEAR))).toEqual(expected);
+    }
+  });
 
   test('several wrong dates make nothing else late', async () => {
     const wrong = [3 * YEAR, 3 * YEAR + 1, 3 * YEAR];

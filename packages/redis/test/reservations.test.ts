@@ -77,7 +77,7 @@ test(
       expect(left.remaining).toBe(Math.max(0, LIMIT - left.spent));
     }
   },
-  effort(60_000, 1_200_000),
+  effort(120_000, 1_200_000),
 );
 
 test.each([
