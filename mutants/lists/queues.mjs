@@ -183,5 +183,6 @@ export const queues = [
       'serverMs + this.#low + SLACK_MS',
       'serverMs + Infinity + SLACK_MS',
     ],
+    ['each of the replies that came late together counts', '    if (sentMs < this.#countedMs) return;\n', ''],
   ]),
 ];

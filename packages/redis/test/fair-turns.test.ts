@@ -44,6 +44,19 @@ function blockWhile(command: string): number {
   return performance.now() - startMs;
 }
 
+/** Blocks this process while the paused server grants turns. Returns until when at least, by the server's time. */
+async function blockDuringTurns(): Promise<number> {
+  const [seconds, micros] = (await redis.server.run('TIME')) as [string, string];
+  const blockedMs = blockWhile('CLIENT UNPAUSE');
+  return Number(seconds) * 1e6 + Number(micros) + (blockedMs - 10) * 1000;
+}
+
+/** The time of the only start in the limit of a key. */
+async function startOf(key: string): Promise<number> {
+  const [stamp] = await readHitTimes(redis.connect(), 'packed', `${prefix}:{${key}}:default`);
+  return stamp!;
+}
+
 test('a process that was busy when its turn came starts on a later turn', async () => {
   const [waiting, other] = await joinBoth();
   const held = await other.wait('api');
@@ -53,11 +66,26 @@ test('a process that was busy when its turn came starts on a later turn', async 
   await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
   const refunded = other.refund(held);
   await untilBlocked('the refund');
-  const [seconds, micros] = (await redis.server.run('TIME')) as [string, string];
-  const blockedMs = blockWhile('CLIENT UNPAUSE');
+  const untilMicros = await blockDuringTurns();
   await Promise.all([next, refunded]);
-  const [stamp] = await readHitTimes(redis.connect(), 'packed', `${prefix}:{api}:default`);
-  expect(stamp).toBeGreaterThan(Number(seconds) * 1e6 + Number(micros) + (blockedMs - 10) * 1000);
+  expect(await startOf('api')).toBeGreaterThan(untilMicros);
+});
+
+test.each([
+  ['in one command', () => undefined],
+  ['in two commands', () => new Promise(setImmediate)],
+])('a process that was busy when its first replies came starts on later turns: %s', async (_, afterFirst) => {
+  const waiting = join(one);
+  await joinBoth(); // The server knows the scripts.
+  await waiting.peek('warm'); // Its connection works.
+  await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
+  const first = waiting.wait('api');
+  await afterFirst();
+  const second = waiting.wait('other');
+  await untilBlocked('the arrival');
+  const untilMicros = await blockDuringTurns();
+  await Promise.all([first, second]);
+  for (const key of ['api', 'other']) expect(await startOf(key)).toBeGreaterThan(untilMicros);
 });
 
 /** Arrives while the server is paused, and keeps this process busy when the turns come. */

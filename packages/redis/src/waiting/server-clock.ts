@@ -15,12 +15,16 @@ export class ServerClock {
   #low = -Infinity;
   #high = Infinity;
   #updatedMs = 0;
-  /** One reply alone may have come late itself. */
+  /** One reply alone may have come late itself. So may all that were on their way together, which count as one. */
   #replyCount = 0;
+  /** When the last reply that counts was read. */
+  #countedMs = -Infinity;
 
   /** Call it for a reply with the time of the server. */
   noteReply(serverMs: number, sentMs: number, receivedMs: number): void {
     this.#update(sentMs - serverMs, receivedMs - serverMs, receivedMs);
+    if (sentMs < this.#countedMs) return;
+    this.#countedMs = receivedMs;
     this.#replyCount += 1;
   }
 
