@@ -61,6 +61,28 @@ test('a process is stopped for longer than its lease, and does not start on old 
   });
 });
 
+test('a start counts from its turn if the process stands still in between', async () => {
+  const options = { url: redis.server.url, prefix: freshPrefix(), limit: 1, window: 600, lease: '1s' };
+  const records: CallRecord[] = [];
+  const processes = [400, 0].map(
+    (stallMs, process) =>
+      new WaitingProcess({ ...options, stallMs }, (message) => {
+        records[process] = { process, cost: 1, ...records[process], ...message };
+      }),
+  );
+  try {
+    await Promise.all(processes.map((process) => process.prepare()));
+    const key = `${options.prefix}:{api}:default`;
+    processes[0]!.callAll(1);
+    await until('it has its turn', async () => (await redis.server.run('EXISTS', key)) === 1);
+    processes[1]!.callAll(1);
+    await Promise.all(processes.map((process) => process.done()));
+    expect(tooCloseMs(records, 1, options.window)).toBeLessThanOrEqual(CLOCKS_MS);
+  } finally {
+    for (const process of processes) process.kill();
+  }
+});
+
 test('scripts are flushed and connections killed', async () => {
   await disturb(async () => {
     for (let round = 0; round < 3; round++) {

@@ -3,11 +3,12 @@ import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { Redis } from 'ioredis';
+import { ServerClock } from '../../dist/waiting/server-clock.js';
 import { countedSince, now, runCall } from './counted-since.mjs';
 
 const options = JSON.parse(process.argv[2]);
 const { url, prefix, limit, window, isFair = true, lease = '1s', name = 'waiting' } = options;
-const { timeout = '100s', onStoreError } = options;
+const { timeout = '100s', onStoreError, stallMs = 0 } = options;
 const client = new Redis(url, { connectionName: name });
 const subscriber = new Redis(url, { connectionName: `${name}-messages` });
 client.on('error', () => {});
@@ -21,6 +22,12 @@ const limiter = new RateLimiter({
   timeout,
   onStoreError,
 });
+
+const { isLate } = ServerClock.prototype;
+ServerClock.prototype.isLate = function (...args) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMs);
+  return isLate.apply(this, args);
+};
 
 async function until(ms) {
   while (ms - now() > 1.5) await new Promise((resolve) => setTimeout(resolve, ms - now() - 1));

@@ -11,6 +11,8 @@ export interface WaitingOptions {
   readonly lease: string;
   readonly timeout?: string;
   readonly onStoreError?: OnStoreError;
+  /** How long the process stands still after it has read its clock to compare it with a turn. */
+  readonly stallMs?: number;
 }
 
 /** A call of `wait`. Times are milliseconds. */
