@@ -24,8 +24,8 @@ export interface ConcurrencyOptions {
 
 /**
  * Limits work in flight: at no instant do more than `limit` units hold a slot. A check takes slots, and `release` of its
- * decision frees them. A slot is a lease, so the slots of a dead process become free after one `lease`. In a `MemoryStore`
- * a slot stays taken until it is released, because the store dies with its process.
+ * decision frees them. The limiter renews the lease of the slots, so those of a dead process are free after one `lease`. In a
+ * `MemoryStore`, a slot stays taken until it is released, because the store dies with its process.
  *
  * A rejection suggests the wait `retryAfter`, and has `retryIsEstimate: true`. `settle` and `charge` never take
  * slots.

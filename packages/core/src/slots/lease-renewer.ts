@@ -19,7 +19,7 @@ export interface LeaseHolder {
 }
 
 /**
- * Renews all open leases of one length, every third of the lease. A lease that no renewal has extended in time
+ * Renews all open leases of one length, after each third of it. A lease that no renewal has extended in time
  * is lost by this process's own clock, even if the store does not respond. Its timer keeps no process alive.
  */
 export class LeaseRenewer<Holder extends LeaseHolder> {

@@ -14,7 +14,7 @@ export interface FullExploration {
 }
 
 /**
- * Takes every history of checks and ticks of a millisecond up to a depth, in a store that holds at most `maxKeys` keys.
+ * Runs every history of checks and ticks of a millisecond up to a given length, in a store that holds at most `maxKeys` keys.
  * A full store may drop keys, so the oracles do not apply. Two guarantees still hold:
  *
  * - A check never evicts what it records.

@@ -38,7 +38,7 @@ export interface Exploration {
 const SETTLE_INTERVAL = 1000;
 
 /**
- * Takes every history of a scenario up to a depth, shortest first, and compares each decision with the oracles. Ends at
+ * Runs every history of a scenario up to a given length, shortest first, and compares each decision with the oracles. Ends at
  * the first difference.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {

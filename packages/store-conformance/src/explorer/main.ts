@@ -9,7 +9,8 @@ import { exploreFull } from './explore-full-store.js';
 import type { Scenario } from './scenario.js';
 import { fullScenariosOf, scenariosOf } from './scenarios.js';
 
-const USAGE = `Takes every history of the shipped limits up to a depth, and compares each decision with the naive oracles.
+const USAGE = `Runs every sequence of operations on Rollgate's limits, up to a given length.
+Compares each decision with the oracles.
 
 npm run explore -- [--algorithm <name>] [--scenario <text>] [--depth <steps>] [--states <count>] [--no-merge]
 

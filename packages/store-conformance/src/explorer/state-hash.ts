@@ -9,7 +9,7 @@ const receiptHasher = new Hasher();
 
 /**
  * A hash of the state at the end of a history. The explorer extends only the first of the histories that end in the
- * same state. The others add nothing, because states with the same hash have the same futures:
+ * same state. The others add nothing, because states with the same hash would all continue in the same way:
  *
  * - The hash covers everything that decides a future. For each key, it covers both states, the limit that recorded last
  *   according to the oracle, and the admitted actions. For each refundable check, it covers what both keep of it, and
