@@ -14,7 +14,7 @@ const MOST_MOMENTS = 3;
 export const mostInWindow: Probe = {
   title: 'most allowed in a window, limit 10',
   method:
-    'Sends one request, or as many as are allowed, at each of up to three moments. Each of these moments is at the end of a minute or just before it. Tries every combination, and reports the most requests allowed within one minute. An exact limiter allows 10.',
+    'Sends requests at up to three moments, each at the end of a minute or just before it. At each moment, sends one request, or as many as the library allows. Tries every combination, and reports the most requests allowed within one minute. An exact limiter allows 10.',
   async run(library) {
     const timed = await createTimed(library, { limit: LIMIT, windowMs: WINDOW_MS });
     if (timed === undefined) return undefined;

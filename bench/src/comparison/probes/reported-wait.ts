@@ -12,7 +12,7 @@ const FIRST_TRY_MS = 20_000;
 export const reportedWait: Probe = {
   title: 'reported wait',
   method:
-    'Sends ten requests one second apart, and an eleventh 30.3 seconds after the first. The eleventh is rejected. Compares the wait that the rejection reports with the shortest wait after which a request is allowed. For the libraries for Express, Fastify, Hono and NestJS, reads it from the header `Retry-After`, which has whole seconds. For Rollgate and the others, reads it from their API. A wait that is too long only because it is rounded up to a whole second is "exact, in seconds". This also applies to the `Retry-After` of the Rollgate adapters.',
+    'Sends ten requests one second apart, and an eleventh 30.3 seconds after the first. The eleventh is rejected. Compares the wait that the rejection reports with the shortest wait after which a request is allowed. For the libraries for Express, Fastify, Hono and NestJS, reads it from the header `Retry-After`, which has whole seconds. For Rollgate and the others, reads it from their API. A wait that is too long only because it is rounded up to a whole second is "exact, in seconds". This also applies to the `Retry-After` of the Rollgate adapters. The wait of @nestjs/throttler is exact even in seconds, because it blocks a client for a whole minute.',
   async run(library) {
     const timed = await createTimed(library, { limit: LIMIT, windowMs: WINDOW_MS });
     if (timed === undefined) return undefined;

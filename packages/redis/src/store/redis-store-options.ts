@@ -28,7 +28,7 @@ export interface RedisStoreOptions {
    * The form in which Redis keeps the hits of a rolling window. If you change it, change the limiters' `prefix` too.
    *
    * - `'packed'` is a string with 7 bytes per hit. It is the fastest and takes the least memory.
-   * - `'sorted-set'` is the widely published algorithm, which ordinary Redis tools can read.
+   * - `'sorted-set'` is the format of many published limiters, which ordinary Redis tools can read.
    *
    * @defaultValue `'packed'`
    */
