@@ -55,22 +55,19 @@ export const fetch = [
   ...of('fetch/settle-cost.ts', ['settle'], [['a copy that is not read stays open', 'copy?.end();', '']]),
   ...of(
     'fetch/call-of.ts',
-    ['create-fetch', 'unexpected-values'],
+    ['arguments', 'create-fetch', 'unexpected-values'],
     [
+      ['the caller changes the body', 'copy === undefined ? options : { ...options, body: copy }', 'options'],
       [
         'invalid arguments are found after the wait',
         '  Reflect.construct(Request, [url',
         '  if (body === 0) Reflect.construct(Request, [url',
       ],
-      [
-        'a stream is sent twice',
-        "return typeof body === 'string' ||",
-        "return body instanceof ReadableStream || typeof body === 'string' ||",
-      ],
+      ['a stream is sent twice', 'isReplayable: copy !== undefined ||', 'isReplayable: true ||'],
       [
         'the signal of a `Request` is lost',
-        '(init?.signal === undefined ? given?.signal : init.signal)',
-        'init?.signal',
+        '(options?.signal === undefined ? given?.signal : options.signal)',
+        'options?.signal',
       ],
     ],
   ),
@@ -98,8 +95,14 @@ export const fetch = [
     ['arguments'],
     [
       ['the caller changes the address', 'input instanceof URL ? new URL(input) :', 'input instanceof URL ? input :'],
-      ['the caller changes the headers', 'copy.headers = copyHeaders(init.headers)', 'copy.headers = init.headers'],
-      ['the caller changes the body', 'copy.body = copyBody(init.body)', 'copy.body = init.body'],
+      ['the caller changes the headers', 'copy.headers = copyHeaders(headers)', 'copy.headers = headers'],
+      ['the caller changes the bytes', 'return body.slice(0);', 'return body;'],
+      ['the bytes of another realm are not copied', 'types.isArrayBuffer(body)', 'body instanceof ArrayBuffer'],
+      ['getters of a class are lost', 'if (value !== undefined) copy[name] = value;', ''],
+      ['a getter runs twice', 'name in copy ? undefined :', ''],
+      ['a stream counts as a form', '&& Symbol.iterator in (body as object)', ''],
+      ['the class of a form needs no arguments', 'form instanceof FormData ? FormData :', 'false ? FormData :'],
+      ['a longer header is cut', '[...(pair as [])]', '[...(pair as [])].slice(0, 2)'],
     ],
   ),
   ...of(

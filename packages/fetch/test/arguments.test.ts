@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { runInNewContext } from 'node:vm';
 import { manualClock } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { FormData as UndiciForm, Request as UndiciRequest, fetch as undiciFetch } from 'undici';
@@ -26,6 +28,8 @@ describe('what the caller changes after a call', () => {
     const form = new FormData();
     const params = new URLSearchParams();
     const bytes = new Uint8Array([0]);
+    const foreign: ArrayBuffer = runInNewContext('new ArrayBuffer(1)');
+    const foreignBytes = new Uint8Array(foreign);
     const request = new Request(api.url);
     const calls: Promise<unknown>[] = [];
     for (const number of ['1', '2']) {
@@ -39,7 +43,8 @@ describe('what the caller changes after a call', () => {
       form.set('form', number);
       params.set('params', number);
       bytes[0] = 48 + Number(number);
-      for (const body of [form, params, bytes, bytes.buffer, new DataView(bytes.buffer)])
+      foreignBytes[0] = bytes[0];
+      for (const body of [form, params, bytes, bytes.buffer, new DataView(bytes.buffer), foreign])
         calls.push(limited(api.url, { method: 'PUT', body }));
     }
     await Promise.all(calls);
@@ -54,7 +59,7 @@ describe('what the caller changes after a call', () => {
     const forms = bodies.filter((body) => body.includes('form-data'));
     for (const number of [1, 2]) expect(forms.filter((body) => body.includes(`\r\n${number}\r\n`))).toHaveLength(1);
     const others = bodies.filter((body) => !body.includes('form-data')).sort();
-    expect(others).toEqual(['1', '1', '1', '2', '2', '2', 'params=1', 'params=2']);
+    expect(others).toEqual([...'11112222', 'params=1', 'params=2']);
   });
 
   test('may not be the body of a `Request`, which moves as with `fetch`', async () => {
@@ -74,6 +79,66 @@ describe('what the caller changes after a call', () => {
       { method: 'PUT', path: '/', body: 'replaced' },
       { method: 'PUT', path: '/copy', body: 'from options' },
     ]);
+  });
+});
+
+describe('what `fetch` would send is sent', () => {
+  test('with options that cannot be enumerated. A getter runs once', async () => {
+    let reads = 0;
+    class Options {
+      get method() {
+        reads++;
+        return 'PUT';
+      }
+      get body() {
+        return 'of a class';
+      }
+    }
+    const hidden = Object.defineProperty({}, 'method', { value: 'DELETE' });
+    for (const init of [new Options(), hidden]) await createFetch()(api.url, init);
+    expect(api.received.map(({ method, body }) => [method, body])).toEqual([
+      ['PUT', 'of a class'],
+      ['DELETE', ''],
+    ]);
+    expect(reads).toBe(1);
+  });
+
+  test.each<[string, RequestInit]>([
+    ['three values for a header', { headers: [['a', 'b', 'c']] as never }],
+    ['a text for a header', { headers: ['ab'] as never }],
+    ['shared bytes', { method: 'PUT', body: new Uint8Array(new SharedArrayBuffer(1)) as never }],
+  ])('so invalid arguments reject: %s', async (_, init) => {
+    await expect(createFetch()(api.url, init)).rejects.toMatchObject({ name: 'TypeError' });
+    expect(api.received).toEqual([]);
+  });
+});
+
+describe('a form', () => {
+  const REJECTED = { status: 429, headers: { 'retry-after': '0' } };
+
+  test('of a class of the user is copied, and sent again', async () => {
+    class Form extends FormData {
+      constructor(name: string) {
+        super();
+        this.set(name.toLowerCase(), 'value');
+      }
+    }
+    api.answerWith(REJECTED, {});
+    expect((await createFetch()(api.url, { method: 'PUT', body: new Form('A') })).status).toBe(200);
+    expect(api.received.map(({ body }) => body.includes('name="a"'))).toEqual([true, true]);
+  });
+
+  test('that is a stream is sent as it is, and once', async () => {
+    const form = Object.assign(Readable.from(['form']), { [Symbol.toStringTag]: 'FormData' });
+    const sent: unknown[] = [];
+    const limited = createFetch({
+      fetch: async (_, init) => {
+        sent.push(init!.body);
+        return new Response('', REJECTED);
+      },
+    });
+    expect((await limited(api.url, { method: 'PUT', body: form as never })).status).toBe(429);
+    expect(sent).toEqual([form]);
   });
 });
 

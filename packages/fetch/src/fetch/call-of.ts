@@ -1,5 +1,5 @@
 import type { CallRequest } from '../dialects/dialect.js';
-import { copyInit, copyInput, isNamed, isRequest } from './copy-arguments.js';
+import { copyBody, copyInit, copyInput, isRequest } from './copy-arguments.js';
 
 type Arguments = Parameters<typeof fetch>;
 
@@ -19,15 +19,17 @@ export interface FetchCall {
 export function callOf(...[input, init]: Arguments): FetchCall {
   const given = isRequest(input) ? input : undefined;
   const url = new URL(given?.url ?? (input as string | URL));
-  const args: Arguments = [copyInput(input, init), init && copyInit(init)];
-  const headers = new Headers(args[1]?.headers ?? given?.headers);
+  const options = init && copyInit(init);
+  const copy = copyBody(options?.body);
+  const args: Arguments = [copyInput(input, options), copy === undefined ? options : { ...options, body: copy }];
+  const headers = new Headers(options?.headers ?? given?.headers);
   return {
-    request: { method: (init?.method ?? given?.method ?? 'GET').toUpperCase(), url },
+    request: { method: (options?.method ?? given?.method ?? 'GET').toUpperCase(), url },
     // `null` means that the signal of the `Request` does not matter.
-    signal: (init?.signal === undefined ? given?.signal : init.signal) ?? undefined,
+    signal: (options?.signal === undefined ? given?.signal : options.signal) ?? undefined,
     hasIdempotencyKey: headers.has('idempotency-key'),
-    isReplayable: init?.body == null ? given?.body == null : isReplayable(init.body),
-    body: init?.body ?? (given && (args[0] as Request).body),
+    isReplayable: copy !== undefined || (options?.body == null && given?.body == null),
+    body: options?.body ?? (given && (args[0] as Request).body),
     args,
   };
 }
@@ -39,9 +41,4 @@ export function callOf(...[input, init]: Arguments): FetchCall {
  */
 export function validateCall({ request: { method, url }, body, args: [, init] }: FetchCall): void {
   Reflect.construct(Request, [url, { ...init, method, body: body == null ? null : '', signal: null }]);
-}
-
-function isReplayable(body: unknown): boolean {
-  const isBytes = body instanceof ArrayBuffer || ArrayBuffer.isView(body);
-  return typeof body === 'string' || isBytes || isNamed(body, 'URLSearchParams', 'FormData', 'Blob', 'File');
 }
