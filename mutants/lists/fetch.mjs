@@ -19,7 +19,7 @@ export const fetch = [
         'if (rejection !== undefined && !signal?.aborted)',
         'if (rejection !== undefined)',
       ],
-      ['the body of a call that is not sent stays open', '    cancelBody(body, error);\n', ''],
+      ['the body of a call that is not sent stays open', '    cancelBody(stream, error);\n', ''],
       [
         'a call whose connection breaks stays open',
         'await calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));',
@@ -29,9 +29,11 @@ export const fetch = [
     ],
   ),
   ...of(
-    'fetch/unsent-body.ts',
+    'calls/unsent-body.ts',
     ['bodies'],
     [
+      ['a web stream is not read before it is sent', 'return body.pipeThrough(new TransformStream());', 'return body;'],
+      ['a web stream that fails does not end the wait', '(error) => error && listener(error)', '() => {}'],
       ['a stream that fails does not end the wait', "ending.abort(new TypeError('fetch failed', { cause }))", '{}'],
       [
         'a stream that is not sent stays open',
@@ -57,13 +59,13 @@ export const fetch = [
     'fetch/call-of.ts',
     ['arguments', 'create-fetch', 'unexpected-values'],
     [
-      ['the caller changes the body', 'copy === undefined ? options : { ...options, body: copy }', 'options'],
+      ['the caller changes the body', 'copy ?? startBody(', 'startBody('],
       [
         'invalid arguments are found after the wait',
         '  Reflect.construct(Request, [url',
         '  if (body === 0) Reflect.construct(Request, [url',
       ],
-      ['a stream is sent twice', 'isReplayable: copy !== undefined ||', 'isReplayable: true ||'],
+      ['a stream is sent twice', 'stream: copy === undefined ?', 'stream: false ?'],
       [
         'the signal of a `Request` is lost',
         '(options?.signal === undefined ? given?.signal : options.signal)',

@@ -9,11 +9,15 @@ afterAll(() => api.stop());
 
 const upload = (body: unknown) => ({ method: 'PUT', body, duplex: 'half' }) as RequestInit;
 
-describe('a Node stream as the body', () => {
+describe('a stream as the body', () => {
   /** A stream whose source fails when a test destroys it. */
   const createStream = () => new Readable({ read() {} });
 
-  test('ends the wait of its call if it fails, as it ends a request', async () => {
+  test.each<[string, (stream: Readable) => unknown]>([
+    ['of Node', (stream) => stream],
+    ['of the web, from one of Node', (stream) => ReadableStream.from(stream)],
+    ['in a `Request`', (stream) => ReadableStream.from(stream)],
+  ])('%s ends the wait of its call if it fails, as it ends a request', async (kind, createBody) => {
     const held: ((answer: Answer) => void)[] = [];
     api.answer = () => new Promise((resolve) => void held.push(resolve));
     let isWaiting = false;
@@ -23,14 +27,14 @@ describe('a Node stream as the body', () => {
     const limited = createFetch({ store: new MemoryStore(), onWait });
     const probe = limited(api.url);
     const body = createStream();
-    const call = limited(api.url, upload(body));
+    const init = upload(createBody(body));
+    const call = kind === 'in a `Request`' ? limited(new Request(api.url, init)) : limited(api.url, init);
     while (held.length === 0 || !isWaiting) await new Promise(setImmediate);
     const cause = new Error('source broke');
     const failed = expect(call).rejects.toMatchObject({ name: 'TypeError', message: 'fetch failed', cause });
     body.destroy(cause);
-    await new Promise(setImmediate);
-    held[0]!({});
     await failed;
+    held[0]!({});
     expect((await probe).status).toBe(200);
     expect(held).toHaveLength(1);
   });

@@ -1,3 +1,4 @@
+import { startBody } from '../calls/unsent-body.js';
 import type { CallRequest } from '../dialects/dialect.js';
 import { copyBody, copyInit, copyInput, isRequest } from './copy-arguments.js';
 
@@ -8,9 +9,8 @@ export interface FetchCall {
   readonly request: CallRequest;
   readonly signal: AbortSignal | undefined;
   readonly hasIdempotencyKey: boolean;
-  /** Whether the body can be sent again. A stream cannot, and neither can the body of a `Request`, which is one. */
-  readonly isReplayable: boolean;
-  readonly body: unknown;
+  /** A body that cannot be sent again, such as a stream. That of a `Request` is one. */
+  readonly stream: unknown;
   /** What is sent. */
   readonly args: Arguments;
 }
@@ -21,17 +21,21 @@ export function callOf(...[input, init]: Arguments): FetchCall {
   const url = new URL(given?.url ?? (input as string | URL));
   const options = init && copyInit(init);
   const copy = copyBody(options?.body);
-  const args: Arguments = [copyInput(input, options), copy === undefined ? options : { ...options, body: copy }];
+  if (options?.body != null) options.body = copy ?? startBody(options.body);
+  const args: Arguments = [copyInput(input, options), options];
   const headers = new Headers(options?.headers ?? given?.headers);
   return {
     request: { method: (options?.method ?? given?.method ?? 'GET').toUpperCase(), url },
     // `null` means that the signal of the `Request` does not matter.
     signal: (options?.signal === undefined ? given?.signal : options.signal) ?? undefined,
     hasIdempotencyKey: headers.has('idempotency-key'),
-    isReplayable: copy !== undefined || (options?.body == null && given?.body == null),
-    body: options?.body ?? (given && (args[0] as Request).body),
+    stream: copy === undefined ? bodyOf(args) : undefined,
     args,
   };
+}
+
+function bodyOf([input, init]: Arguments): unknown {
+  return init?.body ?? (isRequest(input) ? input.body : undefined) ?? undefined;
 }
 
 /**
@@ -39,6 +43,7 @@ export function callOf(...[input, init]: Arguments): FetchCall {
  *
  * @throws TypeError as `fetch` does.
  */
-export function validateCall({ request: { method, url }, body, args: [, init] }: FetchCall): void {
-  Reflect.construct(Request, [url, { ...init, method, body: body == null ? null : '', signal: null }]);
+export function validateCall({ request: { method, url }, args }: FetchCall): void {
+  const body = bodyOf(args) === undefined ? null : '';
+  Reflect.construct(Request, [url, { ...args[1], method, body, signal: null }]);
 }

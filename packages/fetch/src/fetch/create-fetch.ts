@@ -2,6 +2,7 @@ import type { Clock } from '@rollgate/core';
 import { validateOptionalFunction, validateOptionNames } from '@rollgate/core/store';
 import { type Attempt, OutgoingCalls } from '../calls/outgoing-calls.js';
 import type { StartedCall } from '../calls/started-call.js';
+import { cancelBody, untilBodyFails } from '../calls/unsent-body.js';
 import type { FetchOptions } from '../options/fetch-options.js';
 import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
@@ -10,7 +11,6 @@ import { isFailedConnect, watchConnects } from './failed-connects.js';
 import { readJson } from './read-body.js';
 import { Rejection } from './rejection.js';
 import { settleCost } from './settle-cost.js';
-import { cancelBody, untilBodyFails } from './unsent-body.js';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -77,7 +77,7 @@ async function sendWithinLimits(
 ): Promise<Response> {
   const call = callOf(...args);
   if (functions.isGlobal) validateCall(call);
-  const mayRetry = call.isReplayable && mayRepeat(call.request.method, call.hasIdempotencyKey);
+  const mayRetry = call.stream === undefined && mayRepeat(call.request.method, call.hasIdempotencyKey);
   let waitMs = maxWaitMs;
   let rejection: Rejection | undefined;
   for (let attempt = 1; ; attempt++) {
@@ -100,17 +100,17 @@ async function sendWithinLimits(
 async function startOr(
   rejection: Rejection | undefined,
   calls: OutgoingCalls,
-  { request, body, signal }: FetchCall,
+  { request, stream, signal }: FetchCall,
   attempt: Omit<Attempt, 'rejection' | 'signal'>,
 ): Promise<StartedCall | undefined> {
   try {
     const start = (ending?: AbortSignal) =>
       calls.start(request, { ...attempt, rejection: rejection?.report, signal: ending });
-    return await untilBodyFails(body, signal, start);
+    return await untilBodyFails(stream, signal, start);
   } catch (error) {
     if (rejection !== undefined && !signal?.aborted) return undefined;
     rejection?.discard();
-    cancelBody(body, error);
+    cancelBody(stream, error);
     throw error;
   }
 }

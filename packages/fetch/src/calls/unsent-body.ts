@@ -1,3 +1,4 @@
+import { finished, Readable } from 'node:stream';
 import { onAbort } from '@rollgate/core/store';
 
 /** The methods of a Node stream or an async iterator, of which a body may have some. */
@@ -8,10 +9,22 @@ interface NodeBody {
 }
 
 /**
- * Calls the listener if a Node stream fails before it is sent. Without a listener, its `error` event would end the process. Other
- * bodies emit none.
+ * Lets a web stream read its source before it is sent, as `fetch` does. Its source may be a Node stream, whose `error` event would
+ * end the process if nothing read it. Other bodies stay as they are.
+ */
+export function startBody<Body>(body: Body): Body | ReadableStream {
+  // `fetch` rejects a stream that is read elsewhere.
+  if (!(body instanceof ReadableStream) || body.locked || Readable.isDisturbed(body as never)) return body;
+  return body.pipeThrough(new TransformStream());
+}
+
+/**
+ * Calls the listener if a stream fails before it is sent. Without a listener, the `error` event of a Node stream would end the
+ * process.
  */
 export function onBodyError(body: unknown, listener: (error: Error) => void): void {
+  // `node:stream` takes web streams, too, which its types do not know.
+  if (body instanceof ReadableStream) finished(body as never, (error) => error && listener(error));
   const { on } = (body ?? {}) as NodeBody;
   if (typeof on === 'function') on.call(body, 'error', listener);
 }
@@ -28,13 +41,13 @@ export function cancelBody(body: unknown, reason: unknown): void {
   else if (typeof end === 'function') new Promise((resolve) => resolve(end.call(body))).catch(() => {});
 }
 
-/** Waits with a signal that aborts with that of the call. It also aborts if a Node stream fails, with the error of `fetch`. */
+/** Waits with a signal that aborts with that of the call. It also aborts if a stream fails, with the error of `fetch`. */
 export async function untilBodyFails<Result>(
   body: unknown,
   signal: AbortSignal | undefined,
   wait: (signal: AbortSignal | undefined) => Promise<Result>,
 ): Promise<Result> {
-  if (typeof (body as NodeBody | undefined)?.on !== 'function') return wait(signal);
+  if (body === undefined) return wait(signal);
   const ending = new AbortController();
   onBodyError(body, (cause) => ending.abort(new TypeError('fetch failed', { cause })));
   if (signal?.aborted) ending.abort(signal.reason);
