@@ -222,6 +222,7 @@ export const fetch = [
         'if (this.#held !== undefined || this.#controller.aborted) this.#fail(error);',
       ],
       ['an aborted call gets its response', 'if (this.#controller.aborted) throw this.#controller.reason;', ''],
+      ['the numbers of another server count', 'this.#origin !== this.request.url.origin', 'false'],
       ['a call that was sent counts as unsent', '    this.#isSent = true;\n', ''],
       [
         'a call that was not sent counts',
@@ -241,10 +242,17 @@ export const fetch = [
     ['undici'],
     [
       ['the functions of the options do not see the query', 'if (query) url.search = stringify(query);', ''],
-      ['changed headers are sent', 'return { ...headers };', 'return headers;'],
+      ['changed headers are sent', 'return copyOfRecord(headers);', 'return headers;'],
+      ['changed values are sent', '(value.map(copyOfLists) as Value)', 'value'],
+      ['the values of a record are not copied', '[name, copyOfLists(value)]', '[name, value]'],
+      [
+        'pairs are not copied',
+        'Array.from(headers as Iterable<[string, string]>, copyOfLists)',
+        'Array.from(headers as Iterable<[string, string]>)',
+      ],
       [
         'an iterator is sent once',
-        'const pairs = Array.from(headers as Iterable<[string, string]>);',
+        'const pairs = Array.from(headers as Iterable<[string, string]>, copyOfLists);',
         'const pairs = headers as unknown as [string, string][];',
       ],
     ],

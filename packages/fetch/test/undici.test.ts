@@ -181,15 +181,18 @@ describe('what a call sends', () => {
 
   test.each([
     ['a record', { n: '1' }, (headers: unknown) => Object.assign(headers as object, { n: '2' })],
+    ['a record of arrays', { n: ['1'] }, (headers: unknown) => (headers as { n: string[] }).n.splice(0, 1, '2')],
     ['a list', ['n', '1'], (headers: unknown) => (headers as string[]).splice(1, 1, '2')],
+    ['a list of arrays', ['n', ['1']], (headers: unknown) => (headers as string[][])[1]!.splice(0, 1, '2')],
+    ['pairs', new Set([['n', '1']]), (headers: unknown) => [...(headers as Set<string[]>)][0]!.splice(1, 1, '2')],
     ['a map', new Map([['n', '1']]), (headers: unknown) => (headers as Map<string, string>).set('n', '2')],
     ['an iterator', new Map([['n', '1']]).entries(), () => {}],
   ])('are the headers of its start, in %s', async (_, headers, change) => {
-    const options = { origin: api.url, path: '/', method: 'GET' as const, headers, query: { page: 1 } };
-    const call = createPatient().request(options as Dispatcher.RequestOptions);
+    const options = { origin: api.url, path: '/', method: 'GET' as const, headers, query: { page: [1] } };
+    const call = createPatient().request(options as unknown as Dispatcher.RequestOptions);
     change(headers);
     options.path = '/other';
-    options.query.page = 2;
+    options.query.page[0] = 2;
     await (await call).body.dump();
     expect(numbers).toEqual(['1', '1']);
     expect(api.received.map(({ path }) => path)).toEqual(['/?page=1', '/?page=1']);
@@ -227,6 +230,22 @@ describe('a call through a redirect interceptor that was composed before', () =>
   };
   const remaining = async () =>
     (await new RateLimiter({ limits, store, prefix: 'rollgate-fetch' }).peek({ own: 'me' })).remaining;
+
+  test('learns nothing from the server of the target', async () => {
+    const other = new TestApi();
+    await other.start();
+    other.answerWith({
+      headers: { 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' },
+    });
+    api.answer = ({ url }) => (url === '/other' ? { status: 302, headers: { location: other.url } } : {});
+    const dispatcher = createRedirected();
+    for (const path of ['/other', '/']) {
+      const { statusCode, body } = await request(api.url + path, { dispatcher });
+      await body.dump();
+      expect(statusCode).toBe(200);
+    }
+    other.stop();
+  });
 
   test('counts if the server that is gone is the target', async () => {
     api.answer = () => ({ status: 302, headers: { location: NO_SERVER } });

@@ -13,14 +13,27 @@ type Headers = NonNullable<DispatchOptions['headers']>;
  */
 export function copyOf(options: DispatchOptions): DispatchOptions {
   const { headers, query } = options;
-  return { ...options, ...(headers && { headers: copyOfHeaders(headers) }), ...(query && { query: { ...query } }) };
+  return {
+    ...options,
+    ...(headers && { headers: copyOfHeaders(headers) }),
+    ...(query && { query: copyOfRecord(query) }),
+  };
 }
 
 function copyOfHeaders(headers: Headers): Headers {
-  if (Array.isArray(headers)) return [...headers];
-  if (!(Symbol.iterator in headers)) return { ...headers };
-  const pairs = Array.from(headers as Iterable<[string, string]>);
+  if (Array.isArray(headers)) return copyOfLists(headers);
+  if (!(Symbol.iterator in headers)) return copyOfRecord(headers);
+  const pairs = Array.from(headers as Iterable<[string, string]>, copyOfLists);
   return { [Symbol.iterator]: () => pairs.values() };
+}
+
+function copyOfRecord<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, copyOfLists(value)]));
+}
+
+/** Several values of a header are an array, also in an array of headers. */
+function copyOfLists<Value>(value: Value): Value {
+  return Array.isArray(value) ? (value.map(copyOfLists) as Value) : value;
 }
 
 /**

@@ -86,7 +86,7 @@ export class LimitedDispatch implements Handler {
       this.handler.onResponseStart?.(this.#controller, status, headers, statusMessage);
       return;
     }
-    this.#head = this.calls.headOf(this.#call!, status, { get: (name) => textOf(headers[name]) });
+    this.#head = this.calls.headOf(this.#call!, status, { get: (name) => textOf(headers[name]) }, this.#origin);
     const response = new HeldResponse(status, headers, statusMessage);
     const readsBody = this.calls.readsBody(this.#head);
     if (readsBody || this.#canRetry(this.#finish(this.#head))) this.#hold(response);
@@ -123,10 +123,16 @@ export class LimitedDispatch implements Handler {
   }
 
   #finish(head: ResponseHead): Report {
-    const report = this.calls.read(this.#call!, head);
+    const report = this.calls.read(this.#call!, head, this.#origin !== this.request.url.origin);
     this.#report = report;
     this.#finished = this.calls.closing.finish(this.#call!, report);
     return report;
+  }
+
+  /** The server of the present response. An inner interceptor that follows redirections adds the addresses. */
+  get #origin(): string {
+    const { history } = this.#context as { history?: readonly URL[] };
+    return history?.at(-1)?.origin ?? this.request.url.origin;
   }
 
   #canRetry({ isRejected, mayRetry, retryAfterMs = 0 }: Report): boolean {
