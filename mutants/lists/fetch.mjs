@@ -187,8 +187,10 @@ export const fetch = [
     'dialects/retry-after.ts',
     ['headers', 'create-fetch', 'recorded-responses'],
     [
-      ['a redirection stops calls', 'isLimited || isOverload(response);', 'true;'],
-      ['milliseconds are read as seconds', 'Math.ceil(ms);', 'Math.ceil(ms * 1000);'],
+      ['a redirection stops calls', 'isLimited || isOverload(response) ?', 'true ?'],
+      ['milliseconds are read as seconds', 'Math.ceil(ms) };', 'Math.ceil(ms * 1000) };'],
+      ['the comma of a date separates', "NUMBERS.test(header) ? ',' : BETWEEN_DATES", "','"],
+      ['a date in the past reports a wait', 'longestMs > 0 ||', 'true ||'],
     ],
   ),
   ...of(

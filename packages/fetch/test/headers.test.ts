@@ -57,6 +57,8 @@ test('`Retry-After` is in seconds or a date, and `Retry-After-Ms` is more precis
   expect(readRetryAfter(head(429, { 'retry-after': '2.0' }))).toBe(2000);
   expect(readRetryAfter(head(429, { 'retry-after': '1', 'retry-after-ms': '120' }))).toBe(120);
   expect(readRetryAfter(head(429, { 'retry-after': '5, 7' }))).toBe(7000);
+  const dates = 'Sun, 01 Mar 2026 12:00:09 GMT, Sun, 01 Mar 2026 12:00:05 GMT';
+  expect(readRetryAfter(head(429, { 'retry-after': dates }))).toBe(9000);
   expect(readRetryAfter(head(429, { 'retry-after': 'Sun, 01 Mar 2026 11:59:55 GMT' }))).toBeUndefined();
 });
 
