@@ -91,3 +91,12 @@ test('a wrong `Date` has no effect as soon as another one disagrees, and without
   clock.timeOf(new Date(NOW + 1000).toUTCString(), NOW + 1000);
   expect(clock.timeOf(undefined, NOW)).toBe(NOW);
 });
+
+test('after this clock has been set, earlier responses do not count', () => {
+  const clock = new ServerClock();
+  const timeAt = (ms: number, aheadMs: number) =>
+    clock.timeOf(new Date(NOW + ms).toUTCString(), NOW + ms + aheadMs, ms);
+  for (let second = 0; second < 16; second++) timeAt(second * 1000, 3_600_000);
+  expect(timeAt(16_000, 0)).toBe(NOW + 16_000);
+  expect(timeAt(17_000, -3_600_000)).toBe(NOW + 17_000);
+});

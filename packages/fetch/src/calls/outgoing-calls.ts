@@ -118,11 +118,12 @@ export class OutgoingCalls {
     origin = request.url.origin,
   ): ResponseHead {
     const nowMs = this.#options.clock?.now() ?? Date.now();
+    const steadyMs = this.#options.clock?.now() ?? performance.now();
     const clock = this.#clocks.get(origin) ?? new ServerClock();
     this.#clocks.set(origin, clock);
     // The `Date` of a response from a cache is that of another response.
     const date = Number(headers.get('age') ?? 0) > 0 ? undefined : (headers.get('date') ?? undefined);
-    return createResponseHead(request, status, headers, clock.timeOf(date, nowMs));
+    return createResponseHead(request, status, headers, clock.timeOf(date, nowMs, steadyMs));
   }
 
   /** Returns what a response reports. That of another server, after a redirection, concerns this call alone. */

@@ -12,14 +12,24 @@ const SPREAD_MS = 5000;
  * A response comes after its `Date`, and the header lacks the fraction of its second. So each response shows a lower bound of
  * the server's time, and the greatest of them is the best one. The estimate is late by less than a second, and waits are
  * never too short. Responses of one burst show the same, so each second counts once. A bound is wrong if it exceeds most others by
- * far, so that one wrong `Date` has no effect.
+ * far, so that one wrong `Date` has no effect. When this machine's clock is set, the bounds so far are forgotten.
  */
 export class ServerClock {
   /** The server's time minus this machine's, as the responses of the last seconds show it. */
-  readonly #seconds: { readonly second: number; difference: number }[] = [];
+  #seconds: { readonly second: number; difference: number }[] = [];
 
-  /** Returns the server's time of a response that has arrived now. */
-  timeOf(date: string | undefined, nowMs: number): number {
+  /** This machine's time minus that of the steady clock. */
+  #offset: number | undefined;
+
+  /**
+   * Returns the server's time of a response that has arrived now.
+   *
+   * @param steadyMs The time of a clock that nothing sets. It shows when something has set the other one.
+   */
+  timeOf(date: string | undefined, nowMs: number, steadyMs = nowMs): number {
+    const offset = nowMs - steadyMs;
+    if (Math.abs(offset - (this.#offset ?? offset)) > SPREAD_MS) this.#seconds = [];
+    this.#offset = offset;
     const dateMs = parseDate(date);
     if (dateMs !== undefined) this.#note(Math.floor(nowMs / 1000), dateMs - nowMs);
     return this.#seconds.length === 0 ? nowMs : nowMs + this.#difference();
