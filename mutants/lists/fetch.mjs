@@ -229,6 +229,7 @@ export const fetch = [
       ],
       ['an aborted call gets its response', 'if (this.#controller.aborted) throw this.#controller.reason;', ''],
       ['the numbers of another server count', 'this.#origin !== this.request.url.origin', 'false'],
+      ['a failed call passes on what has waited', 'this.#controller.dropEvents();', ''],
       ['a call that was sent counts as unsent', '    this.#isSent = true;\n', ''],
       [
         'a call that was not sent counts',
@@ -261,6 +262,16 @@ export const fetch = [
         'const pairs = Array.from(headers as Iterable<[string, string]>, copyOfLists);',
         'const pairs = headers as unknown as [string, string][];',
       ],
+    ],
+  ),
+  ...of(
+    'undici/call-controller.ts',
+    ['held-responses'],
+    [
+      ['a held response ignores a pause', 'while (!this.#isPaused && ', 'while ('],
+      ['an abort during a pause is not reported', 'if (this.#events.length > 0) this.#fail(reason);', ''],
+      ['a handler that throws after a pause hangs', '      this.#fail(error as Error);\n', ''],
+      ['a resumed response stays where it is', '      this.#passEvents();\n    } catch', '    } catch'],
     ],
   ),
   ...of(

@@ -160,3 +160,77 @@ test.each([
   await (await request(url, agent)).body.dump();
   await expect(request(url, agent)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
 });
+
+describe('a handler that pauses when it gets a held response', () => {
+  const dialects: Dialect[] = [{ name: 'acme', units: [], readsBody: () => true, read: () => undefined }];
+  const reason = new Error('no longer needed');
+
+  /** Sends a request whose handler pauses at each event, and acts then. Returns the events in their order. */
+  function pauseAt(act: (controller: Dispatcher.DispatchController, event: string) => void): Promise<string[]> {
+    const events: string[] = [];
+    return new Promise((resolve) => {
+      const pause = (controller: Dispatcher.DispatchController, event: string) => {
+        events.push(event);
+        controller.pause();
+        setImmediate(() => {
+          events.push('acts');
+          act(controller, event);
+        });
+      };
+      const end = (event: string) => resolve([...events, event]);
+      createAgent({ dialects }).dispatcher.dispatch(
+        { origin: url, path: '/', method: 'GET' },
+        {
+          onRequestStart() {},
+          onResponseStart: (controller) => pause(controller, 'start'),
+          onResponseData: (controller) => pause(controller, 'data'),
+          onResponseEnd: () => end('end'),
+          onResponseError: (_, error) => end(error.message),
+        },
+      );
+    });
+  }
+
+  test('gets the next event after it has resumed', async () => {
+    answers = [done];
+    const events = await pauseAt((controller) => controller.resume());
+    expect(events).toEqual(['start', 'acts', 'data', 'acts', 'end']);
+  });
+
+  test('gets all parts of a response that is too long to be held', async () => {
+    const sent = 'x'.repeat(70_000);
+    answers = [(response) => void response.end(sent)];
+    const agent = createAgent({ dialects });
+    const { body } = await request(url, agent);
+    await new Promise(setImmediate); // The body pauses until it is read.
+    expect(await body.text()).toBe(sent);
+  });
+
+  test('gets an error if it aborts, and nothing else', async () => {
+    answers = [done];
+    expect(await pauseAt((controller) => controller.abort(reason))).toEqual(['start', 'acts', reason.message]);
+  });
+
+  test('gets an error if it throws after it has resumed', async () => {
+    answers = [done];
+    const events: string[] = [];
+    const ended = new Promise((resolve) => {
+      createAgent({ dialects }).dispatcher.dispatch(
+        { origin: url, path: '/', method: 'GET' },
+        {
+          onRequestStart() {},
+          onResponseStart: (controller) => {
+            controller.pause();
+            setImmediate(() => controller.resume());
+          },
+          onResponseData: () => {
+            throw reason;
+          },
+          onResponseEnd: () => void events.push('end'),
+          onResponseError: (_, error) => resolve(error),
+        },
+      );
+    });
+    expect([await ended, events]).toEqual([reason, []]);
+  });
+});

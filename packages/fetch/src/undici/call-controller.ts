@@ -4,12 +4,21 @@ type Controller = Dispatcher.DispatchController;
 
 /**
  * What the caller's handler controls during all attempts of a call. It forwards to the present attempt, and aborts the wait before
- * it.
+ * it. What has been held goes to the handler as far as this does not pause.
  */
 export class CallController implements Controller {
   readonly #aborting = new AbortController();
   #attempt: Controller | undefined;
   #isPaused = false;
+  /** The events for the handler that wait until it resumes. */
+  #events: (() => void)[] = [];
+  #isPassing = false;
+  readonly #fail: (error: Error) => void;
+
+  /** @param fail Called when the handler fails or aborts while events wait, because no attempt may be left to do this. */
+  constructor(fail: (error: Error) => void) {
+    this.#fail = fail;
+  }
 
   /** Aborted when the caller aborts the call. */
   get signal(): AbortSignal {
@@ -46,6 +55,7 @@ export class CallController implements Controller {
   abort(reason: Error): void {
     this.#aborting.abort(reason);
     this.#attempt?.abort(reason);
+    if (this.#events.length > 0) this.#fail(reason);
   }
 
   pause(): void {
@@ -55,6 +65,33 @@ export class CallController implements Controller {
 
   resume(): void {
     this.#isPaused = false;
-    this.#attempt?.resume();
+    try {
+      this.#passEvents();
+    } catch (error) {
+      this.abort(error as Error); // As dispatchers do with what a handler throws.
+      this.#fail(error as Error);
+    }
+    if (!this.#isPaused) this.#attempt?.resume();
+  }
+
+  /** Passes an event to the handler, once it does not pause and has got all earlier ones. */
+  pass(event: () => void): void {
+    this.#events.push(event);
+    this.#passEvents();
+  }
+
+  /** Forgets the events that wait. */
+  dropEvents(): void {
+    this.#events = [];
+  }
+
+  #passEvents(): void {
+    if (this.#isPassing) return; // The handler has resumed during an event.
+    this.#isPassing = true;
+    try {
+      while (!this.#isPaused && this.#events.length > 0) this.#events.shift()!();
+    } finally {
+      this.#isPassing = false;
+    }
   }
 }

@@ -2,6 +2,7 @@ import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { Clock } from '@rollgate/core';
 import { scheduleAfter } from '@rollgate/core/store';
 import type { Dispatcher } from 'undici';
+import type { CallController } from './call-controller.js';
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
@@ -39,9 +40,9 @@ export class HeldResponse {
   }
 
   /** Passes on what has arrived so far. */
-  passOn(handler: Dispatcher.DispatchHandler, controller: Dispatcher.DispatchController): void {
-    handler.onResponseStart?.(controller, this.status, this.headers, this.statusMessage);
-    for (const chunk of this.#chunks) handler.onResponseData?.(controller, chunk);
+  passOn(handler: Dispatcher.DispatchHandler, controller: CallController): void {
+    controller.pass(() => handler.onResponseStart?.(controller, this.status, this.headers, this.statusMessage));
+    for (const chunk of this.#chunks) controller.pass(() => handler.onResponseData?.(controller, chunk));
   }
 
   /** Returns the parsed JSON of the body, or `undefined` if it is anything else. */

@@ -16,7 +16,7 @@ type Headers = Parameters<NonNullable<Handler['onResponseStart']>>[2];
 
 /** A call through a dispatcher, with all of its attempts. Handles the events of the present one. */
 export class LimitedDispatch implements Handler {
-  readonly #controller = new CallController();
+  readonly #controller = new CallController((error) => this.#fail(error));
   /** What inner interceptors add, such as redirections. The caller keeps it. */
   readonly #context = {};
   readonly #mayRetry: boolean;
@@ -94,13 +94,13 @@ export class LimitedDispatch implements Handler {
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
-    if (this.#held === undefined) this.handler.onResponseData?.(this.#controller, chunk);
+    if (this.#held === undefined) this.#controller.pass(() => this.handler.onResponseData?.(this.#controller, chunk));
     else if (!this.#held.push(chunk)) this.#release(this.#held);
   }
 
   onResponseEnd(_controller: Controller, trailers: Headers): void {
     const end = () => this.handler.onResponseEnd?.(this.#controller, trailers);
-    if (this.#held === undefined) end();
+    if (this.#held === undefined) this.#controller.pass(end);
     else this.#decide(this.#held, end);
   }
 
@@ -114,6 +114,7 @@ export class LimitedDispatch implements Handler {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     this.#held?.stopTimer();
+    this.#controller.dropEvents();
     if (this.#call === undefined) cancelBody(this.dispatched.body, error);
     if (this.#report === undefined && this.#call !== undefined) {
       if (this.#head === undefined) void this.calls.closing.fail(this.#call, !this.#isSent);
@@ -184,7 +185,7 @@ export class LimitedDispatch implements Handler {
 
   #passOn(held: HeldResponse): void {
     held.passOn(this.handler, this.#controller);
-    held.end();
+    this.#controller.pass(held.end);
   }
 }
 
