@@ -95,9 +95,12 @@ export interface FetchOptions extends CallOptions {
    */
   settle?: ((response: Response, request: CallRequest) => Awaitable<CallCost>) | undefined;
   /**
-   * The function that sends requests.
+   * The function that sends requests. It must send a call once, because Rollgate counts it once and repeats it by itself.
    *
-   * @defaultValue `globalThis.fetch` at the time of the call, or the one that `createFetch` has replaced
+   * Pass the global `fetch` if the result replaces it. Otherwise, another library that then wraps the global one would make calls
+   * wait for themselves.
+   *
+   * @defaultValue `globalThis.fetch` at the time of the call
    */
   fetch?: typeof globalThis.fetch | undefined;
 }
