@@ -95,12 +95,19 @@ describe('what `fetch` would send is sent', () => {
       }
     }
     const hidden = Object.defineProperty({}, 'method', { value: 'DELETE' });
-    for (const init of [new Options(), hidden]) await createFetch()(api.url, init);
+    const literal = {
+      get method() {
+        reads++;
+        return 'PUT';
+      },
+    };
+    for (const init of [new Options(), literal, hidden]) await createFetch()(api.url, init);
     expect(api.received.map(({ method, body }) => [method, body])).toEqual([
       ['PUT', 'of a class'],
+      ['PUT', ''],
       ['DELETE', ''],
     ]);
-    expect(reads).toBe(1);
+    expect(reads).toBe(2);
   });
 
   test.each<[string, RequestInit]>([

@@ -95,6 +95,24 @@ test('one `Date` in the future does not hide later resets', async () => {
   await expect(limited(api.url)).rejects.toMatchObject(TIMEOUT);
 });
 
+test('a reset is right after the clock of this machine has been set', async () => {
+  const now = Date.now();
+  const date = (ms: number) => new Date(now + ms).toUTCString();
+  const report = (remaining: string, ms: number) => ({
+    ...{ date: date(ms), 'x-ratelimit-limit': '9', 'x-ratelimit-remaining': remaining },
+    'x-ratelimit-reset': date(600_000),
+  });
+  let second = 0;
+  const setClock = jest.spyOn(Date, 'now').mockImplementation(() => now - 3_600_000 + ++second * 1000);
+  const limited = createFetch({ maxWait: '1s' });
+  api.answer = () => ({ headers: report('5', second * 1000) });
+  while (second < 16) await limited(api.url);
+  setClock.mockRestore();
+  api.answerWith({ headers: report('0', 0) });
+  await limited(api.url);
+  await expect(limited(api.url)).rejects.toMatchObject(TIMEOUT);
+});
+
 test('the `Date` of a response from a cache does not make waits longer', async () => {
   const now = Math.floor(Date.now() / 1000) * 1000;
   const date = (ms: number) => new Date(now + ms).toUTCString();
