@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PostgresServer, RedisServer } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
-import { compile, FOLDER, start, statuses } from './support/example-server.js';
+import { FOLDER, outputOf, start, statuses } from './support/example-server.js';
 
 const run = promisify(execFile);
 
@@ -45,11 +45,7 @@ test('queue.ts delays requests until their start, and rejects those that find th
 });
 
 test('github-client.ts and openai-client.ts get all responses, and hardly a call is rejected on a busy machine', async () => {
-  const tsx = join(FOLDER, 'node_modules/.bin/tsx');
-  const outputs = await Promise.all(
-    ['github-client.ts', 'openai-client.ts'].map((file) => run(tsx, [file], { cwd: FOLDER })),
-  );
-  expect(outputs.map(({ stdout }) => stdout)).toEqual([
+  expect(await Promise.all(['github-client.ts', 'openai-client.ts'].map((file) => outputOf(file)))).toEqual([
     expect.stringMatching(/^80 repositories read, \d+ calls waited, [0-3] rejected\n$/),
     expect.stringMatching(/^40 replies, \d+ tokens, [0-3] rejected\n$/),
   ]);
@@ -118,8 +114,7 @@ describe('on Redis', () => {
   );
 
   test('notifications-redis.ts sends as many from four processes as from one', async () => {
-    const env = { ...process.env, REDIS_URL: redis.url };
-    const { stdout } = await run(process.execPath, [await compile('notifications-redis.ts')], { cwd: FOLDER, env });
+    const stdout = await outputOf('notifications-redis.ts', { REDIS_URL: redis.url });
     expect(stdout).toContain('20 in total');
     const marks = stdout.split('\n').map((line) => line.match(/✓/g)?.length ?? 0);
     expect(Math.max(...marks)).toBeLessThanOrEqual(6);

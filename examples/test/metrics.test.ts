@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { RedisServer } from '@rollgate/test-support';
-import { start } from './support/example-server.js';
+import { outputOf, start } from './support/example-server.js';
 
 /** The output of either example, as text for Prometheus or as JSON. */
 function samples(metrics: string): Record<string, number> {
@@ -65,9 +62,7 @@ describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file
 });
 
 test('metrics-outgoing.ts counts the responses, waits and quotas of calls', async () => {
-  const folder = join(__dirname, '..');
-  const tsx = join(folder, 'node_modules/.bin/tsx');
-  const { stdout } = await promisify(execFile)(tsx, ['metrics-outgoing.ts'], { cwd: folder });
+  const stdout = await outputOf('metrics-outgoing.ts');
   const sampleOf = (sample: string) =>
     stdout
       .split('\n')

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 export const FOLDER = join(__dirname, '../..');
@@ -23,6 +24,12 @@ export async function compile(file: string, change = (source: string) => source)
   const stdin = { contents, sourcefile: file, resolveDir: FOLDER, loader: 'ts' as const };
   await build({ stdin, outfile: program, bundle: true, packages: 'external', platform: 'node', format: 'esm' });
   return program;
+}
+
+/** Runs an example that ends by itself, and returns what it prints. */
+export async function outputOf(file: string, env: Record<string, string> = {}): Promise<string> {
+  const options = { cwd: FOLDER, env: { ...process.env, ...env } };
+  return (await promisify(execFile)(process.execPath, [await compile(file)], options)).stdout;
 }
 
 const children: ChildProcess[] = [];

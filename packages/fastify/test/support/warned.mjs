@@ -1,5 +1,6 @@
 // Serves an app for each scenario of the first argument, one after the other, and prints the codes of the warnings. In its
-// own process, because it reads the warnings of the process. Each scenario loads Rollgate again: a copy warns only once.
+// own process, because it reads the warnings of the process. A copy of Rollgate warns only once, so the scenario after a
+// warning loads it again.
 import { createRequire } from 'node:module';
 import { setImmediate as flushPromises } from 'node:timers/promises';
 
@@ -13,14 +14,16 @@ process.on('warning', ({ name, code }) => {
   if (name === 'RollgateWarning') codes.push(code);
 });
 
-function loadAgain() {
-  for (const path of Object.keys(require.cache)) if (OURS.test(path)) delete require.cache[path];
+/** Returns the packages, as a copy that has not warned yet. */
+function load() {
+  if (codes.length > 0) for (const path of Object.keys(require.cache)) if (OURS.test(path)) delete require.cache[path];
+  codes = [];
   return { MemoryStore: require('@rollgate/core').MemoryStore, rateLimit: require('@rollgate/fastify').default };
 }
 
 async function serve({ proxies, hasKey, isShared, isLate, isTwice, isPerRequest, routes = 1, options, ...scenario }) {
   const { headers = { 'x-forwarded-for': '198.51.100.7' } } = scenario;
-  const { MemoryStore, rateLimit } = loadAgain();
+  const { MemoryStore, rateLimit } = load();
   const trustProxy = proxies === undefined ? scenario.trustProxy : (address) => proxies.includes(address);
   const app = fastify({ ...(trustProxy === undefined ? {} : { trustProxy }), forceCloseConnections: true });
   const key = hasKey ? () => 'all' : undefined;
@@ -49,6 +52,5 @@ for (const scenario of scenarios) {
   const statuses = await serve(scenario);
   await flushPromises(); // The process emits a warning a tick later.
   results.push({ codes, statuses });
-  codes = [];
 }
 console.log(JSON.stringify(results));
