@@ -23,7 +23,7 @@ beforeAll(async () => {
   other = await RedisServer.start();
   observer = new Redis({ port: server.port, enableReadyCheck: false }); // Sends commands even while the server loads.
   observer.on('error', () => {});
-  await server.run('EVAL', "for i = 1, 3000 do redis.call('SET', 'other:' .. i, string.rep('x', 100)) end", 0);
+  await server.run('EVAL', "for i = 1, 5000 do redis.call('SET', 'other:' .. i, string.rep('x', 100)) end", 0);
   await server.run('SAVE');
 });
 afterEach(() => trial?.stop());

@@ -6,8 +6,8 @@ import { type AppClient, listenersOf } from './fault-client.js';
 import { Load, type Outcome } from './fault-load.js';
 import { ProcessTime } from './process-time.js';
 
-/** The default of `timeout`. */
-export const TIMEOUT_MS = 500;
+/** Longer than the default. If a busy machine exceeded it, that would be another outage. */
+export const TIMEOUT_MS = 2000;
 /** How long after its deadline a call may settle, by {@link ProcessTime}. */
 export const SLACK_MS = 250;
 /** A timeout that a busy machine does not exceed. */
