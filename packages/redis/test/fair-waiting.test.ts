@@ -270,7 +270,7 @@ test.each<[string, Limits, number]>([
   ],
 ])('a check of %s takes one command more for each queue if nobody waits', async (_, limits, queueCount) => {
   const store = new RedisStore({ client: redis.connect() });
-  const plain = new RateLimiter({ limits, prefix: `${prefix}-plain`, store });
+  const plain = new RateLimiter({ limits, prefix: `${prefix}-plain`, store, timeout: '1m' });
   const fair = await join(limits);
   const limiters = [plain, fair];
   for (const limiter of limiters) await Promise.all([limiter.check('api'), limiter.check('api', { cost: 2 })]);
