@@ -17,7 +17,7 @@ const codesIn = (text: string, pattern = CODE) => [...text.matchAll(pattern)].ma
 const WITHOUT_CODE = [
   'core/src/custom/transaction-batch.ts',
   'fetch/src/fetch/copy-for-settle.ts',
-  'fetch/src/fetch/unsent-body.ts',
+  'fetch/src/calls/unsent-body.ts',
   'postgres/src/store/explain-error.ts',
   'postgres/src/store/with-connection.ts',
   'redis/src/clients/glide-redelivery.ts',
