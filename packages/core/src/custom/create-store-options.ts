@@ -48,7 +48,7 @@ export interface CreateStoreOptions {
    */
   clock?: Clock | 'database' | undefined;
   /**
-   * An object that stands for the data, such as the client. Pass the same object to all stores that use the same rows.
+   * An object that identifies the data, such as the client. Pass the same object to all stores that use the same rows.
    *
    * @defaultValue the store
    */

@@ -75,7 +75,7 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
   }
 
   /**
-   * Passes on what the response of a call reports about the quota, and closes the call, in one atomic step for all limits.
+   * Records what the response of a call reports about the quota, and closes the call, in one atomic step for all limits.
    *
    * The numbers count as of the time at which the call was checked. They replace older ones. If another response has arrived
    * since that check, the lower count of the same window stays. Limits without numbers settle to `cost`, or stay open with `keepOpen`.
@@ -89,7 +89,7 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
     options: Omit<TellOptions<NoInfer<Name>>, 'ageMs'>,
   ): Promise<void>;
   /**
-   * Passes on what a server reports about the quota of a key, and closes no call. Use it for what other clients receive, and
+   * Records what a server reports about the quota of a key, and closes no call. Use it for what other clients receive, and
    * for requests that only read the quota.
    *
    * @param key One key for all limits of {@link toldQuota}, or one for each of some of them.

@@ -90,7 +90,7 @@ export interface Store {
   readonly guard?: StoreGuard;
   /** The clock by which the store decides, if it reads one in this process. */
   readonly clock?: Clock | undefined;
-  /** An object that stands for the data, such as a client. Stores that use the same rows have the same `backend`. */
+  /** An object that identifies the data, such as a client. Stores that use the same rows have the same `backend`. */
   readonly backend?: object;
   /**
    * For a store whose parts fail independently, such as the nodes of a Cluster. Returns the name of the part that holds

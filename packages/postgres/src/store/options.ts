@@ -9,7 +9,7 @@ import { Notifications } from './notifications.js';
 /** Options of {@link PostgresStore}. */
 export interface PostgresStoreOptions {
   /**
-   * A `Pool` of `pg`, the function `sql` of Postgres.js, or a database of PGlite. With Prisma or Drizzle, pass the pool
+   * A `Pool` of `pg`, the function `sql` of Postgres.js, or a `PGlite` instance. With Prisma or Drizzle, pass the pool
    * that they use. The store uses one connection at a time for checks, and never closes the client.
    */
   client: PostgresClient;
@@ -23,15 +23,15 @@ export interface PostgresStoreOptions {
    */
   synchronousCommit?: boolean | undefined;
   /**
-   * How often the store searches 64 pages of the table for expired rows and deletes them, as a duration. It does so after a
-   * check, and continues at once where it finds many. `false` and a `clock` turn this off.
+   * How often the store searches the next 64 pages of the table for expired rows and deletes them, as a duration. It does so
+   * after a check, and continues at once where it finds many. `false` and a `clock` turn this off.
    *
    * @defaultValue `'5s'`
    */
   sweep?: Duration | false | undefined;
   /**
    * A connection that receives notifications. With it, callers of `wait` continue as soon as another process frees quota. It is
-   * a connected `Client` of `pg`, the function of Postgres.js or a database of PGlite. It must not go through PgBouncer in
+   * a connected `Client` of `pg`, the function of Postgres.js or a `PGlite` instance. It must not go through PgBouncer in
    * transaction mode. Set it in all processes, because each notifies the others only if it is set.
    *
    * @defaultValue none: they try again at the end of the wait that the store last reported
