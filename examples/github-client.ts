@@ -31,6 +31,6 @@ async function read(name: string): Promise<Repository> {
 
 const names = Array.from({ length: 80 }, (_, index) => `rollgate-js/repository-${index + 1}`);
 const repositories = await Promise.all(names.map(read));
-api.close();
+await api.close();
 
 console.log(`${repositories.length} repositories read, ${waits} calls waited, ${stop()} rejected`);

@@ -46,7 +46,7 @@ subscribe('rollgate:fetch:response', (message) => {
 const { url, stop } = await startFakeGithub(); // In your app: const url = 'https://api.github.com'.
 const api = createFetch({ bucket: () => 'my-app', dialects: [github()] });
 await Promise.all(Array.from({ length: 50 }, (_, index) => api(`${url}/repos/rollgate-js/repository-${index + 1}`)));
-api.close();
+await api.close();
 stop();
 
 console.log(await registry.metrics());

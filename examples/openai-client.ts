@@ -37,7 +37,7 @@ async function complete(input: string): Promise<Reply> {
 
 const prompts = Array.from({ length: 40 }, (_, index) => `Summarize page ${index + 1}. `.repeat(10));
 const replies = await Promise.all(prompts.map(complete));
-api.close();
+await api.close();
 
 const tokens = replies.reduce((sum, { usage }) => sum + usage.total_tokens, 0);
 console.log(`${replies.length} replies, ${tokens} tokens, ${stop()} rejected`);

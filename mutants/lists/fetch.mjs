@@ -22,11 +22,16 @@ export const fetch = [
       ['the body of a call that is not sent stays open', '    cancelBody(stream, error);\n', ''],
       [
         'a call whose connection breaks stays open',
-        'await calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));',
+        'void calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));',
         '',
       ],
       ['the response to another server counts', 'origin !== started.plan.request.url.origin', 'false'],
     ],
+  ),
+  ...of(
+    'fetch/create-fetch.ts',
+    ['settle'],
+    [['a response waits for the store', 'const finished = calls.', 'const finished: any = await calls.']],
   ),
   ...of(
     'calls/unsent-body.ts',
@@ -120,7 +125,7 @@ export const fetch = [
     'calls/outgoing-calls.ts',
     ['failures', 'unexpected-values'],
     [
-      ['a call that is closed during a pause stays open', 'await limiter.refund(decision).catch(() => {});\n', ''],
+      ['a call that is closed during a pause stays open', 'void this.closing.fail({ plan, decision }, true);', ''],
       ['a step of the clock is not noticed', 'clock.timeOf(date, nowMs, steadyMs)', 'clock.timeOf(date, nowMs)'],
     ],
   ),
@@ -128,15 +133,20 @@ export const fetch = [
     'calls/closing-calls.ts',
     ['create-fetch', 'failures', 'shared-store', 'settle'],
     [
-      ['a block holds for this process alone', 'await this.#options.limiter.block(key, retryAfterMs);', ''],
+      [
+        'a block holds for this process alone',
+        'return this.#options.limiter.block(key, retryAfterMs);',
+        'return undefined;',
+      ],
       ['a call that was not sent counts', 'isUnsent ? limiter', 'false ? limiter'],
       [
         'what a response reports is not shared',
-        'await limiter.tell(decision, { told, cost, keepOpen });',
-        'await limiter.settle(decision, { cost });',
+        'limiter.tell(decision, { told, cost, keepOpen })',
+        'limiter.settle(decision, { cost })',
       ],
-      ['a quota that a response names has no numbers', '    if (others === undefined) return;\n', '    return;\n'],
+      ['a quota that a response names has no numbers', 'if (others !== undefined) {', 'if (false) {'],
       ['a call that is being read frees its slots', '{ told, cost, keepOpen }', '{ told, cost }'],
+      ['closing ends before the store knows all', 'this.#pending.add(done);', ''],
       ['the numbers of a stream count at its end', 'if (Object.keys(told).length > 0)', 'if (!keepOpen)'],
     ],
   ),

@@ -75,6 +75,58 @@ test("a response that cannot be copied is the caller's, and counts as estimated"
   expect(warn).toHaveBeenCalledTimes(1);
 });
 
+describe('a store that is slow', () => {
+  /** A store that confirms what closes calls when a test says so. */
+  class SlowStore extends MemoryStore {
+    confirm = () => {};
+    readonly #confirmed = new Promise<void>((resolve) => {
+      this.confirm = resolve;
+    });
+
+    override async settle(...args: Parameters<MemoryStore['settle']>): Promise<void> {
+      await this.#confirmed;
+      super.settle(...args);
+    }
+
+    override charge(...args: Parameters<MemoryStore['charge']>): never {
+      return this.#confirmed.then(() => super.charge(...args)) as never;
+    }
+  }
+
+  test.each<[string, number, Partial<FetchOptions>]>([
+    ['a response', 200, {}],
+    ['a response that is settled', 200, { settle: () => ({ budget: 1 }) }],
+    ['a rejection that is not repeated', 429, { retry: false }],
+  ])('does not delay %s, and `close` waits for it', async (_, status, options) => {
+    const slow = new SlowStore();
+    const limited = createFetch({ store: slow, ...options, fetch: async () => new Response('ok', { status }) });
+    const response = await limited('https://api.example');
+    expect([response.status, await response.text()]).toEqual([status, 'ok']);
+    let isClosed = false;
+    const closed = limited.close().then(() => {
+      isClosed = true;
+    });
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    expect(isClosed).toBe(false);
+    slow.confirm();
+    await closed;
+  });
+
+  test('does not delay an error, but another attempt, which would wait for the one before', async () => {
+    const slow = new SlowStore();
+    const broken = createFetch({ store: slow, fetch: () => Promise.reject(new Error('broken')) });
+    await expect(broken('https://api.example')).rejects.toThrow('broken');
+    const headers = { 'retry-after': '0' };
+    const statuses = [429, 200];
+    const fetch = async () => new Response('ok', { status: statuses.shift()!, headers });
+    const call = createFetch({ store: slow, bucket: () => 'other', fetch })('https://api.example');
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    expect(statuses).toEqual([200]);
+    slow.confirm();
+    expect((await call).status).toBe(200);
+  });
+});
+
 describe('the quota that the headers of a stream report', () => {
   const slots = concurrency({ limit: 9, lease: '30s' });
   const own = { ...limits, slots };

@@ -66,13 +66,18 @@ test('slots of one process are free for others as soon as its call ends', async 
   const limits = { atOnce: concurrency({ limit: 1, lease: '1h' }) };
   const create = () =>
     createFetch({ store: createStore(), prefix: 'slots', limits, maxWait: '1s', storeTimeout: '30s' });
-  for (const limited of [create(), create()]) expect((await limited(api.url)).status).toBe(200);
+  for (const limited of [create(), create()]) {
+    expect((await limited(api.url)).status).toBe(200);
+    await limited.close(); // Resolves when the store knows that the call has ended.
+  }
 });
 
 test('`Retry-After` holds for other processes, too', async () => {
   api.answerWith({ status: 429, headers: { 'retry-after': '600' } });
   const create = () => createFetch({ store: createStore(), prefix: 'retry', storeTimeout: '30s' });
-  expect((await create()(api.url)).status).toBe(429);
+  const one = create();
+  expect((await one(api.url)).status).toBe(429);
+  await one.close();
   await expect(create()(api.url)).rejects.toMatchObject(TIMEOUT);
 });
 

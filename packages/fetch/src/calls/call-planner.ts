@@ -33,7 +33,7 @@ interface QuotaLimit {
 }
 
 /** What a response reports, for the limits that it concerns. */
-interface Learned {
+export interface Learned {
   /** The numbers for limits of the call, by their names. */
   readonly told: Readonly<Record<string, Told>>;
   /** Those for limits that the call did not have. */

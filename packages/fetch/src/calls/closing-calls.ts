@@ -1,14 +1,21 @@
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
-import type { CallPlanner } from './call-planner.js';
+import type { CallPlanner, Learned } from './call-planner.js';
 import { BUCKET_BLOCK, ROUTE_BLOCK } from './outgoing-limits.js';
 import type { StartedCall } from './started-call.js';
 
-/** Closes calls, and shares what their responses report. Its methods never reject, because the store publishes its failures. */
+type OpenCall = Pick<StartedCall, 'plan' | 'decision'>;
+
+/**
+ * Closes calls, and shares what their responses report. Its methods send this to the store at once, so that it comes before the next
+ * check of this process. They never reject, because the store publishes its failures.
+ */
 export class ClosingCalls {
   readonly #options: ResolvedOptions;
   readonly #planner: CallPlanner;
+  /** What the store has not confirmed yet. */
+  readonly #pending = new Set<Promise<void>>();
 
   constructor(options: ResolvedOptions, planner: CallPlanner) {
     this.#options = options;
@@ -20,17 +27,14 @@ export class ClosingCalls {
    *
    * @param keepOpen Whether the call stays open for {@link settle}, except in the quotas that the response reports.
    */
-  async finish(call: StartedCall, report: Report, keepOpen = false): Promise<void> {
-    // The block comes first, because the end of the call may let another one start.
-    await this.#block(call, report).catch(() => {});
-    const told = this.#tell(call, report, keepOpen);
-    await (keepOpen ? told.catch(() => {}) : told.catch(() => this.fail(call, false)));
+  finish(call: StartedCall, report: Report, keepOpen = false): Promise<void> {
+    return this.#track(this.#finish(call, report, keepOpen));
   }
 
   /** Closes a call that {@link finish} has kept open, with the actual cost. */
-  async settle({ plan, decision }: StartedCall, report: Report, actual: CallCost): Promise<void> {
+  settle({ plan, decision }: OpenCall, report: Report, actual: CallCost): Promise<void> {
     const cost = this.#costOf(plan, { ...report.cost, ...actual });
-    await this.#options.limiter.settle(decision, { cost }).catch(() => {});
+    return this.#track(this.#options.limiter.settle(decision, { cost }));
   }
 
   /**
@@ -38,28 +42,58 @@ export class ClosingCalls {
    *
    * @param isUnsent Whether it surely has not reached the server. Otherwise, it counts as used.
    */
-  async fail({ plan, decision }: StartedCall, isUnsent: boolean): Promise<void> {
+  fail({ plan, decision }: OpenCall, isUnsent: boolean): Promise<void> {
     const { limiter } = this.#options;
-    const closed = isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost: this.#costOf(plan, {}) });
-    await closed.catch(() => {}); // The caller gets the error of the connection.
+    const cost = this.#costOf(plan, {});
+    return this.#track(isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost }));
   }
 
-  async #block({ plan: { bucket, place } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<void> {
-    if (retryAfterMs < 1 || scope === 'call') return;
+  /** Resolves when the store has confirmed all that has been sent to it, or has failed. */
+  async confirmed(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  #track(sent: Promise<void>): Promise<void> {
+    const done = sent.catch(() => {}).finally(() => this.#pending.delete(done));
+    this.#pending.add(done);
+    return done;
+  }
+
+  async #finish(call: StartedCall, report: Report, keepOpen: boolean): Promise<void> {
+    try {
+      const learned = this.#planner.learn(call.plan, report);
+      const blocked = this.#block(call, report);
+      // The block comes first, because the end of the call may let another one start.
+      if (blocked !== undefined) await blocked.catch(() => {});
+      await this.#tell(call, report, learned, keepOpen);
+    } catch {
+      if (!keepOpen) await this.fail(call, false);
+    }
+  }
+
+  #block({ plan: { bucket, place } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<unknown> | undefined {
+    if (retryAfterMs < 1 || scope === 'call') return undefined;
     const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: place };
-    await this.#options.limiter.block(key, retryAfterMs);
+    return this.#options.limiter.block(key, retryAfterMs);
   }
 
   /** Shares the numbers of a response. Unless the call stays open, units that the response does not report count as used. */
-  async #tell({ plan, decision, sentMs }: StartedCall, report: Report, keepOpen: boolean): Promise<void> {
+  async #tell(
+    { plan, decision, sentMs }: StartedCall,
+    report: Report,
+    { told, others }: Learned,
+    keepOpen: boolean,
+  ): Promise<void> {
     const { limiter, clock = performance } = this.#options;
-    const { told, others } = this.#planner.learn(plan, report);
     const cost = keepOpen ? {} : this.#costOf(plan, report.cost ?? {});
-    if (Object.keys(told).length > 0) await limiter.tell(decision, { told, cost, keepOpen });
-    else if (!keepOpen) await limiter.settle(decision, { cost });
-    if (others === undefined) return;
-    const ageMs = clock.now() - sentMs;
-    await limiter.tell(others.key, { told: others.told, limits: others.limits, ageMs });
+    const sent: Promise<void>[] = [];
+    if (others !== undefined) {
+      const { key, ...numbers } = others;
+      sent.push(limiter.tell(key, { ...numbers, ageMs: clock.now() - sentMs }));
+    }
+    if (Object.keys(told).length > 0) sent.push(limiter.tell(decision, { told, cost, keepOpen }));
+    else if (!keepOpen) sent.push(limiter.settle(decision, { cost }));
+    await Promise.all(sent);
   }
 
   /** What a call has cost in all limits. Its slots become free. */

@@ -44,17 +44,18 @@ export class OutgoingCalls {
     this.closing = new ClosingCalls(options, this.#planner);
     this.#pauses = new Pauses(options.clock);
     this.#waits = new WaitEvents(options);
-    const close = () => this.close();
+    const close = () => void this.close();
     signal?.addEventListener('abort', close);
     this.#ignoreSignal = () => signal?.removeEventListener('abort', close);
     if (signal?.aborted) close();
   }
 
-  /** Ends all waits and rejects later calls. */
-  close(): void {
-    this.#options.limiter.close();
+  /** Ends all waits and rejects later calls. Resolves when the store has what the responses have reported. */
+  async close(): Promise<void> {
+    void this.#options.limiter.close();
     this.#pauses.close();
     this.#ignoreSignal();
+    await this.closing.confirmed();
   }
 
   /**
@@ -87,8 +88,8 @@ export class OutgoingCalls {
     if (this.#waits.hasSubscribers) void this.#waits.publishIfWaiting(plan, waiting);
     const decision = await waiting;
     // The store may not have kept the block of the rejection.
-    await this.#pauses.until(retryMs, signal).catch(async (reason) => {
-      await limiter.refund(decision).catch(() => {});
+    await this.#pauses.until(retryMs, signal).catch((reason) => {
+      void this.closing.fail({ plan, decision }, true);
       throw reason;
     });
     const sentMs = clock.now();

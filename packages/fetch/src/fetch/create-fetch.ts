@@ -23,9 +23,10 @@ export interface RateLimitedFetch {
   (...args: Parameters<Fetch>): ReturnType<Fetch>;
   /**
    * Ends all waits, and rejects all later calls. A call that waits rejects, or resolves to its last rejection if it has one. Calls
-   * that have been sent go on.
+   * that have been sent go on. Await the promise before you close the connection of the store. It resolves when the store has what
+   * the responses so far have reported.
    */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -43,7 +44,7 @@ export interface RateLimitedFetch {
  *
  * const api = createFetch({ bucket: () => 'my-app', dialects: [github()] });
  * // Then call it like `fetch`: await api('https://api.github.com/zen');
- * api.close();
+ * await api.close();
  * ```
  */
 export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
@@ -84,7 +85,7 @@ async function sendWithinLimits(
     const started = await startOr(rejection, calls, call, { attempt, waitMs });
     if (started === undefined) return rejection!.take();
     rejection?.discard();
-    const { response, report } = await sendOnce(calls, started, functions, call.args);
+    const { response, report, finished } = await sendOnce(calls, started, functions, call.args);
     if (call.signal?.aborted) {
       response.body?.cancel().catch(() => {});
       throw call.signal.reason;
@@ -93,6 +94,7 @@ async function sendWithinLimits(
     waitMs -= started.waitedMs;
     if (!isRejected || attempt === attempts || !mayRetry || !report.mayRetry || retryAfterMs > waitMs) return response;
     rejection = new Rejection(response, report);
+    await finished; // The next attempt must not wait for this one.
   }
 }
 
@@ -115,13 +117,13 @@ async function startOr(
   }
 }
 
-/** Sends a request, and closes the call in any case. */
+/** Sends a request, and closes the call in any case. The caller need not wait until the store knows that. */
 async function sendOnce(
   calls: OutgoingCalls,
   started: StartedCall,
   { send, settle, clock }: Functions,
   args: Parameters<Fetch>,
-): Promise<{ response: Response; report: Report }> {
+): Promise<{ response: Response; report: Report; finished: Promise<void> }> {
   try {
     const response = await send(...args);
     const { origin } =
@@ -130,15 +132,15 @@ async function sendOnce(
     const body = calls.readsBody(head) ? await readJson(response, clock) : undefined;
     const report = calls.read(started, { ...head, body }, origin !== started.plan.request.url.origin);
     const mustSettle = settle !== undefined && !report.isRejected;
-    await calls.closing.finish(started, report, mustSettle);
+    const finished = calls.closing.finish(started, report, mustSettle);
     // The copy is read while the caller reads the response. The call stays open until then.
     if (mustSettle)
       void settleCost(settle, response, started.plan.request).then((cost) =>
         calls.closing.settle(started, report, cost),
       );
-    return { response, report };
+    return { response, report, finished };
   } catch (error) {
-    await calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));
+    void calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));
     throw error;
   }
 }

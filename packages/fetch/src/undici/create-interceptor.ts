@@ -20,9 +20,10 @@ export interface RateLimitInterceptor {
   (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch;
   /**
    * Ends all waits, and fails all later calls. A call that waits fails, or gets its last rejection if it has one. Calls that have
-   * been sent go on.
+   * been sent go on. Await the promise before you close the connection of the store. It resolves when the store has what the
+   * responses so far have reported.
    */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**

@@ -171,12 +171,12 @@ export class LimitedDispatch implements Handler {
   }
 
   async #repeat(held: HeldResponse, report: Report): Promise<void> {
-    await this.#finished;
     if (this.#controller.aborted) throw this.#controller.reason;
     if (!this.#canRetry(report)) {
       this.#passOn(held);
       return;
     }
+    await this.#finished; // The next attempt must not wait for this one.
     this.#rejection = report;
     this.#report = undefined;
     this.#call = undefined;
