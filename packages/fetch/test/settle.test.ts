@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { concurrency, MemoryStore, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { until } from '@rollgate/test-support';
@@ -62,6 +64,26 @@ test('a copy that is read late is whole, with the address of the response', asyn
   startReading();
   await until('the call is closed', async () => (await remaining()) === 70);
   expect(warn).not.toHaveBeenCalled();
+});
+
+test('the copy has the status of the response, also one that no standard knows', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end('HTTP/1.1 999 \u62d2\u7edd\r\ncontent-length: 2\r\n\r\n{}'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const limited = createFetch({
+    ...{ store, limits, bucket: () => 'me' },
+    settle: async ({ status, statusText, ok }) => ({
+      budget: status === 999 && statusText === '\u62d2\u7edd' && !ok ? 3 : 0,
+    }),
+  });
+  const response = await limited(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  expect([response.status, await response.text()]).toEqual([999, '{}']);
+  await until('the call is closed', async () => (await remaining()) === 97);
+  expect(warn).not.toHaveBeenCalled();
+  server.close();
 });
 
 test("a response that cannot be copied is the caller's, and counts as estimated", async () => {

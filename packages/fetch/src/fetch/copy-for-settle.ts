@@ -3,6 +3,9 @@ import { finished, isReadable } from 'node:stream';
 /** `node:stream` takes web streams, too, which its types do not know. */
 type NodeStream = NodeJS.ReadableStream;
 
+/** What a `Response` that is created here would have otherwise. */
+const VALUES = ['url', 'redirected', 'type', 'status', 'statusText', 'ok'] as const;
+
 /** A copy of a response, for as long as `settle` needs it. */
 export interface SettleCopy {
   readonly response: Response;
@@ -24,9 +27,10 @@ export function copyForSettle(original: Response): SettleCopy {
     isCanceled = isReadable(source as unknown as NodeStream) === true;
     if (isCanceled) end(new DOMException('The caller has canceled the body', 'AbortError'));
   });
-  const { url, redirected, type } = original;
-  const values = { url: { value: url }, redirected: { value: redirected }, type: { value: type } };
-  const response = Object.defineProperties(new Response(body, copy), values);
+  // A server may send a status that no constructor takes, such as 999, or such a text.
+  const init = { headers: copy.headers, status: original.status > 599 ? 200 : original.status };
+  const values = VALUES.map((name) => [name, { value: original[name] }] as const);
+  const response = Object.defineProperties(new Response(body, init), Object.fromEntries(values));
   return { response, isCanceled: () => isCanceled, end };
 }
 
