@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { concurrency, MemoryStore, rollingWindow } from '@rollgate/core';
+import { concurrency, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { until } from '@rollgate/test-support';
 import { createFetch, type FetchOptions, openai } from '../src';
@@ -95,6 +95,27 @@ test("a response that cannot be copied is the caller's, and counts as estimated"
   expect(await limited('https://api.example')).toBe(plain);
   await until('the call is closed', async () => (await remaining()) === 60);
   expect(warn).toHaveBeenCalledTimes(1);
+});
+
+test('a `settle` that never returns frees its slot after `maxBlock`', async () => {
+  const clock = manualClock(1_000_000);
+  const slots = concurrency({ limit: 1, lease: '30s' });
+  let sent = 0;
+  const limited = createFetch({
+    ...{ store: new MemoryStore({ clock }), limits: { slots }, maxWait: '2h' },
+    settle: () => new Promise(() => {}),
+    fetch: async () => {
+      sent++;
+      return new Response('ok');
+    },
+  });
+  await limited('https://api.example');
+  const next = limited('https://api.example');
+  clock.advance('59m');
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  expect(sent).toBe(1);
+  clock.advance('1m');
+  expect((await next).status).toBe(200);
 });
 
 describe('a store that is slow', () => {

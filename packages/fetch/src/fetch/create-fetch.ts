@@ -56,7 +56,8 @@ export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
   const { fetch: original } = globalThis;
   const send: Fetch = (...args) =>
     (options.fetch ?? (created.has(globalThis.fetch) ? original : globalThis.fetch))(...args);
-  const functions = { send, isGlobal: options.fetch === undefined, settle: options.settle, clock: resolved.clock };
+  const { clock, maxBlockMs } = resolved;
+  const functions = { send, isGlobal: options.fetch === undefined, settle: options.settle, clock, maxBlockMs };
   const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, resolved, functions, args);
   created.add(limited);
   return Object.assign(limited, { close: () => calls.close() });
@@ -68,6 +69,7 @@ interface Functions {
   readonly isGlobal: boolean;
   readonly settle: FetchOptions['settle'];
   readonly clock: Clock | undefined;
+  readonly maxBlockMs: number;
 }
 
 async function sendWithinLimits(
@@ -121,7 +123,7 @@ async function startOr(
 async function sendOnce(
   calls: OutgoingCalls,
   started: StartedCall,
-  { send, settle, clock }: Functions,
+  { send, settle, clock, maxBlockMs }: Functions,
   args: Parameters<Fetch>,
 ): Promise<{ response: Response; report: Report; finished: Promise<void> }> {
   try {
@@ -134,10 +136,10 @@ async function sendOnce(
     const mustSettle = settle !== undefined && !report.isRejected;
     const finished = calls.closing.finish(started, report, mustSettle);
     // The copy is read while the caller reads the response. The call stays open until then.
-    if (mustSettle)
-      void settleCost(settle, response, started.plan.request).then((cost) =>
-        calls.closing.settle(started, report, cost),
-      );
+    if (mustSettle) {
+      const settled = settleCost(settle, response, started.plan.request, { clock, maxBlockMs });
+      void settled.then((cost) => calls.closing.settle(started, report, cost));
+    }
     return { response, report, finished };
   } catch (error) {
     void calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));

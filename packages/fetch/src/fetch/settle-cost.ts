@@ -1,22 +1,33 @@
+import type { Clock } from '@rollgate/core';
+import { MAX_TIMER_MS, scheduleAfter, startBackgroundTimer } from '@rollgate/core/store';
 import type { CallRequest } from '../dialects/dialect.js';
 import type { CallCost, FetchOptions } from '../options/fetch-options.js';
 import { validateCost } from '../options/validate-cost.js';
 import { warnOfError } from '../warn-of-error.js';
 import { copyForSettle, type SettleCopy } from './copy-for-settle.js';
 
+type Settle = NonNullable<FetchOptions['settle']>;
+
+/** How long `settle` may take, and by which clock. */
+interface Bound {
+  readonly maxBlockMs: number;
+  readonly clock: Clock | undefined;
+}
+
 /**
- * Returns the actual cost of a call. If `settle` fails, the estimate stays, and the process emits one warning. It emits none if the
- * caller has canceled the body.
+ * Returns the actual cost of a call. If `settle` fails or takes too long, the estimate stays, and the process emits one warning. It
+ * emits none if the caller has canceled the body.
  */
 export async function settleCost(
-  settle: NonNullable<FetchOptions['settle']>,
+  settle: Settle,
   response: Response,
   request: CallRequest,
+  bound: Bound,
 ): Promise<CallCost> {
   let copy: SettleCopy | undefined;
   try {
     copy = copyForSettle(response);
-    return validateCost('settle', await settle(copy.response, request));
+    return validateCost('settle', await withinBound(settle(copy.response, request), bound));
   } catch (error) {
     if (copy?.isCanceled()) return {};
     const message = 'The option `settle` of createFetch failed, so a call counts as estimated';
@@ -25,4 +36,24 @@ export async function settleCost(
   } finally {
     copy?.end();
   }
+}
+
+/** Rejects if `settle` takes too long. A call must not stay open for ever, because it may have slots. */
+async function withinBound(cost: ReturnType<Settle>, { maxBlockMs, clock }: Bound): Promise<CallCost> {
+  let cancelTimer = () => {};
+  const timeout = new Promise<never>((_, reject) => {
+    cancelTimer = startTimer(maxBlockMs, () => reject(timeoutError(maxBlockMs)), clock);
+  });
+  return Promise.race([cost, timeout]).finally(() => cancelTimer());
+}
+
+/** A timer of the real time that keeps no process alive. */
+function startTimer(delayMs: number, onEnd: () => void, clock: Clock | undefined): () => void {
+  if (clock !== undefined) return scheduleAfter(delayMs, onEnd, clock);
+  const timer = startBackgroundTimer(onEnd, Math.min(delayMs, MAX_TIMER_MS));
+  return () => clearTimeout(timer);
+}
+
+function timeoutError(ms: number): Error {
+  return new DOMException(`it has not returned after ${ms} ms (\`maxBlock\`)`, 'TimeoutError');
 }

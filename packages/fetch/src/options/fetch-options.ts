@@ -59,7 +59,8 @@ export interface CallOptions {
    */
   maxWait?: Duration | undefined;
   /**
-   * How long a response stops calls at most, whatever its headers contain. After that, calls start again.
+   * How long a response stops calls at most, whatever its headers contain. After that, calls start again. Also how long `settle` of
+   * `createFetch` may take.
    *
    * @defaultValue 1 hour
    */
