@@ -51,15 +51,25 @@ export const fetch = [
     'fetch/copy-for-settle.ts',
     ['settle'],
     [
-      ['a caller that cancels keeps the copy open', 'if (isCanceled)', 'if (false)'],
+      ['a caller that cancels keeps the copy open', 'end(new DOMException(', 'void (new DOMException('],
+      ['a body that breaks is a failure', '          isBroken = true;\n', ''],
+      ['a status that no constructor takes fails', 'original.status > 599 ?', 'false ?'],
+      ['the copy has another status', "'status', 'statusText', 'ok'", "'statusText', 'ok'"],
       [
         'a copy ends when the caller has read everything',
-        'isCanceled = isReadable(source as unknown as NodeStream) === true',
-        'isCanceled = true',
+        'if (isReadable(source as unknown as NodeStream) === true)',
+        'if (true)',
       ],
     ],
   ),
-  ...of('fetch/settle-cost.ts', ['settle'], [['a copy that is not read stays open', 'copy?.end();', '']]),
+  ...of(
+    'fetch/settle-cost.ts',
+    ['settle'],
+    [
+      ['a copy that is not read stays open', 'copy?.end();', ''],
+      ['a function that never returns keeps its slot', 'Promise.race([cost, timeout])', 'Promise.race([cost])'],
+    ],
+  ),
   ...of(
     'fetch/call-of.ts',
     ['arguments', 'create-fetch', 'unexpected-values'],

@@ -66,6 +66,35 @@ test('a copy that is read late is whole, with the address of the response', asyn
   expect(warn).not.toHaveBeenCalled();
 });
 
+test.each([
+  ['an aborted call', AbortSignal.abort().reason],
+  ['a broken connection', new TypeError('terminated')],
+])('the body of %s is no failure of `settle`', async (_, error) => {
+  let failBody = () => {};
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode('{'));
+      failBody = () => controller.error(error);
+    },
+  });
+  let read = (_: unknown) => {};
+  const isRead = new Promise((resolve) => {
+    read = resolve;
+  });
+  const settle = (response: Response) => {
+    const settled = response.text().then(() => ({ budget: 1 }));
+    settled.catch(read);
+    return settled;
+  };
+  const response = await create(() => new Response(body), settle)('https://api.example');
+  failBody();
+  await expect(response.text()).rejects.toBe(error);
+  expect(await isRead).toBe(error);
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  expect(await remaining()).toBe(60);
+  expect(warn).not.toHaveBeenCalled();
+});
+
 test('the copy has the status of the response, also one that no standard knows', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {});

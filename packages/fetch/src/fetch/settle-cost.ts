@@ -16,7 +16,7 @@ interface Bound {
 
 /**
  * Returns the actual cost of a call. If `settle` fails or takes too long, the estimate stays, and the process emits one warning. It
- * emits none if the caller has canceled the body.
+ * emits none if the body has ended early.
  */
 export async function settleCost(
   settle: Settle,
@@ -29,7 +29,7 @@ export async function settleCost(
     copy = copyForSettle(response);
     return validateCost('settle', await withinBound(settle(copy.response, request), bound));
   } catch (error) {
-    if (copy?.isCanceled()) return {};
+    if (copy?.isBroken()) return {};
     const message = 'The option `settle` of createFetch failed, so a call counts as estimated';
     warnOfError('ROLLGATE_SETTLE_FAILED', message, error);
     return {};
