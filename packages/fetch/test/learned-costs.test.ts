@@ -94,6 +94,19 @@ test('a rejection that no quota explains shows nothing of units whose cost is no
   expect(waits).toEqual([]);
 });
 
+test('a rejection with the largest number that a header may have is shared like any other', async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const headers = { ...tokensLeft(most, most), 'retry-after-ms': '1' };
+  const limited = create({ cost: () => ({ tokens: 10 }) });
+  api.answerWith({ status: 429, headers }, { headers });
+  await limited(api.url);
+  waits.length = 0;
+  clock.advance('1s');
+  // While nothing is known, the second call would wait for the first one.
+  await Promise.all([limited(api.url), limited(api.url)]);
+  expect(waits).toEqual([]);
+});
+
 test('an invalid cost rejects its call alone, and later responses count', async () => {
   const costs = [100, Number.NaN, Infinity, 100, 100];
   const limited = create({ cost: () => ({ tokens: costs.shift()! }) });
