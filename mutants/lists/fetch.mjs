@@ -133,8 +133,14 @@ export const fetch = [
   ),
   ...of(
     'calls/outgoing-calls.ts',
-    ['failures', 'unexpected-values'],
+    ['failures', 'unexpected-values', 'create-fetch'],
     [
+      ['old numbers from a cache count', "isStored(head.header('age')) && !given.isRejected", 'false'],
+      [
+        'a rejection from a cache reports no quota',
+        "isStored(head.header('age')) && !given.isRejected",
+        "isStored(head.header('age'))",
+      ],
       ['a call that is closed during a pause stays open', 'void this.closing.fail({ plan, decision }, true);', ''],
       ['a step of the clock is not noticed', 'clock.timeOf(date, nowMs, steadyMs)', 'clock.timeOf(date, nowMs)'],
     ],

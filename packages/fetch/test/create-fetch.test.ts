@@ -158,6 +158,17 @@ describe('a quota that is used up', () => {
     ]);
   });
 
+  test('does not matter in a response from a cache, unless it is a rejection', async () => {
+    const limited = createPatient();
+    const cached = { headers: { ...last.headers, age: '3600' } };
+    api.answerWith(cached, { headers: { ...last.headers, 'x-ratelimit-remaining': '3' } }, cached, {});
+    for (let call = 0; call < 4; call++) await limited(api.url);
+    expect(waits).toEqual([]);
+    api.answerWith({ ...cached, status: 429 }, {});
+    await limited(api.url);
+    expect(waits.map(({ waitMs }) => waitMs)).toEqual([40_000]);
+  });
+
   test('concerns one bucket', async () => {
     const limited = createPatient({ bucket: ({ url }) => url.pathname });
     api.answerWith(last, {});

@@ -123,16 +123,21 @@ export class OutgoingCalls {
     const clock = this.#clocks.get(origin) ?? new ServerClock();
     this.#clocks.set(origin, clock);
     // The `Date` of a response from a cache is that of another response.
-    const date = Number(headers.get('age') ?? 0) > 0 ? undefined : (headers.get('date') ?? undefined);
+    const date = isStored(headers.get('age')) ? undefined : (headers.get('date') ?? undefined);
     return createResponseHead(request, status, headers, clock.timeOf(date, nowMs, steadyMs));
   }
 
-  /** Returns what a response reports. That of another server, after a redirection, concerns this call alone. */
+  /**
+   * Returns what a response reports. That of another server, after a redirection, concerns this call alone. The quotas in a response
+   * from a cache are those of an earlier time.
+   */
   read(call: StartedCall, head: ResponseHead, isForeign = false): Report {
     const { dialects, maxBlockMs } = this.#options;
     const given = readReport(dialects, head, maxBlockMs);
-    const read: Report = isForeign ? { ...given, quotas: [], cost: undefined, scope: 'call' } : given;
-    const { isRejected, quotas } = read;
+    const isOld = isStored(head.header('age')) && !given.isRejected;
+    const quotas = isForeign || isOld ? [] : given.quotas;
+    const read: Report = { ...given, quotas, ...(isForeign && { cost: undefined, scope: 'call' }) };
+    const { isRejected } = read;
     const retryAfterMs = isRejected ? waitAfter(read.retryAfterMs, call.attempt, maxBlockMs) : undefined;
     if (responses.hasSubscribers) {
       const { attempt, waitedMs, plan } = call;
@@ -142,4 +147,9 @@ export class OutgoingCalls {
     }
     return { ...read, retryAfterMs };
   }
+}
+
+/** Whether a response with this header `Age` comes from a cache. */
+function isStored(age: string | null | undefined): boolean {
+  return Number.parseFloat(age ?? '0') > 0;
 }
