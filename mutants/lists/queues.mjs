@@ -177,6 +177,17 @@ export const queues = [
     ],
     ['a caller waits until its timeout for a later start', '    cancellation.throwIfTooLong(leastMs, nowMs);\n', ''],
   ]),
+  ...of(
+    'waiting/ask-schedule.ts',
+    [test('fair-waiting')],
+    [
+      [
+        'each key needs its own call to extend its lease',
+        'if (isBeat) this.#room.askAll(',
+        'if (false) this.#room.askAll(',
+      ],
+    ],
+  ),
   ...of('waiting/server-clock.ts', TURNS, [
     [
       'an action may start any time after its turn',

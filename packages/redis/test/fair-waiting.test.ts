@@ -122,6 +122,26 @@ test('freed units start the first caller at once, wherever they are freed', asyn
   expect((await last).remaining).toBe(1);
 });
 
+test('one command extends the leases of callers with different keys', async () => {
+  const waiting = await join(rollingWindow({ limit: 1, window: '1h' }), { lease: '1s' });
+  const keys = Array.from({ length: 12 }, (_, index) => `key ${index}`);
+  for (const key of keys) {
+    await waiting.wait(key);
+    waiting.wait(key).catch(() => {});
+    await until('it waits', async () => (await countQueued(key)) === 1);
+  }
+  const leaseEnd = async () =>
+    String(await redis.server.run('ZRANGE', `${prefix}:{key 11}:default/q`, 0, 0, 'WITHSCORES'));
+  const calls = await redis.countScriptCallsOf(async () => {
+    for (let round = 0; round < 2; round++) {
+      const before = await leaseEnd();
+      await until('its lease is extended', async () => (await leaseEnd()) !== before);
+    }
+  });
+  expect(calls).toBeLessThan(keys.length);
+  await waiting.close();
+});
+
 test('a released slot goes to the first caller', async () => {
   const [one, other, third] = await join3(concurrency({ limit: 1, lease: '30s' }));
   const held = await one.wait('api');

@@ -8,6 +8,8 @@ const MESSAGE_MS = 25;
 /** The most tickets of which one operation asks. Those behind them wait longer. */
 export const MAX_ASKED = 100;
 
+type ScheduleRoom = Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages' | 'lead' | 'askAll'>;
+
 /**
  * When a line sends a `sync`:
  *
@@ -16,7 +18,7 @@ export const MAX_ASKED = 100;
  * - twice per lease
  */
 export class AskSchedule {
-  readonly #room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages' | 'lead'>;
+  readonly #room: ScheduleRoom;
   #beatMs = Infinity;
   #isHurried = false;
   /** Grows while an early `sync` finds nothing, so that a process does not poll in vain. */
@@ -29,7 +31,7 @@ export class AskSchedule {
   #askedMs = -Infinity;
   #lastReplyMs = -Infinity;
 
-  constructor(room: Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages' | 'lead'>) {
+  constructor(room: ScheduleRoom) {
     this.#room = room;
   }
 
@@ -46,19 +48,22 @@ export class AskSchedule {
     this.#lastReplyMs = this.#room.nowMs();
   }
 
-  /** Asks as soon as possible. */
-  hurry(): void {
-    this.#isHurried = true;
+  /** Asks as soon as possible, if the lease must be extended until this time. */
+  hurry(untilMs: number): void {
+    this.#isHurried ||= this.#beatMs <= untilMs;
   }
 
   /** A `sync` is sent, which was to be sent at `dueMs`. */
   start(dueMs: number): void {
+    const nowMs = this.#room.nowMs();
+    const isBeat = nowMs >= this.#beatMs;
     this.#isAsking = true;
     this.#dueMs = dueMs;
-    this.#askedMs = this.#room.nowMs();
+    this.#askedMs = nowMs;
     this.#isHurried = false;
-    this.#beatMs = this.#room.nowMs() + this.#room.leaseMs / 2;
+    this.#beatMs = nowMs + this.#room.leaseMs / 2;
     this.#backupMs = Math.min(2 * this.#backupMs, this.#room.leaseMs / 4);
+    if (isBeat) this.#room.askAll(nowMs + this.#room.leaseMs / 4); // One call extends the leases of all lines.
   }
 
   /** The reply to a `sync` has come. */

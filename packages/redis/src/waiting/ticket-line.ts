@@ -94,9 +94,9 @@ export class TicketLine {
     if ('wait' in item) this.#rejectIfTooLong(ticket, waitMicros, receivedMs);
   }
 
-  /** Asks for turns now, for example because messages may be lost. */
-  ask(): void {
-    this.#asks.hurry();
+  /** Asks for turns now, if the lease must be extended until this time. */
+  ask(untilMs: number): void {
+    this.#asks.hurry(untilMs);
     this.#schedule();
   }
 
@@ -156,7 +156,7 @@ export class TicketLine {
         this.#asks.noteReply();
         if (kind === 'sync') this.#asks.end();
         // Redis must know how this process gets messages now. It runs the rest of a long batch after later operations.
-        if (caller.contact !== this.#room.caller().contact) this.#asks.hurry();
+        if (caller.contact !== this.#room.caller().contact) this.#asks.hurry(Infinity);
         this.#room.receive(text, sentMs);
         this.#reenterMissing();
         this.#schedule();

@@ -45,7 +45,7 @@ export class WaitingRoom implements StoreWaiting, Room {
 
   /** Implements {@link StoreWaiting.wait}. */
   async wait(call: StoreWait): Promise<StoreGrant | undefined> {
-    this.#settings.subscriber?.listen(this.#owner, (text) => this.receive(text, undefined), this.#askAll);
+    this.#settings.subscriber?.listen(this.#owner, (text) => this.receive(text, undefined), this.askAll);
     const { encodedPlan, keys } = this.#store.encode(call);
     const group = this.groupOf(encodedPlan, keys, call.costs);
     if (!group.hasQueues) return undefined;
@@ -193,7 +193,7 @@ export class WaitingRoom implements StoreWaiting, Room {
     });
   }
 
-  readonly #askAll = (): void => {
-    for (const line of this.#lines.values()) line.ask();
+  readonly askAll = (untilMs = Infinity): void => {
+    for (const line of this.#lines.values()) line.ask(untilMs);
   };
 }
