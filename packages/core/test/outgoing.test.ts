@@ -323,6 +323,24 @@ test('rejections are told nothing', async () => {
   await limiter.close();
 });
 
+test('a lease that a renewal reports as lost is lost at once, also if a tell keeps the call open meanwhile', async () => {
+  const { clock, open } = sharedStores('createStore');
+  const store = open();
+  let replyLost = () => {};
+  store.renew = (receipts) => new Promise((resolve) => { replyLost = () => resolve(receipts); }); // biome-ignore format: short
+  const losses: Decision[] = [];
+  const limits = { api, slots: concurrency({ limit: 1, lease: '30s' }) };
+  const onLeaseLost = ({ decision }: { decision: Decision }) => void losses.push(decision);
+  const limiter = new OutgoingLimiter({ limits, store, onLeaseLost });
+  const decision = await limiter.check('token');
+  clock.advance('10s');
+  await limiter.tell(decision, { told: window, keepOpen: true });
+  replyLost();
+  await flushPromises();
+  expect(losses).toEqual([decision]);
+  await limiter.close();
+});
+
 test.each([
   [{ told: { remaining: 1 } }, 'Expected `told.resetMs` to be a number, because the other one is given, got undefined'],
   [{ told: { resetMs: 1 } }, 'Expected `told.remaining` to be a number'],

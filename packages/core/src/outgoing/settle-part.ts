@@ -14,13 +14,14 @@ export function settlePart(
   costs: SettledCosts,
   isSettled: (rule: Rule) => boolean,
 ): Awaitable<void> {
-  const { rules } = held.check.plan;
-  const left = rules.filter((rule) => !isSettled(rule));
-  if (held.isSettled || left.length === rules.length) return undefined;
-  const part = partOf(held, rules.filter(isSettled));
+  const { openRules } = held;
+  const left = openRules.filter((rule) => !isSettled(rule));
+  if (held.isSettled || left.length === openRules.length) return undefined;
+  const part = partOf(held, openRules.filter(isSettled));
   const rest = partOf(held, left);
   const settled = store.settle!(part, costs);
   held.receipt = rest;
+  held.openRules = left;
   if (!left.some(({ limit }) => hasLeases(limit))) held.renewer?.delete(held);
   return mapAwaitable(settled, () => wakeWaiters(store, () => store.namesOfReceipt?.(part)));
 }

@@ -67,12 +67,11 @@ export function tellDecision(
       invalidOption('decision', 'that of a limit of `toldQuota()`', decision),
     );
   }
-  const { rules } = held.check.plan;
-  const tellings = toTellings(rules, told, 0);
+  const tellings = toTellings(held.check.plan.rules, told, 0);
   const store = tellingStore(held.store, tellings);
   const costs = resolveSettledCosts(decision, { cost });
   const isClosed = (rule: Rule) => Object.hasOwn(tellings, rule.name) || settledCost(costs, rule) !== undefined;
-  if (keepOpen && !rules.every(isClosed)) return settlePart(store, held, costs, isClosed);
+  if (keepOpen && !held.openRules.every(isClosed)) return settlePart(store, held, costs, isClosed);
   return settleDecision(store, decision, { cost });
 }
 

@@ -23,11 +23,13 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
 
   constructor(
     readonly check: SlotCheck,
-    /** Of the limits that are not closed yet. */
+    /** Of {@link openRules}. */
     public receipt: unknown,
     readonly store: Store,
     readonly renewer: LeaseRenewer<HeldSlots> | undefined,
     public extendedMs: number,
+    /** Those that no settlement has closed yet. */
+    public openRules = check.plan.rules,
   ) {
     super();
   }
@@ -44,7 +46,7 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
 
   settle(store: Store, costs: SettledCosts): Awaitable<void> {
     const settled = store.settle!(this.receipt, costs);
-    const areFree = this.check.plan.rules.every((rule) => !holdsSlots(rule.limit) || settledCost(costs, rule) === 0);
+    const areFree = this.openRules.every((rule) => !holdsSlots(rule.limit) || settledCost(costs, rule) === 0);
     return areFree ? this.#free(settled, store) : settled;
   }
 

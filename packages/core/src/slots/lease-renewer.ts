@@ -131,15 +131,16 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
       const sentMs = this.timers.clock.now();
       // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
       try {
-        const lost = this.renew(holders.map(({ receipt }) => receipt));
+        const sent = holders.map(({ receipt }) => receipt);
+        const lost = this.renew(sent);
         if (!isThenable(lost)) {
-          this.#finishRenewal(holders, lost, sentMs);
+          this.#finishRenewal(holders, sent, lost, sentMs);
           continue;
         }
         const cancel = this.timers.inBackground(this.#periodMs / 10, () => this.#renewParts(parts, renewal));
         lost
           .then(
-            (receipts) => this.#finishRenewal(holders, receipts, sentMs),
+            (receipts) => this.#finishRenewal(holders, sent, receipts, sentMs),
             () => {},
           )
           .then(cancel)
@@ -149,11 +150,12 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     }
   }
 
-  #finishRenewal(holders: readonly Holder[], lostReceipts: readonly unknown[], sentMs: number): void {
-    const lost = new Set(lostReceipts);
-    for (const holder of holders) {
+  /** @param sent The receipts of the holders that the renewal was sent with. They may have others now. */
+  #finishRenewal(holders: readonly Holder[], sent: readonly unknown[], lost: readonly unknown[], sentMs: number): void {
+    const lostReceipts = new Set(lost);
+    for (const [index, holder] of holders.entries()) {
       if (holder.extendedMs > sentMs) continue; // A later renewal has been faster.
-      if (!lost.has(holder.receipt)) holder.extendedMs = sentMs;
+      if (!lostReceipts.has(sent[index])) holder.extendedMs = sentMs;
       else if (this.#open.has(holder)) this.#lose(holder);
     }
     if (this.#open.size === 0) this.#stop();
