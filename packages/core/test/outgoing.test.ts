@@ -9,7 +9,7 @@ import {
   type Store,
 } from '@rollgate/core';
 import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
-import { createStore } from '@rollgate/core/store';
+import { createStore, takeReceipt } from '@rollgate/core/store';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { compareOpenTells } from '@rollgate/test-support/open-tells';
@@ -320,6 +320,49 @@ test('rejections are told nothing', async () => {
   const rejected = await limiter.check('token');
   await limiter.tell(rejected, { told: window });
   expect((await limiter.peek('token')).allowed).toBe(false);
+  await limiter.close();
+});
+
+test('a call stays open in reported quotas without numbers or costs, and in slots that cost something', async () => {
+  const { clock, open } = sharedStores('createStore');
+  const limits = {
+    api,
+    slots: concurrency({ limit: 3, lease: '30s' }),
+    own: rollingWindow({ limit: 9, window: '1h' }),
+  };
+  const limiter = new OutgoingLimiter({ limits, store: open() });
+  const decision = await limiter.check('token', { cost: { slots: 2 } });
+  await limiter.tell(decision, { cost: { slots: 1, own: 3 }, keepOpen: true });
+  for (let second = 0; second < 65; second++) {
+    clock.advance('1s');
+    await flushPromises();
+  }
+  const figures = async () => {
+    const { api: quota, slots, own } = (await limiter.peek('token')).limits;
+    return [quota.reserved, slots.remaining, own.remaining];
+  };
+  expect(await figures()).toEqual([1, 1, 6]);
+  await limiter.settle(decision, { cost: { slots: 0, api: 1, own: 9 } });
+  expect(await figures()).toEqual([0, 3, 6]);
+  await limiter.close();
+});
+
+test('a receipt that cannot be divided is an error of `keepOpen`, and the call can still be closed', async () => {
+  const { open } = sharedStores('createStore');
+  const limits = { api, own: rollingWindow({ limit: 9, window: '1h' }) };
+  const limiter = new OutgoingLimiter({ limits, store: open() });
+  const decision = await limiter.check('token');
+  const held = takeReceipt(decision) as { receipt: unknown };
+  takeReceipt(decision, held);
+  const whole = held.receipt;
+  held.receipt = { withLimits: () => whole };
+  await expect(limiter.tell(decision, { told: window, keepOpen: true })).rejects.toMatchObject({
+    code: 'ERR_ROLLGATE_UNSUPPORTED_OPERATION',
+    message: expect.stringContaining('which `keepOpen` needs'),
+  });
+  held.receipt = whole;
+  await limiter.tell(decision, { told: window });
+  expect((await limiter.peek('token')).limits.api.remaining).toBe(3);
   await limiter.close();
 });
 

@@ -28,7 +28,8 @@ export interface TellOptions<Name extends string = string> {
   cost?: Cost<Name> | undefined;
   /**
    * Whether the call stays open in the limits that have neither numbers in `told` nor a cost in `cost`. They keep its slots and units
-   * until `settle`, `refund` or `release`, such as while the body of the response arrives. Only with a decision.
+   * until `settle`, `refund` or `release`, such as while the body of the response arrives. A slot becomes free only with a cost of 0.
+   * Only with a decision.
    *
    * @defaultValue false
    */

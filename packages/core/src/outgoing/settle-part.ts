@@ -5,7 +5,11 @@ import type { Rule, SettledCosts } from '../plan/plan.js';
 import type { HeldSlots } from '../slots/held-slots.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
-import { unsupported } from '../validation/unsupported.js';
+import { withCode } from '../validation/error-codes.js';
+
+/** The message for receipts that cannot be divided. */
+const INDIVISIBLE =
+  'Expected the receipts of the store to have the method `only`, which `keepOpen` needs, got one without it';
 
 /** Settles a check in some of its limits. What it recorded in the others stays, for a later settlement, refund or release. */
 export function settlePart(
@@ -29,6 +33,6 @@ export function settlePart(
 function partOf({ receipt }: HeldSlots, rules: readonly Rule[]): unknown {
   const names = rules.map(({ name }) => name);
   const part = receiptPart(receipt, names);
-  if (part === undefined) throw unsupported('tell');
+  if (part === undefined) throw withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(INDIVISIBLE));
   return part;
 }

@@ -2,7 +2,7 @@ import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { readReceipt } from '../decision/take-receipt.js';
 import { resolveSettledCosts, settleDecision } from '../limiter/settlement.js';
-import type { Limit } from '../limits/limit.js';
+import { holdsSlots, type Limit } from '../limits/limit.js';
 import { unknownLimitMessage } from '../plan/limit-names.js';
 import { type Keys, type Plan, type Rule, type SettledCosts, settledCost } from '../plan/plan.js';
 import { HeldSlots } from '../slots/held-slots.js';
@@ -46,6 +46,11 @@ export function toTellings(rules: readonly Pick<Rule, 'name' | 'limit'>[], told:
   );
 }
 
+/** Without any number, a `tell` with `keepOpen` leaves the reported quotas open. */
+function isEmpty(told: unknown): boolean {
+  return typeof told === 'object' && told !== null && Object.keys(told).length === 0;
+}
+
 function isRecord(told: unknown): told is Record<string, unknown> {
   return typeof told === 'object' && told !== null && Object.values(told).some((one) => typeof one === 'object');
 }
@@ -67,10 +72,14 @@ export function tellDecision(
       invalidOption('decision', 'that of a limit of `toldQuota()`', decision),
     );
   }
-  const tellings = toTellings(held.check.plan.rules, told, 0);
+  const tellings = keepOpen && isEmpty(told) ? {} : toTellings(held.check.plan.rules, told, 0);
   const store = tellingStore(held.store, tellings);
   const costs = resolveSettledCosts(decision, { cost });
-  const isClosed = (rule: Rule) => Object.hasOwn(tellings, rule.name) || settledCost(costs, rule) !== undefined;
+  const isClosed = (rule: Rule) => {
+    const settled = settledCost(costs, rule);
+    // Slots that cost something stay taken until a release, which the rest of the receipt needs to find them.
+    return Object.hasOwn(tellings, rule.name) || settled === 0 || (settled !== undefined && !holdsSlots(rule.limit));
+  };
   if (keepOpen && !held.openRules.every(isClosed)) return settlePart(store, held, costs, isClosed);
   return settleDecision(store, decision, { cost });
 }

@@ -5,5 +5,5 @@ export interface LimitedReceipt {
   /** Returns a receipt of the same check. Its settlement uses these limits instead of those that have the same names. */
   withLimits(limits: Readonly<Record<string, Limit>>): unknown;
   /** Returns a receipt for what the check recorded in the limits of these names, of which there is at least one. */
-  only?(names: readonly string[]): unknown;
+  only(names: readonly string[]): unknown;
 }
