@@ -163,7 +163,8 @@ export const fetch = [
       ['a quota that a response names has no numbers', 'if (others !== undefined) {', 'if (false) {'],
       ['a call that is being read frees its slots', '{ told, cost, keepOpen }', '{ told, cost }'],
       ['closing ends before the store knows all', 'this.#pending.add(done);', ''],
-      ['the numbers of a stream count at its end', 'if (Object.keys(told).length > 0)', 'if (!keepOpen)'],
+      ['the numbers of a stream count at its end', 'if (keepOpen || Object.keys(told).length > 0)', 'if (!keepOpen)'],
+      ['a stream holds a quota that it does not report', 'keepOpen ? this.#quotaCostOf(plan)', 'keepOpen ? {}'],
     ],
   ),
   ...of(

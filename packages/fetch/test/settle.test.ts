@@ -199,6 +199,31 @@ describe('a store that is slow', () => {
   });
 });
 
+test('a stream whose response omits a known quota does not outlive the window of the quota', async () => {
+  const clock = manualClock(1e6);
+  const waiting = new AbortController();
+  const responses = [
+    new Response('', {
+      headers: { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' },
+    }),
+    new Response(new ReadableStream()),
+    new Response(''),
+  ];
+  const limited = createFetch({
+    store: new MemoryStore({ clock }),
+    maxWait: 1,
+    onWait: () => waiting.abort(new Error('It waits')),
+    settle: (response) => response.text().then(() => ({})),
+    fetch: async () => responses.shift()!,
+  });
+  const call = () => limited('https://api.example', { signal: waiting.signal });
+  await call();
+  await call();
+  await expect(call()).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+  clock.advance('30s');
+  expect((await call()).status).toBe(200);
+});
+
 describe('the quota that the headers of a stream report', () => {
   const slots = concurrency({ limit: 9, lease: '30s' });
   const own = { ...limits, slots };

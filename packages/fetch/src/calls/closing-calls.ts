@@ -25,7 +25,7 @@ export class ClosingCalls {
   /**
    * Shares what a response reports, and closes the call.
    *
-   * @param keepOpen Whether the call stays open for {@link settle}, except in the quotas that the response reports.
+   * @param keepOpen Whether the call stays open for {@link settle}, except in the quotas of the server.
    */
   finish(call: StartedCall, report: Report, keepOpen = false): Promise<void> {
     return this.#track(this.#finish(call, report, keepOpen));
@@ -77,7 +77,7 @@ export class ClosingCalls {
     return this.#options.limiter.block(key, retryAfterMs);
   }
 
-  /** Shares the numbers of a response. Unless the call stays open, units that the response does not report count as used. */
+  /** Shares the numbers of a response. Units that it does not report count as used. */
   async #tell(
     { plan, decision, sentMs }: StartedCall,
     report: Report,
@@ -85,15 +85,20 @@ export class ClosingCalls {
     keepOpen: boolean,
   ): Promise<void> {
     const { limiter, clock = performance } = this.#options;
-    const cost = keepOpen ? {} : this.#costOf(plan, report.cost ?? {});
+    const cost = keepOpen ? this.#quotaCostOf(plan) : this.#costOf(plan, report.cost ?? {});
     const sent: Promise<void>[] = [];
     if (others !== undefined) {
       const { key, ...numbers } = others;
       sent.push(limiter.tell(key, { ...numbers, ageMs: clock.now() - sentMs }));
     }
-    if (Object.keys(told).length > 0) sent.push(limiter.tell(decision, { told, cost, keepOpen }));
-    else if (!keepOpen) sent.push(limiter.settle(decision, { cost }));
+    if (keepOpen || Object.keys(told).length > 0) sent.push(limiter.tell(decision, { told, cost, keepOpen }));
+    else sent.push(limiter.settle(decision, { cost }));
     await Promise.all(sent);
+  }
+
+  /** What a call has cost in the quotas of the server. */
+  #quotaCostOf({ cost }: StartedCall['plan']): Record<string, number> {
+    return Object.fromEntries(Object.entries(cost).filter(([name]) => !this.#options.ownLimits.includes(name)));
   }
 
   /** What a call has cost in all limits. Its slots become free. */
