@@ -13,10 +13,11 @@ const sources = ['core', 'http', 'fetch', 'postgres', 'redis', 'sqlite', 'expres
 const CODE = /'(ERR_ROLLGATE_\w+|RATE_LIMIT_EXCEEDED)'/g;
 const codesIn = (text: string, pattern = CODE) => [...text.matchAll(pattern)].map(([, code]) => code!);
 
-/** Their errors become the cause of a `StoreError`, which has a code, or are those of `fetch` itself. */
+/** Their errors become the cause of a `StoreError`, which has a code, are those of `fetch` itself, or appear in a warning only. */
 const WITHOUT_CODE = [
   'core/src/custom/transaction-batch.ts',
   'fetch/src/fetch/copy-for-settle.ts',
+  'fetch/src/fetch/settle-cost.ts',
   'fetch/src/calls/unsent-body.ts',
   'postgres/src/store/explain-error.ts',
   'postgres/src/store/with-connection.ts',
