@@ -38,7 +38,8 @@ export const fetch = [
     ['bodies'],
     [
       ['a web stream is not read before it is sent', 'return body.pipeThrough(new TransformStream());', 'return body;'],
-      ['a web stream that fails does not end the wait', '(error) => error && listener(error)', '() => {}'],
+      ['a web stream that fails does not end the wait', 'isErrored(body as never) && listener(error as Error)', '{}'],
+      ['a web stream that fails without a reason does not end the wait', 'isErrored(body as never) &&', 'error &&'],
       ['a stream that fails does not end the wait', "ending.abort(new TypeError('fetch failed', { cause }))", '{}'],
       [
         'a stream that is not sent stays open',

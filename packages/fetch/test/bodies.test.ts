@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { MemoryStore } from '@rollgate/core';
+import { fixedWindow, MemoryStore } from '@rollgate/core';
 import { createFetch } from '../src';
 import { type Answer, TestApi } from './test-api';
 
@@ -12,6 +12,31 @@ const upload = (body: unknown) => ({ method: 'PUT', body, duplex: 'half' }) as R
 describe('a stream as the body', () => {
   /** A stream whose source fails when a test destroys it. */
   const createStream = () => new Readable({ read() {} });
+
+  test.each<[string, object]>([
+    ['a mode', { mode: 'nope' }],
+    ['a header', { headers: { name: '\u1234' } }],
+    ['without `duplex`', { duplex: undefined }],
+    ['`keepalive`', { keepalive: true }],
+  ])("stays the caller's, and no units are used, if the arguments are invalid: %s", async (_, init) => {
+    api.answerWith({});
+    const limited = createFetch({ limits: { own: fixedWindow({ limit: 1, window: '1h' }) }, maxWait: '1s' });
+    const source = createStream();
+    const body = Readable.toWeb(source) as ReadableStream;
+    await expect(limited(api.url, { ...upload(body), ...init })).rejects.toMatchObject({ name: 'TypeError' });
+    await body.cancel();
+    expect(source.destroyed).toBe(true);
+    expect((await limited(api.url)).status).toBe(200);
+  });
+
+  test('is canceled if the function that sends rejects its arguments', async () => {
+    const send = async (...[, init]: Parameters<typeof fetch>) => fetch(api.url, { ...init, mode: 'nope' as never });
+    const source = createStream();
+    const call = createFetch({ fetch: send })(api.url, upload(Readable.toWeb(source)));
+    await expect(call).rejects.toMatchObject({ name: 'TypeError' });
+    await new Promise(setImmediate);
+    expect(source.destroyed).toBe(true);
+  });
 
   test.each<[string, (stream: Readable) => unknown]>([
     ['of Node', (stream) => stream],
@@ -37,6 +62,25 @@ describe('a stream as the body', () => {
     held[0]!({});
     expect((await probe).status).toBe(200);
     expect(held).toHaveLength(1);
+  });
+
+  test('ends the wait of its call if it fails without a reason', async () => {
+    api.answerWith({});
+    let onWait = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      onWait = resolve;
+    });
+    const limited = createFetch({ limits: { own: fixedWindow({ limit: 1, window: '1h' }) }, maxWait: '2h', onWait });
+    await limited(api.url);
+    let fail = () => {};
+    const start = (controller: ReadableStreamDefaultController) => {
+      fail = () => controller.error();
+    };
+    const call = limited(api.url, upload(new ReadableStream({ start })));
+    await waiting;
+    fail();
+    const error = await call.catch((reason) => reason);
+    expect([error.message, error.cause]).toEqual(['fetch failed', undefined]);
   });
 
   test('ends with a call that is not sent, and an async iterator does, too', async () => {

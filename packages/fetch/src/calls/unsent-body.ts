@@ -1,4 +1,4 @@
-import { finished, Readable } from 'node:stream';
+import { finished, isErrored, Readable } from 'node:stream';
 import { onAbort } from '@rollgate/core/store';
 
 /** The methods of a Node stream or an async iterator, of which a body may have some. */
@@ -24,7 +24,9 @@ export function startBody<Body>(body: Body): Body | ReadableStream {
  */
 export function onBodyError(body: unknown, listener: (error: Error) => void): void {
   // `node:stream` takes web streams, too, which its types do not know.
-  if (body instanceof ReadableStream) finished(body as never, (error) => error && listener(error));
+  // A web stream may fail with any reason, such as `undefined`.
+  if (body instanceof ReadableStream)
+    finished(body as never, (error) => isErrored(body as never) && listener(error as Error));
   const { on } = (body ?? {}) as NodeBody;
   if (typeof on === 'function') on.call(body, 'error', listener);
 }

@@ -15,17 +15,25 @@ export interface FetchCall {
   readonly args: Arguments;
 }
 
-/** @throws TypeError if the address, the headers or the body of a `Request` are invalid, as `fetch` does. */
-export function callOf(...[input, init]: Arguments): FetchCall {
+/**
+ * Reads the arguments of a call. If they are invalid, a stream of the caller stays as it is, as with `fetch`.
+ *
+ * @param isGlobal Whether the global `fetch` sends. Another one may take more arguments.
+ * @throws TypeError if the address, the headers, the body of a `Request` or, for the global `fetch`, an option are invalid.
+ */
+export function callOf([input, init]: Arguments, isGlobal: boolean): FetchCall {
   const given = isRequest(input) ? input : undefined;
   const url = new URL(given?.url ?? (input as string | URL));
   const options = init && copyInit(init);
-  const copy = copyBody(options?.body);
-  if (options?.body != null) options.body = copy ?? startBody(options.body);
-  const args: Arguments = [copyInput(input, options), options];
   const headers = new Headers(options?.headers ?? given?.headers);
+  const method = String(options?.method ?? given?.method ?? 'GET');
+  const body = options?.body ?? undefined;
+  if (isGlobal) validate(url, { ...options, method, body: standInFor(body, given) });
+  const copy = copyBody(body);
+  const args: Arguments = [copyInput(input, options), options];
+  if (body !== undefined) options!.body = copy ?? startBody(body);
   return {
-    request: { method: (options?.method ?? given?.method ?? 'GET').toUpperCase(), url },
+    request: { method: method.toUpperCase(), url },
     // `null` means that the signal of the `Request` does not matter.
     signal: (options?.signal === undefined ? given?.signal : options.signal) ?? undefined,
     hasIdempotencyKey: headers.has('idempotency-key'),
@@ -38,12 +46,13 @@ function bodyOf([input, init]: Arguments): unknown {
   return init?.body ?? (isRequest(input) ? input.body : undefined) ?? undefined;
 }
 
-/**
- * Validates what is sent, except for the body and the signal, before the call waits.
- *
- * @throws TypeError as `fetch` does.
- */
-export function validateCall({ request: { method, url }, args }: FetchCall): void {
-  const body = bodyOf(args) === undefined ? null : '';
-  Reflect.construct(Request, [url, { ...args[1], method, body, signal: null }]);
+/** Returns what is validated like a body, without reading it. Streams need `duplex`, which that of a `Request` has had. */
+function standInFor(body: unknown, given: Request | undefined): ReadableStream | string | null {
+  if (Symbol.asyncIterator in Object(body)) return new ReadableStream();
+  return body === undefined && !given?.body ? null : '';
+}
+
+/** Validates what is sent before the call waits, except for the signal. */
+function validate(url: URL, init: NonNullable<Arguments[1]>): void {
+  Reflect.construct(Request, [url, { ...init, signal: null }]);
 }

@@ -6,7 +6,7 @@ import { cancelBody, untilBodyFails } from '../calls/unsent-body.js';
 import type { FetchOptions } from '../options/fetch-options.js';
 import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
-import { callOf, type FetchCall, validateCall } from './call-of.js';
+import { callOf, type FetchCall } from './call-of.js';
 import { isFailedConnect, watchConnects } from './failed-connects.js';
 import { readJson } from './read-body.js';
 import { Rejection } from './rejection.js';
@@ -78,8 +78,7 @@ async function sendWithinLimits(
   functions: Functions,
   args: Parameters<Fetch>,
 ): Promise<Response> {
-  const call = callOf(...args);
-  if (functions.isGlobal) validateCall(call);
+  const call = callOf(args, functions.isGlobal);
   const mayRetry = call.stream === undefined && mayRepeat(call.request.method, call.hasIdempotencyKey);
   let waitMs = maxWaitMs;
   let rejection: Rejection | undefined;
@@ -87,7 +86,7 @@ async function sendWithinLimits(
     const started = await startOr(rejection, calls, call, { attempt, waitMs });
     if (started === undefined) return rejection!.take();
     rejection?.discard();
-    const { response, report, finished } = await sendOnce(calls, started, functions, call.args);
+    const { response, report, finished } = await sendOnce(calls, started, functions, call);
     if (call.signal?.aborted) {
       response.body?.cancel().catch(() => {});
       throw call.signal.reason;
@@ -124,7 +123,7 @@ async function sendOnce(
   calls: OutgoingCalls,
   started: StartedCall,
   { send, settle, clock, maxBlockMs }: Functions,
-  args: Parameters<Fetch>,
+  { args, stream }: FetchCall,
 ): Promise<{ response: Response; report: Report; finished: Promise<void> }> {
   try {
     const response = await send(...args);
@@ -142,6 +141,7 @@ async function sendOnce(
     }
     return { response, report, finished };
   } catch (error) {
+    cancelBody(stream, error); // `fetch` does not do it if it rejects the arguments.
     void calls.closing.fail(started, isFailedConnect(error, started.plan.request.url.origin));
     throw error;
   }
