@@ -73,14 +73,15 @@ export const fetch = [
   ),
   ...of(
     'fetch/call-of.ts',
-    ['arguments', 'create-fetch', 'unexpected-values'],
+    ['arguments', 'bodies', 'create-fetch', 'unexpected-values'],
     [
       ['the caller changes the body', 'copy ?? startBody(', 'startBody('],
       [
         'invalid arguments are found after the wait',
         '  Reflect.construct(Request, [url',
-        '  if (body === 0) Reflect.construct(Request, [url',
+        '  if (url === null) Reflect.construct(Request, [url',
       ],
+      ['a stream without `duplex` is found after the wait', 'return new ReadableStream();', "return '';"],
       ['a stream is sent twice', 'stream: copy === undefined ?', 'stream: false ?'],
       [
         'the signal of a `Request` is lost',
@@ -261,7 +262,12 @@ export const fetch = [
       ['an aborted call gets its response', 'if (this.#controller.aborted) throw this.#controller.reason;', ''],
       ['the numbers of another server count', 'this.#origin !== this.request.url.origin', 'false'],
       ['a failed call passes on what has waited', 'this.#controller.dropEvents();', ''],
-      ['a call that was sent counts as unsent', '    this.#isSent = true;\n', ''],
+      ['a call that was sent counts as unsent', '    this.#isSent ||= !this.#controller.aborted;\n', ''],
+      [
+        'a call that is aborted before it is sent counts',
+        'this.#isSent ||= !this.#controller.aborted;',
+        'this.#isSent = true;',
+      ],
       [
         'a call that was not sent counts',
         'this.calls.closing.fail(this.#call, !this.#isSent)',
@@ -300,6 +306,12 @@ export const fetch = [
     ['held-responses'],
     [
       ['a held response ignores a pause', 'while (!this.#isPaused && ', 'while ('],
+      ['an abort during an event is ignored', ' && !this.aborted', ''],
+      [
+        'an abort during the last event before a part is not reported',
+        'if (this.aborted && ',
+        'if (this.#isPassing && ',
+      ],
       ['an abort during a pause is not reported', 'if (this.#events.length > 0) this.#fail(reason);', ''],
       ['a handler that throws after a pause hangs', '      this.#fail(error as Error);\n', ''],
       ['a resumed response stays where it is', '      this.#passEvents();\n    } catch', '    } catch'],

@@ -39,6 +39,8 @@ function createAgent(options: CallOptions): { dispatcher: Dispatcher } {
   return { dispatcher };
 }
 
+/** A dialect that lets the interceptor hold each response. */
+const readsAll: Dialect = { name: 'acme', units: [], readsBody: () => true, read: () => undefined };
 const json = { 'content-type': 'application/json' };
 const done = (response: ServerResponse) => void response.end('done');
 /** A rejection whose connection ends too early. */
@@ -161,8 +163,34 @@ test.each([
   await expect(request(url, agent)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
 });
 
+test.each([
+  ['start', ['start']],
+  ['data', ['start', 'data']],
+])('a handler that aborts at the %s of a held response gets an error, and nothing else', async (when, expected) => {
+  answers = [done];
+  const reason = new Error('no longer needed');
+  const events: string[] = [];
+  const abortAt = (controller: Dispatcher.DispatchController, event: string) => {
+    events.push(event);
+    if (event === when) controller.abort(reason);
+  };
+  const ended = new Promise((resolve) => {
+    createAgent({ dialects: [readsAll] }).dispatcher.dispatch(
+      { origin: url, path: '/', method: 'GET' },
+      {
+        onRequestStart() {},
+        onResponseStart: (controller) => abortAt(controller, 'start'),
+        onResponseData: (controller) => abortAt(controller, 'data'),
+        onResponseEnd: resolve,
+        onResponseError: (_, error) => resolve(error),
+      },
+    );
+  });
+  expect([await ended, events]).toEqual([reason, expected]);
+});
+
 describe('a handler that pauses when it gets a held response', () => {
-  const dialects: Dialect[] = [{ name: 'acme', units: [], readsBody: () => true, read: () => undefined }];
+  const dialects = [readsAll];
   const reason = new Error('no longer needed');
 
   /** Sends a request whose handler pauses at each event, and acts then. Returns the events in their order. */

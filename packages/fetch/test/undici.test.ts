@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { NO_SERVER } from '@rollgate/test-support/free-port';
-import { Agent, type Dispatcher, interceptors, request, fetch as undiciFetch } from 'undici';
+import { Agent, buildConnector, type Dispatcher, interceptors, request, fetch as undiciFetch } from 'undici';
 import { type CallOptions, type CallRequest, shopify, stripe, type WaitEvent } from '../src';
 import { createInterceptor, type RateLimitInterceptor } from '../src/undici';
 import { TestApi } from './test-api';
@@ -26,9 +26,12 @@ beforeEach(() => {
 });
 afterAll(() => Promise.all(agents.map((agent) => agent.close())));
 
-function createAgent(options: CallOptions): { dispatcher: Dispatcher; interceptor: RateLimitInterceptor } {
+function createAgent(
+  options: CallOptions,
+  agent = new Agent(),
+): { dispatcher: Dispatcher; interceptor: RateLimitInterceptor } {
   const interceptor = createInterceptor({ store, maxWait: '2h', ...options });
-  const dispatcher = new Agent().compose(interceptor);
+  const dispatcher = agent.compose(interceptor);
   agents.push(dispatcher);
   return { dispatcher, interceptor };
 }
@@ -121,6 +124,21 @@ test('an abort ends the wait, and the request', async () => {
     return new Promise(() => {});
   };
   await expect(request(api.url, { dispatcher, signal: sent.signal })).rejects.toBe(reason);
+});
+
+test('a call that is aborted while its connection is made uses no units', async () => {
+  const aborting = new AbortController();
+  const reason = new Error('no longer needed');
+  const connector = buildConnector({});
+  const connect: typeof connector = (options, callback) => {
+    aborting.abort(reason);
+    connector(options, callback);
+  };
+  const limits = { own: rollingWindow({ limit: 1, window: '1h' }) };
+  const { dispatcher } = createAgent({ limits, maxWait: '1s' }, new Agent({ connect }));
+  await expect(request(api.url, { dispatcher, signal: aborting.signal })).rejects.toBe(reason);
+  expect((await request(api.url, { dispatcher })).statusCode).toBe(200);
+  expect(api.received).toHaveLength(1);
 });
 
 test('closing ends all waits. A call that has a response returns it', async () => {

@@ -25,7 +25,8 @@ export function watchConnects(): void {
 
 /**
  * Whether an error of a call, or one of its causes, is that undici could not connect to this origin. So the call has not reached the
- * server. If it was redirected, the error is about the other server.
+ * server, unless this has redirected it to itself before. A connect to another name or address is not recognized, such as that of the
+ * interceptor `dns` or after a redirection.
  */
 export function isFailedConnect(error: unknown, origin: string): boolean {
   try {

@@ -15,7 +15,7 @@ export class CallController implements Controller {
   #isPassing = false;
   readonly #fail: (error: Error) => void;
 
-  /** @param fail Called when the handler fails or aborts while events wait, because no attempt may be left to do this. */
+  /** @param fail Called when the handler fails or aborts before it has got all events, because the attempt may have ended. */
   constructor(fail: (error: Error) => void) {
     this.#fail = fail;
   }
@@ -89,9 +89,10 @@ export class CallController implements Controller {
     if (this.#isPassing) return; // The handler has resumed during an event.
     this.#isPassing = true;
     try {
-      while (!this.#isPaused && this.#events.length > 0) this.#events.shift()!();
+      while (!this.#isPaused && !this.aborted && this.#events.length > 0) this.#events.shift()!();
     } finally {
       this.#isPassing = false;
     }
+    if (this.aborted && this.#events.length > 0) this.#fail(this.reason!);
   }
 }

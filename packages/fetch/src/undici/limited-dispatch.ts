@@ -69,9 +69,9 @@ export class LimitedDispatch implements Handler {
     this.dispatch(this.dispatched, this);
   }
 
-  /** Dispatchers call it before they write a request to a connection. */
+  /** Dispatchers call it before they write a request to a connection. They do not write one that is aborted in this call. */
   onRequestStart(controller: Controller, context: object | null): void {
-    this.#isSent = true;
+    this.#isSent ||= !this.#controller.aborted;
     Object.assign(this.#context, context);
     this.#controller.follow(controller);
   }
