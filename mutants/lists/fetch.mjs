@@ -37,7 +37,9 @@ export const fetch = [
     'calls/unsent-body.ts',
     ['bodies'],
     [
-      ['a web stream is not read before it is sent', 'return body.pipeThrough(new TransformStream());', 'return body;'],
+      ['a web stream is not read before it is sent', 'return readAhead(body);', 'return body;'],
+      ['a web stream that fails after its first chunk keeps waiting', '(error) => controller.error(error)', '() => {}'],
+      ['a web stream is not canceled', 'cancel: (reason) => reader.cancel(reason),', ''],
       ['a web stream that fails does not end the wait', 'isErrored(body as never) && listener(error as Error)', '{}'],
       ['a web stream that fails without a reason does not end the wait', 'isErrored(body as never) &&', 'error &&'],
       ['a stream that fails does not end the wait', "ending.abort(new TypeError('fetch failed', { cause }))", '{}'],

@@ -74,6 +74,7 @@ describe('a stream as the body', () => {
     await limited(api.url);
     let fail = () => {};
     const start = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue('read ahead');
       fail = () => controller.error();
     };
     const call = limited(api.url, upload(new ReadableStream({ start })));
