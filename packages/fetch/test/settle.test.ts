@@ -61,9 +61,25 @@ test('a copy that is read late is whole, with the address of the response', asyn
     },
   );
   expect(await (await limited('https://api.example')).text()).toHaveLength(30);
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
   startReading();
   await until('the call is closed', async () => (await remaining()) === 70);
   expect(warn).not.toHaveBeenCalled();
+});
+
+test('a copy ends when `settle` returns, so that nothing is kept for it', async () => {
+  let copy: Response | undefined;
+  const limited = create(
+    () => new Response('whole'),
+    (response) => {
+      copy = response;
+      return { budget: 25 };
+    },
+  );
+  const response = await limited('https://api.example');
+  await until('the call is closed', async () => (await remaining()) === 75);
+  await expect(copy!.text()).rejects.toBeUndefined();
+  expect(await response.text()).toBe('whole');
 });
 
 test.each([
