@@ -60,7 +60,7 @@ export class NestLimiter {
     return true;
   }
 
-  /** Decides a request without a response, such as a message of a WebSocket. */
+  /** Checks a request without a response, such as a message of a WebSocket. */
   async #judge(context: ExecutionContext): Promise<boolean> {
     if (context.getType() === 'rpc') throw rpcError();
     const { gate } = this.#httpLimiter;

@@ -225,7 +225,7 @@ test('an injected clock, which the server does not know, keeps all rows', async 
 test.each([
   [
     { client: {} },
-    'Expected `client` to be a `Pool` of pg, the function of Postgres.js or a database of PGlite, got an object',
+    'Expected `client` to be a `Pool` of pg, the function of Postgres.js or a `PGlite` instance, got an object',
   ],
   [{ table: 'a"; DROP' }, 'Expected `table` to be a name of lower-case letters, digits and underscores'],
   [{ synchronousCommit: 1 }, 'Expected `synchronousCommit` to be a boolean, got 1 (number)'],

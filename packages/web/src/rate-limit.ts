@@ -22,14 +22,14 @@ export type Handler<Info, Req extends Request = Request, Res extends Response | 
   ...rest: Rest
 ) => Awaitable<Res>;
 
-/** Wraps a handler, or decides requests by hand. */
+/** Wraps a handler, or checks requests one by one. */
 export interface RateLimit<Info, Given extends Limits = Limits> {
   /** Returns a handler that responds to rejected requests, and adds headers to the responses to all others. */
   <Req extends Request = Request, Res extends Response | undefined = Response>(
     handler: Handler<Info, Req, Res>,
   ): (request: Req, ...platform: PlatformArguments<Info>) => Promise<Response | Exclude<Res, Response>>;
   /**
-   * Decides a request. With a queue, it resolves at the request's start.
+   * Checks a request. With a queue, it resolves at the request's start.
    *
    * @throws The error of an option function. An `AbortError` if the client has disconnected. The promise rejects with it.
    */

@@ -88,7 +88,7 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   /**
-   * Decides a request, publishes the decision, calls `onLimited` and creates the rejection:
+   * Decides whether to allow a request, publishes the decision, calls `onLimited` and creates the rejection:
    *
    * | situation                                                     | outcome                                          |
    * | ------------------------------------------------------------- | ------------------------------------------------ |

@@ -56,7 +56,7 @@ export class WebLimiter<Call> {
   }
 
   /**
-   * Decides a request. With a queue, it resolves at the request's start. It returns a promise only when it has to wait for
+   * Checks a request. With a queue, it resolves at the request's start. It returns a promise only when it has to wait for
    * something, because each promise costs as much as the decision.
    *
    * @throws The error of an option function. If the client disconnects before the start, the reason of the request's signal.

@@ -13,7 +13,7 @@ export function createConnector(client: unknown): Connector {
   if (hasMethods(client, ['connect', 'query', 'end']) && 'totalCount' in (client as object)) {
     return fromPg(client as PgPool);
   }
-  throw invalidOption('client', 'a `Pool` of pg, the function of Postgres.js or a database of PGlite', client);
+  throw invalidOption('client', 'a `Pool` of pg, the function of Postgres.js or a `PGlite` instance', client);
 }
 
 /** @throws TypeError if this client receives no notifications. */
@@ -26,7 +26,7 @@ export function createListen(listener: unknown): Listen {
   }
   throw invalidOption(
     'listener',
-    'a connected `Client` of pg, the function of Postgres.js or a database of PGlite',
+    'a connected `Client` of pg, the function of Postgres.js or a `PGlite` instance',
     listener,
   );
 }
