@@ -61,10 +61,13 @@ test('a process is stopped for longer than its lease, and does not start on old 
   });
 });
 
-test('a start counts from its turn if the process stands still in between', async () => {
+test.each([
+  ['for less than the window', 400],
+  ['for longer than the window', 900],
+])('a start counts from its turn if the process stands still in between %s', async (_, longMs) => {
   const options = { url: redis.server.url, prefix: freshPrefix(), limit: 1, window: 600, lease: '1s' };
   const records: CallRecord[] = [];
-  const processes = [400, 0].map(
+  const processes = [longMs, 0].map(
     (stallMs, process) =>
       new WaitingProcess({ ...options, stallMs }, (message) => {
         records[process] = { process, cost: 1, ...records[process], ...message };

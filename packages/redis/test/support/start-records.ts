@@ -19,7 +19,8 @@ type Started = CallRecord & { readonly startedMs: number; readonly countedMs: nu
 /** How many milliseconds starts come closer than the limit and their lateness allow. 0 if they never do. */
 export function tooCloseMs(records: readonly CallRecord[], limit: number, windowMs: number): number {
   const starts = records.filter((record): record is Started => record.startedMs !== undefined);
-  starts.sort((one, other) => one.startedMs - other.startedMs);
+  // A start that is later than its window may come after starts that count later.
+  starts.sort((one, other) => one.countedMs - other.countedMs);
   let mostMs = 0;
   for (const [place, { startedMs: nowMs }] of starts.entries()) {
     let units = 0;
