@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 
 export const HOST = '127.0.0.1';
 
-/** A server whose port no program of these tests listens on. Between the look for a free port and a call, another test may take it. */
+/** A server whose port no program of these tests listens on. A port that was free a moment ago may belong to another test by now. */
 export const NO_SERVER = `http://${HOST}:2`;
 
 // Below the range of outgoing connections. So no outgoing connection takes the port of a server that restarts, or connects to

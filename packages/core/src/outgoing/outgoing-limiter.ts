@@ -104,8 +104,10 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
     validateOptionNames('tell', options, ['told', 'cost', 'keepOpen', 'ageMs', 'limits']);
     const { told = {}, cost = {}, keepOpen = false, ageMs, limits } = options;
     if (readReceipt(subject) === NO_DECISION) {
-      const name = options.cost === undefined ? 'keepOpen' : 'cost';
-      if (options[name] !== undefined) throw invalidOption(name, 'absent, because a key closes no call', options[name]);
+      for (const name of ['cost', 'keepOpen'] as const) {
+        const value = options[name];
+        if (value !== undefined) throw invalidOption(name, 'absent, because a key closes no call', value);
+      }
       await this.#tellKey(subject, told, ageMs ?? 0, limits);
       return;
     }

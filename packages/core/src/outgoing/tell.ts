@@ -74,14 +74,15 @@ export function tellDecision(
   }
   const tellings = keepOpen && isEmpty(told) ? {} : toTellings(held.check.plan.rules, told, 0);
   const store = tellingStore(held.store, tellings);
+  if (!keepOpen) return settleDecision(store, decision, { cost });
   const costs = resolveSettledCosts(decision, { cost });
   const isClosed = (rule: Rule) => {
     const settled = settledCost(costs, rule);
     // Slots that cost something stay taken until a release, which the rest of the receipt needs to find them.
     return Object.hasOwn(tellings, rule.name) || settled === 0 || (settled !== undefined && !holdsSlots(rule.limit));
   };
-  if (keepOpen && !held.openRules.every(isClosed)) return settlePart(store, held, costs, isClosed);
-  return settleDecision(store, decision, { cost });
+  if (held.openRules.every(isClosed)) return settleDecision(store, decision, { cost });
+  return settlePart(store, held, costs, isClosed);
 }
 
 /** A store whose settlements use these limits. */

@@ -1,5 +1,6 @@
 import { finished, isErrored, Readable } from 'node:stream';
 import { onAbort } from '@rollgate/core/store';
+import { pullChunk } from './pull-chunk.js';
 
 /** The methods of a Node stream or an async iterator, of which a body may have some. */
 interface NodeBody {
@@ -23,11 +24,7 @@ function readAhead(stream: ReadableStream): ReadableStream {
   const reader = stream.getReader();
   return new ReadableStream({
     start: (controller) => void reader.closed.catch((error) => controller.error(error)),
-    pull: async (controller) => {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
+    pull: (controller) => pullChunk(reader, controller),
     cancel: (reason) => reader.cancel(reason),
   });
 }

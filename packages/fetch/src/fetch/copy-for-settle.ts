@@ -1,4 +1,5 @@
 import { finished, isReadable } from 'node:stream';
+import { pullChunk } from '../calls/pull-chunk.js';
 
 /** `node:stream` takes web streams, too, which its types do not know. */
 type NodeStream = NodeJS.ReadableStream;
@@ -47,9 +48,7 @@ function endable(
       },
       pull: async (controller) => {
         try {
-          const { done, value } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
+          await pullChunk(reader, controller);
         } catch (error) {
           isBroken = true;
           throw error;

@@ -1,4 +1,3 @@
-import type { Clock } from '@rollgate/core';
 import { validateOptionalFunction, validateOptionNames } from '@rollgate/core/store';
 import { type Attempt, OutgoingCalls } from '../calls/outgoing-calls.js';
 import type { StartedCall } from '../calls/started-call.js';
@@ -56,29 +55,22 @@ export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
   const { fetch: original } = globalThis;
   const send: Fetch = (...args) =>
     (options.fetch ?? (created.has(globalThis.fetch) ? original : globalThis.fetch))(...args);
-  const { clock, maxBlockMs } = resolved;
-  const functions = { send, isGlobal: options.fetch === undefined, settle: options.settle, clock, maxBlockMs };
-  const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, resolved, functions, args);
+  const settings = { ...resolved, send, isGlobal: options.fetch === undefined, settle: options.settle };
+  const limited = (...args: Parameters<Fetch>) => sendWithinLimits(calls, settings, args);
   created.add(limited);
   return Object.assign(limited, { close: () => calls.close() });
 }
 
-interface Functions {
+interface Settings extends ResolvedOptions {
   readonly send: Fetch;
   /** Whether the global `fetch` sends. Another one may take more arguments. */
   readonly isGlobal: boolean;
   readonly settle: FetchOptions['settle'];
-  readonly clock: Clock | undefined;
-  readonly maxBlockMs: number;
 }
 
-async function sendWithinLimits(
-  calls: OutgoingCalls,
-  { attempts, maxWaitMs, mayRepeat }: ResolvedOptions,
-  functions: Functions,
-  args: Parameters<Fetch>,
-): Promise<Response> {
-  const call = callOf(args, functions.isGlobal);
+async function sendWithinLimits(calls: OutgoingCalls, settings: Settings, args: Parameters<Fetch>): Promise<Response> {
+  const { attempts, maxWaitMs, mayRepeat, isGlobal } = settings;
+  const call = callOf(args, isGlobal);
   const mayRetry = call.stream === undefined && mayRepeat(call.request.method, call.hasIdempotencyKey);
   let waitMs = maxWaitMs;
   let rejection: Rejection | undefined;
@@ -86,7 +78,7 @@ async function sendWithinLimits(
     const started = await startOr(rejection, calls, call, { attempt, waitMs });
     if (started === undefined) return rejection!.take();
     rejection?.discard();
-    const { response, report, finished } = await sendOnce(calls, started, functions, call);
+    const { response, report, finished } = await sendOnce(calls, started, settings, call);
     if (call.signal?.aborted) {
       response.body?.cancel().catch(() => {});
       throw call.signal.reason;
@@ -122,9 +114,10 @@ async function startOr(
 async function sendOnce(
   calls: OutgoingCalls,
   started: StartedCall,
-  { send, settle, clock, maxBlockMs }: Functions,
+  settings: Settings,
   { args, stream }: FetchCall,
 ): Promise<{ response: Response; report: Report; finished: Promise<void> }> {
+  const { send, settle, clock } = settings;
   try {
     const response = await send(...args);
     const { origin } =
@@ -136,7 +129,7 @@ async function sendOnce(
     const finished = calls.closing.finish(started, report, mustSettle);
     // The copy is read while the caller reads the response. The call stays open until then.
     if (mustSettle) {
-      const settled = settleCost(settle, response, started.plan.request, { clock, maxBlockMs });
+      const settled = settleCost(settle, response, started.plan.request, settings);
       void settled.then((cost) => calls.closing.settle(started, report, cost));
     }
     return { response, report, finished };

@@ -38,7 +38,7 @@ export async function settleCost(
   }
 }
 
-/** Rejects if `settle` takes too long. A call must not stay open for ever, because it may have slots. */
+/** Rejects if `settle` takes too long. A call must not stay open forever, because it may have slots. */
 async function withinBound(cost: ReturnType<Settle>, { maxBlockMs, clock }: Bound): Promise<CallCost> {
   let cancelTimer = () => {};
   const timeout = new Promise<never>((_, reject) => {

@@ -27,7 +27,7 @@ export interface Room {
   refund(turn: Turn): void;
   /** The `leave` of a ticket has failed. */
   noteUnconfirmed(ticket: Ticket, line: Leavable): void;
-  /** Asks for all turns in lines whose leases must be extended until this time. By default in all lines, because messages may be lost. */
+  /** Asks for turns in all lines, because messages may be lost, or only in those whose leases must be extended until a time. */
   askAll(untilMs?: number): void;
   /** Forgets the line of a group, which is empty. */
   drop(line: object, groupId: string): void;
