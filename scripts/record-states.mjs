@@ -1,6 +1,6 @@
 // Records the states that a build writes, and what it decides when it continues with them. The test recorded-states.test.ts of
 // @rollgate/redis holds every later build to that. `node scripts/record-states.mjs <name> [folder]` uses the build in `folder`,
-// a checkout, and writes packages/redis/test/recorded-states/<name>.json.
+// a checkout, and writes packages/redis/test/recorded-states/<name>.json.gz.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { transformSync } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -54,6 +55,6 @@ const rows = new Map();
 await writeHistory(core, openCustom(storeApi, rows));
 const states = [...rows];
 recorded.custom = { states, decided: await continueHistory(core, openCustom(storeApi, rows)) };
-const file = join(root, 'packages/redis/test/recorded-states', `${name}.json`);
-writeFileSync(file, `${JSON.stringify(recorded)}\n`);
+const file = join(root, 'packages/redis/test/recorded-states', `${name}.json.gz`);
+writeFileSync(file, gzipSync(JSON.stringify(recorded), { level: 9 }));
 console.log(`Recorded ${file}`);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import * as core from '@rollgate/core';
 import * as storeApi from '@rollgate/core/store';
 import * as redisApi from '@rollgate/redis';
@@ -11,7 +12,7 @@ const FOLDER = join(__dirname, 'recorded-states');
 const redis = PrivateRedis.forThisFile();
 
 describe.each(readdirSync(FOLDER))('states of %s', (name) => {
-  const recorded = JSON.parse(readFileSync(join(FOLDER, name), 'utf8'));
+  const recorded = JSON.parse(gunzipSync(readFileSync(join(FOLDER, name))).toString());
 
   test.each(LOGS)('continue in Redis with the log %s', async (log) => {
     const client = redis.connect();
