@@ -12,9 +12,9 @@ import { lua } from './lists/lua.mjs';
 import { luaStates } from './lists/lua-states.mjs';
 import { queues } from './lists/queues.mjs';
 import { redis } from './lists/redis.mjs';
+import { reported } from './lists/reported.mjs';
 import { slots } from './lists/slots.mjs';
 import { sql } from './lists/sql.mjs';
-import { told } from './lists/told.mjs';
 import { reasons } from './reasons.mjs';
 
 const numbers = new Map();
@@ -35,7 +35,7 @@ export const mutants = [
   ...slots,
   ...sql,
   ...leasing,
-  ...told,
+  ...reported,
   ...fetch,
 ].map((mutant) => {
   const place = mutant.file

@@ -9,7 +9,7 @@ const NAMES = [
   'leaky-bucket',
   'bucketed-window',
   'calendar-window',
-  'told-quota',
+  'reported-quota',
   'concurrency',
 ];
 
@@ -26,7 +26,7 @@ const sources = packages.flatMap((folder) =>
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
 );
 
-const roomOf = (name: string) => (['concurrency', 'told-quota'].includes(name) ? 'slots' : 'limits');
+const roomOf = (name: string) => (['concurrency', 'reported-quota'].includes(name) ? 'slots' : 'limits');
 
 /** The files that ARCHITECTURE.md names for an algorithm. */
 function namedPlaces(name: string): string[] {

@@ -161,13 +161,17 @@ export const fetch = [
       ['a call that was not sent counts', 'isUnsent ? limiter', 'false ? limiter'],
       [
         'what a response reports is not shared',
-        'limiter.tell(decision, { told, cost, keepOpen })',
+        'limiter.report(decision, { reported, cost, keepOpen })',
         'limiter.settle(decision, { cost })',
       ],
       ['a quota that a response names has no numbers', 'if (others !== undefined) {', 'if (false) {'],
-      ['a call that is being read frees its slots', '{ told, cost, keepOpen }', '{ told, cost }'],
+      ['a call that is being read frees its slots', '{ reported, cost, keepOpen }', '{ reported, cost }'],
       ['closing ends before the store knows all', 'this.#pending.add(done);', ''],
-      ['the numbers of a stream count at its end', 'if (keepOpen || Object.keys(told).length > 0)', 'if (!keepOpen)'],
+      [
+        'the numbers of a stream count at its end',
+        'if (keepOpen || Object.keys(reported).length > 0)',
+        'if (!keepOpen)',
+      ],
       ['a stream holds a quota that it does not report', 'keepOpen ? this.#quotaCostOf(plan)', 'keepOpen ? {}'],
     ],
   ),
@@ -188,7 +192,7 @@ export const fetch = [
     [
       [
         'calls probe an unreported quota one by one',
-        'told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };',
+        'reported[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };',
         ';',
       ],
       ['calls do not wait for the responses of an unreported quota', 'UNREPORTED_CALLS = 4', 'UNREPORTED_CALLS = 1000'],

@@ -1,5 +1,5 @@
 import { concurrency, manualClock, rollingWindow } from '@rollgate/core';
-import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
@@ -8,7 +8,7 @@ import { calendarWindow } from '../src';
 // The store executes a check at once, and replies after the limiter's `timeout`.
 
 const limits = {
-  told: toldQuota({ lease: '1s' }),
+  reported: reportedQuota({ lease: '1s' }),
   slots: concurrency({ limit: 1, lease: '1h' }),
   own: rollingWindow({ limit: 10, window: '1h' }),
   day: calendarWindow({ limit: 10, period: 'day', timeZone: 'UTC', lease: '1s' }),
@@ -30,20 +30,20 @@ function openStores() {
 }
 
 test.each([
-  { policy: 'deny', told: 50 },
-  { policy: 'throw', told: 50 },
-  { policy: 'allow', told: 30 },
-  { policy: 'fallback', told: 30 },
-] as const)('with $policy, a check that replies late leaves $told of 50 units', async ({ policy, told }) => {
+  { policy: 'deny', reported: 50 },
+  { policy: 'throw', reported: 50 },
+  { policy: 'allow', reported: 30 },
+  { policy: 'fallback', reported: 30 },
+] as const)('with $policy, a check that replies late leaves $reported of 50 units', async ({ policy, reported }) => {
   const { clock, slow, fast, reply } = openStores();
   const limiter = new OutgoingLimiter({ limits, store: slow, timeout: '50ms', onStoreError: policy });
   const other = new OutgoingLimiter({ limits, store: fast });
   const left = async () => {
-    const { told, slots, own, day } = (await other.peek('api')).limits;
-    return [told, slots, own, day].map(({ remaining }) => remaining);
+    const { reported, slots, own, day } = (await other.peek('api')).limits;
+    return [reported, slots, own, day].map(({ remaining }) => remaining);
   };
-  await other.tell('api', { told: { told: { remaining: 50, limit: 60, resetMs: 3_600_000 } } });
-  const checked = limiter.check('api', { cost: { told: 20 } }).catch((error: unknown) => error);
+  await other.report('api', { reported: { reported: { remaining: 50, limit: 60, resetMs: 3_600_000 } } });
+  const checked = limiter.check('api', { cost: { reported: 20 } }).catch((error: unknown) => error);
   await flushPromises();
   clock.advance(50);
   await checked;
@@ -52,8 +52,8 @@ test.each([
     reply.send();
     await flushPromises();
   }
-  expect(await left()).toEqual([told, 1, 9, 9]);
+  expect(await left()).toEqual([reported, 1, 9, 9]);
   clock.advance(2000); // The leases have ended.
-  expect(await left()).toEqual([told, 1, 9, 10]);
+  expect(await left()).toEqual([reported, 1, 9, 10]);
   await Promise.all([limiter.close(), other.close()]);
 });

@@ -13,7 +13,7 @@ export { TransactionQueue } from './custom/transaction-queue.js';
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
 export { toDecision } from './decision/to-decision.js';
-export { type ReservingLimit, reservesUnits, tells } from './engine/reserving-limit.js';
+export { type ReservingLimit, reports, reservesUnits } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';
 export {
   type Calendar,

@@ -1,11 +1,11 @@
 import { MemoryStore, manualClock } from '@rollgate/core';
-import { OutgoingLimiter, type Told, toldQuota } from '@rollgate/core/outgoing';
+import { OutgoingLimiter, type Reported, reportedQuota } from '@rollgate/core/outgoing';
 import { effort } from '@rollgate/test-support/effort';
 
 /** An API that limits its clients, in virtual time. */
 interface Remote {
   /** Returns whether the call is allowed, and what the response reports. */
-  serve(nowMs: number, cost: number): { readonly allowed: boolean; readonly told: Told };
+  serve(nowMs: number, cost: number): { readonly allowed: boolean; readonly reported: Reported };
   /** The most units that it allows until then. */
   mostUntil(nowMs: number): number;
 }
@@ -20,7 +20,7 @@ function windowOf(limit: number, windowMs: number, unitMs = 1): Remote {
       const allowed = used + cost <= limit;
       if (allowed) used += cost;
       const resetMs = Math.ceil(((number + 1) * windowMs - nowMs) / unitMs) * unitMs;
-      return { allowed, told: { remaining: limit - used, limit, resetMs } };
+      return { allowed, reported: { remaining: limit - used, limit, resetMs } };
     },
     mostUntil: (nowMs) => (limit * nowMs) / windowMs,
   };
@@ -36,7 +36,7 @@ function bucketOf(limit: number, windowMs: number): Remote {
       const allowed = cost <= level;
       if (allowed) level -= cost;
       const resetMs = ((limit - level) * windowMs) / limit;
-      return { allowed, told: { remaining: Math.floor(level), limit, resetMs, kind: 'refill' } };
+      return { allowed, reported: { remaining: Math.floor(level), limit, resetMs, kind: 'refill' } };
     },
     mostUntil: (nowMs) => limit + (limit * nowMs) / windowMs,
   };
@@ -58,7 +58,7 @@ interface Traffic {
 async function run({ remote, workers, seconds, cost = () => 1, estimate = 1, lateMs = 40, guess = 1 }: Traffic) {
   const clock = manualClock(1e6);
   const store = new MemoryStore({ clock });
-  const limits = toldQuota({ lease: '1m', guess, retryAfter: 20 });
+  const limits = reportedQuota({ lease: '1m', guess, retryAfter: 20 });
   let [nowMs, seed, allowedUnits, rejections] = [0, 1, 0, 0];
   const random = () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -72,11 +72,11 @@ async function run({ remote, workers, seconds, cost = () => 1, estimate = 1, lat
       const decision = await limiter.check('token', { cost: Math.ceil(units * estimate) });
       if (!decision.allowed) return after(decision.retryAfterMs + random(), () => attempt(units));
       after(10 + 30 * random(), () => {
-        const { allowed, told } = remote.serve(nowMs, units);
+        const { allowed, reported } = remote.serve(nowMs, units);
         if (allowed) allowedUnits += units;
         else rejections += 1;
         after(10 + (lateMs - 10) * random() * random(), async () => {
-          await limiter.tell(decision, { told });
+          await limiter.report(decision, { reported });
           await attempt(allowed ? cost(random) : units);
         });
       });

@@ -8,14 +8,14 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
 import { createStore, takeReceipt } from '@rollgate/core/store';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { compareOpenTells } from '@rollgate/test-support/open-tells';
+import { compareOpenReports } from '@rollgate/test-support/open-reports';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
-const api = toldQuota({ lease: '30s', retryAfter: '1s' });
+const api = reportedQuota({ lease: '30s', retryAfter: '1s' });
 const window = { remaining: 3, limit: 5, resetMs: 10_000 };
 
 /** Stores on the same data, as those of several processes. */
@@ -43,12 +43,12 @@ const usageOf = async (limiter: OutgoingLimiter<Limits>, key = 'token') => {
 };
 
 describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
-  test('a tell closes the call and replaces the numbers, for all processes', async () => {
+  test('a report closes the call and replaces the numbers, for all processes', async () => {
     const { clock, open } = sharedStores(kind);
     const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
     const probe = await one!.check('token');
     expect(await other!.check('token')).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true });
-    await one!.tell(probe, { told: window });
+    await one!.report(probe, { reported: window });
     expect(await usageOf(other!)).toEqual({ spent: 2, reserved: 0, remaining: 3 });
     expect((await other!.check('token', { cost: 3 })).allowed).toBe(true);
     clock.advance(10_000);
@@ -59,9 +59,9 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     const { clock, open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: api, store: open() });
     const refill = { limit: 100, kind: 'refill', reserve: 10 } as const;
-    await limiter.tell('token', { told: { ...refill, remaining: 40, resetMs: 6000 } });
+    await limiter.report('token', { reported: { ...refill, remaining: 40, resetMs: 6000 } });
     expect(await usageOf(limiter)).toMatchObject({ remaining: 30 });
-    await limiter.tell('token', { told: { ...refill, remaining: 4, resetMs: 9600 } });
+    await limiter.report('token', { reported: { ...refill, remaining: 4, resetMs: 9600 } });
     expect(await limiter.check('token', { cost: 4 })).toMatchObject({ remaining: 0, retryAfterMs: 1000 });
     clock.advance(9599);
     expect(await usageOf(limiter)).toMatchObject({ remaining: 89 });
@@ -69,7 +69,7 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect(await usageOf(limiter)).toMatchObject({ remaining: 100 });
     await limiter.check('token', { cost: 2 });
     expect(await usageOf(limiter)).toMatchObject({ remaining: 88 });
-    await limiter.tell('all', { told: { ...refill, remaining: 99, resetMs: 1000, reserve: 500 } });
+    await limiter.report('all', { reported: { ...refill, remaining: 99, resetMs: 1000, reserve: 500 } });
     expect(await usageOf(limiter, 'all')).toMatchObject({ spent: 1, remaining: 0 });
     clock.advance(1000);
     expect((await limiter.check('all', { cost: 100 })).allowed).toBe(true);
@@ -78,23 +78,23 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
   test('all processes leave more to other clients after a rejection that one of them reports', async () => {
     const { open } = sharedStores(kind);
     const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
-    const told = { remaining: 500, limit: 1000, resetMs: 50_000, kind: 'refill', reserve: 10 } as const;
-    await one!.tell('token', { told });
+    const reported = { remaining: 500, limit: 1000, resetMs: 50_000, kind: 'refill', reserve: 10 } as const;
+    await one!.report('token', { reported });
     const rejected = await one!.check('token', { cost: 8 });
-    await one!.tell(rejected, { told: { ...told, remaining: 1, needed: 9 } });
-    await other!.tell('token', { told });
+    await one!.report(rejected, { reported: { ...reported, remaining: 1, needed: 9 } });
+    await other!.report('token', { reported });
     expect(await usageOf(other!)).toMatchObject({ remaining: 500 - 23 }); // 10 + 2 * 7, a little less with each response.
     const again = await other!.check('token', { cost: 90 });
-    await other!.tell(again, { told: { ...told, remaining: 0, needed: 90 } });
-    await other!.tell('token', { told });
+    await other!.report(again, { reported: { ...reported, remaining: 0, needed: 90 } });
+    await other!.report('token', { reported });
     expect(await usageOf(one!)).toMatchObject({ remaining: 500 - 39 }); // At most 4 * 10.
   });
 
   test('all processes expect calls to take what one response has shown', async () => {
     const { open } = sharedStores(kind);
     const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
-    const told = { limit: 1000, resetMs: 50_000, kind: 'refill' } as const;
-    await one!.tell(await one!.check('token', { cost: 10 }), { told: { ...told, remaining: 980 } });
+    const reported = { limit: 1000, resetMs: 50_000, kind: 'refill' } as const;
+    await one!.report(await one!.check('token', { cost: 10 }), { reported: { ...reported, remaining: 980 } });
     expect(await usageOf(other!)).toMatchObject({ remaining: 490 });
     expect((await other!.check('token', { cost: 490 })).allowed).toBe(true);
     expect(await usageOf(one!)).toEqual({ spent: 20, reserved: 490, remaining: 0 });
@@ -102,48 +102,48 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
 
   test('a quota that takes longer than `maxAge` to refill keeps its rate', async () => {
     const { open } = sharedStores(kind);
-    const limiter = new OutgoingLimiter({ limits: toldQuota({ lease: '30s', maxAge: '1h' }), store: open() });
+    const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', maxAge: '1h' }), store: open() });
     const hours = (count: number) => count * 3_600_000;
-    await limiter.tell('token', { told: { remaining: 0, limit: 200, resetMs: hours(24), kind: 'refill' } });
+    await limiter.report('token', { reported: { remaining: 0, limit: 200, resetMs: hours(24), kind: 'refill' } });
     expect((await limiter.check('token')).retryAfterMs).toBe(hours(24) / 200);
     // No report stops calls for longer than `maxAge`.
     expect((await limiter.check('token', { cost: 200 })).retryAfterMs).toBe(hours(1));
-    await limiter.tell('token', { told: { remaining: 200, resetMs: 0, windowMs: hours(24), kind: 'refill' } });
+    await limiter.report('token', { reported: { remaining: 200, resetMs: 0, windowMs: hours(24), kind: 'refill' } });
     const full = await limiter.check('token', { cost: 200 });
     await limiter.settle(full, { cost: 200 });
     expect((await limiter.check('token')).retryAfterMs).toBe(hours(24) / 200);
   });
 
-  test('a tell works once, and a decision that was settled tells nothing', async () => {
+  test('a report works once, and a report for a settled decision changes nothing', async () => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: api, store: open() });
     const [first, second] = [await limiter.check('token'), await limiter.check('other')];
-    await limiter.tell(first, { told: window });
-    await limiter.tell(first, { told: { ...window, remaining: 0 } });
+    await limiter.report(first, { reported: window });
+    await limiter.report(first, { reported: { ...window, remaining: 0 } });
     await limiter.settle(first, { cost: 3 });
     expect(await usageOf(limiter)).toEqual({ spent: 2, reserved: 0, remaining: 3 });
     await limiter.refund(second);
-    await limiter.tell(second, { told: { ...window, remaining: 0 } });
+    await limiter.report(second, { reported: { ...window, remaining: 0 } });
     expect((await limiter.check('other')).allowed).toBe(true);
   });
 
-  test('one tell settles all limits of the check together', async () => {
+  test('one report settles all limits of the check together', async () => {
     const { open } = sharedStores(kind);
     const own = rollingWindow({ limit: 100, window: '1m' });
-    const limits = { own, requests: api, tokens: toldQuota({ lease: '30s', guess: 4000 }) };
+    const limits = { own, requests: api, tokens: reportedQuota({ lease: '30s', guess: 4000 }) };
     const limiter = new OutgoingLimiter({ limits, store: open() });
     const key = { own: 'me', requests: 'token', tokens: 'token' };
     const decision = await limiter.check(key, { cost: { own: 2, tokens: 1200 } });
-    const told = {
+    const reported = {
       requests: { remaining: 59, limit: 60, resetMs: 1000, kind: 'refill' },
       tokens: { remaining: 148_800, limit: 150_000, resetMs: 480, kind: 'refill' },
     } as const;
-    await limiter.tell(decision, { told, cost: { own: 7 } });
+    await limiter.report(decision, { reported, cost: { own: 7 } });
     const { limits: left } = await limiter.peek(key);
     expect([left.own.remaining, left.requests.remaining, left.tokens.remaining]).toEqual([93, 59, 148_800]);
     // Without numbers, the actual cost counts.
     const next = await limiter.check(key, { cost: { tokens: 1000 } });
-    await limiter.tell(next, { told: { requests: { remaining: 57, resetMs: 2000 } }, cost: { tokens: 300 } });
+    await limiter.report(next, { reported: { requests: { remaining: 57, resetMs: 2000 } }, cost: { tokens: 300 } });
     const after = await limiter.peek(key);
     expect([after.limits.own.remaining, after.limits.requests.remaining, after.limits.tokens.remaining]).toEqual([92, 57, 148_500]); // biome-ignore format: short
   });
@@ -152,19 +152,19 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: { requests: api, tokens: api }, store: open() });
     const decision = await limiter.check('token', { cost: { tokens: 0 } });
-    await limiter.tell(decision, { told: { requests: window, tokens: { ...window, remaining: 2 } } });
+    await limiter.report(decision, { reported: { requests: window, tokens: { ...window, remaining: 2 } } });
     const { requests, tokens } = (await limiter.peek('token')).limits;
     expect([requests.remaining, tokens.remaining]).toEqual([3, 2]);
   });
 
-  test('a call that a tell has closed is not renewed, and a slot of the same check is', async () => {
+  test('a call that a report has closed is not renewed, and a slot of the same check is', async () => {
     const { clock, open } = sharedStores(kind);
     const losses: Decision[] = [];
     const limits = { api, slots: concurrency({ limit: 1, lease: '30s' }) };
     const onLeaseLost = ({ decision }: { decision: Decision }) => void losses.push(decision);
     const limiter = new OutgoingLimiter({ limits, store: open(), onLeaseLost });
     const decision = await limiter.check('token');
-    await limiter.tell(decision, { told: window });
+    await limiter.report(decision, { reported: window });
     for (let second = 0; second < 65; second++) {
       clock.advance('1s');
       await flushPromises();
@@ -177,38 +177,38 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     await limiter.close();
   });
 
-  test('a release after a tell frees the slots of the check, and counts the call no second time', async () => {
+  test('a release after a report frees the slots of the check, and counts the call no second time', async () => {
     const { open } = sharedStores(kind);
     const limits = { api, slots: concurrency({ limit: 1, lease: '30s' }) };
     const limiter = new OutgoingLimiter({ limits, store: open() });
     const decision = await limiter.check('token');
-    await limiter.tell(decision, { told: window });
+    await limiter.report(decision, { reported: window });
     await limiter.release(decision);
     const { limits: left } = await limiter.peek('token');
     expect([left.slots.remaining, left.api.remaining]).toEqual([1, 3]);
   });
 
-  test('calls that stay open after a tell decide as those of a naive model', async () => {
+  test('calls that stay open after a report decide as those of a naive model', async () => {
     const { clock, open } = sharedStores(kind);
     const turns = effort(150, 3000);
-    for (let offset = 0; offset < 2; offset++) await compareOpenTells(open(), clock, seed + offset, turns);
+    for (let offset = 0; offset < 2; offset++) await compareOpenReports(open(), clock, seed + offset, turns);
   });
 
-  test('a call that stays open after a tell wakes a caller of the quota at once, and keeps its slot', async () => {
+  test('a call that stays open after a report wakes a caller of the quota at once, and keeps its slot', async () => {
     const { open } = sharedStores(kind);
     const limits = { api, slots: concurrency({ limit: 2, lease: '30s' }) };
     const limiter = new OutgoingLimiter({ limits, store: open() });
     const probe = await limiter.check('token');
     const [second, third] = [limiter.wait('token'), limiter.wait('token')];
     await flushPromises();
-    await limiter.tell(probe, { told: window, keepOpen: true });
+    await limiter.report(probe, { reported: window, keepOpen: true });
     expect((await second).limits.slots.remaining).toBe(0);
     await limiter.settle(probe, { cost: { slots: 0 } });
     expect((await third).limits.api.remaining).toBe(1);
     await limiter.close();
   });
 
-  test('callers wait for the response of the probe, and start when it tells that units are left', async () => {
+  test('callers wait for the response of the probe, and start when it reports that units are left', async () => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: api, store: open() });
     const probe = await limiter.wait('token');
@@ -219,10 +219,10 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     });
     await flushPromises();
     expect(started).toEqual([]);
-    await limiter.tell(probe, { told: { ...window, remaining: 2 } });
+    await limiter.report(probe, { reported: { ...window, remaining: 2 } });
     await flushPromises();
     expect(started).toEqual([1, 2]);
-    await limiter.tell('token', { told: { ...window, remaining: 4 } });
+    await limiter.report('token', { reported: { ...window, remaining: 4 } });
     await Promise.all(waiting);
     expect(started).toEqual([1, 2, 3]);
   });
@@ -230,42 +230,42 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
   test('a call above the limit of the server is rejected at once, until a response reports a higher one', async () => {
     const { open } = sharedStores(kind);
     const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
-    await one!.tell('token', { told: window });
+    await one!.report('token', { reported: window });
     expect(await other!.check('token', { cost: 6 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
     await expect(other!.wait('token', { cost: 6 })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
     const probe = await one!.check('token');
     const waiting = one!.wait('token', { cost: 5 });
     const rejected = expect(waiting).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
-    await one!.tell(probe, { told: { ...window, limit: 4 } });
+    await one!.report(probe, { reported: { ...window, limit: 4 } });
     await rejected;
-    await one!.tell('token', { told: { ...window, remaining: 8, limit: 8 } });
+    await one!.report('token', { reported: { ...window, remaining: 8, limit: 8 } });
     expect((await other!.check('token', { cost: 6 })).allowed).toBe(true);
   });
 
   test('without a limit, the later reset of two responses out of order counts', async () => {
     const { clock, open } = sharedStores(kind);
-    const limiter = new OutgoingLimiter({ limits: toldQuota({ lease: '30s', guess: 2 }), store: open() });
+    const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', guess: 2 }), store: open() });
     const [first, second] = [await limiter.check('token'), await limiter.check('token')];
     clock.advance(10);
     // In a rolling quota, the second call may have taken the unit that was free after the first reset.
-    await limiter.tell(second, { told: { remaining: 0, resetMs: 2000 } });
-    await limiter.tell(first, { told: { remaining: 0, resetMs: 1000 } });
+    await limiter.report(second, { reported: { remaining: 0, resetMs: 2000 } });
+    await limiter.report(first, { reported: { remaining: 0, resetMs: 1000 } });
     expect((await limiter.check('token')).retryAfterMs).toBe(2000);
   });
 
-  test('a key alone is told what other clients receive', async () => {
+  test('a report for a key passes on what other clients receive', async () => {
     const { open, clock } = sharedStores(kind);
     const limits = { own: rollingWindow({ limit: 9, window: '1m' }), requests: api, tokens: api };
     const limiter = new OutgoingLimiter({ limits, store: open() });
-    await limiter.tell('token', { told: { requests: window } });
-    await limiter.tell({ tokens: 'token' }, { told: { ...window, remaining: 1 } });
+    await limiter.report('token', { reported: { requests: window } });
+    await limiter.report({ tokens: 'token' }, { reported: { ...window, remaining: 1 } });
     const { own, requests, tokens } = (await limiter.peek('token')).limits;
     expect([own.remaining, requests.remaining, tokens.remaining]).toEqual([9, 3, 1]);
     clock.advance(100);
     // It was sent before the known numbers arrived, so the lower count stays.
-    await limiter.tell('token', { told: { requests: { ...window, remaining: 5, resetMs: 9900 } }, ageMs: 200 });
+    await limiter.report('token', { reported: { requests: { ...window, remaining: 5, resetMs: 9900 } }, ageMs: 200 });
     expect((await limiter.peek('token')).limits.requests.remaining).toBe(3);
-    await limiter.tell('token', { told: { retryAfterMs: 1500.5 } });
+    await limiter.report('token', { reported: { retryAfterMs: 1500.5 } });
     expect(await limiter.check('token')).toMatchObject({ violated: ['requests', 'tokens'], retryAfterMs: 1500.5 });
   });
 });
@@ -275,7 +275,7 @@ test('in a database, a state of a version with another layout counts as absent',
   const rows = new Map([
     // A used up quota, in the layout without a reserve.
     [
-      '[1,"rollgate:default:told-quota","token"]',
+      '[1,"rollgate:default:reported-quota","token"]',
       [7, 2, 100, 0, 1e9, 864e8, 100, 6e7, 1e9, -far, 0, 0, 0, far, -far, 0, 0, 0, 0, 0],
     ],
   ]);
@@ -288,21 +288,21 @@ test('in a database, a state of a version with another layout counts as absent',
   });
   const limiter = new OutgoingLimiter({ limits: api, store });
   expect((await limiter.check('token')).allowed).toBe(true);
-  await limiter.tell('token', { told: window });
+  await limiter.report('token', { reported: window });
   expect((await limiter.peek('token')).limits.default!.spent).toBe(2);
 });
 
-test('a tell survives an outage: the fallback memory gets it, and a lost one is an error of the policy', async () => {
+test('a report survives an outage: the fallback memory gets it, and a lost one is an error of the policy', async () => {
   const { open, database, clock } = sharedStores('createStore');
   const options = { limits: api, store: open(), onStoreError: 'fallback' } as const;
   jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const limiter = new OutgoingLimiter(options);
   const before = await limiter.check('token');
   database.isDown = true;
-  await limiter.tell(before, { told: window }); // Lost, which is no error with this policy.
+  await limiter.report(before, { reported: window }); // Lost, which is no error with this policy.
   const probe = await limiter.check('token');
   expect(probe.degraded).toBe('fallback');
-  await limiter.tell(probe, { told: window });
+  await limiter.report(probe, { reported: window });
   expect(await limiter.check('token', { cost: 2 })).toMatchObject({ degraded: 'fallback', remaining: 1 });
   database.isDown = false;
   clock.advance('31s'); // The call before the outage has ended with its lease.
@@ -310,15 +310,15 @@ test('a tell survives an outage: the fallback memory gets it, and a lost one is 
   const strict = new OutgoingLimiter({ ...options, onStoreError: 'throw', store: open() });
   const decision = await strict.check('token');
   database.isDown = true;
-  await expect(strict.tell(decision, { told: window })).rejects.toThrow('The database is down');
+  await expect(strict.report(decision, { reported: window })).rejects.toThrow('The database is down');
   jest.restoreAllMocks();
 });
 
-test('rejections are told nothing', async () => {
+test('a report for a rejection changes nothing', async () => {
   const limiter = new OutgoingLimiter({ limits: api });
   await limiter.check('token');
   const rejected = await limiter.check('token');
-  await limiter.tell(rejected, { told: window });
+  await limiter.report(rejected, { reported: window });
   expect((await limiter.peek('token')).allowed).toBe(false);
   await limiter.close();
 });
@@ -332,7 +332,7 @@ test('a call stays open in reported quotas without numbers or costs, and in slot
   };
   const limiter = new OutgoingLimiter({ limits, store: open() });
   const decision = await limiter.check('token', { cost: { slots: 2 } });
-  await limiter.tell(decision, { cost: { slots: 1, own: 3 }, keepOpen: true });
+  await limiter.report(decision, { cost: { slots: 1, own: 3 }, keepOpen: true });
   for (let second = 0; second < 65; second++) {
     clock.advance('1s');
     await flushPromises();
@@ -356,17 +356,17 @@ test('a receipt that cannot be divided is an error of `keepOpen`, and the call c
   takeReceipt(decision, held);
   const whole = held.receipt;
   held.receipt = { withLimits: () => whole };
-  await expect(limiter.tell(decision, { told: window, keepOpen: true })).rejects.toMatchObject({
+  await expect(limiter.report(decision, { reported: window, keepOpen: true })).rejects.toMatchObject({
     code: 'ERR_ROLLGATE_UNSUPPORTED_OPERATION',
     message: expect.stringContaining('which `keepOpen` needs'),
   });
   held.receipt = whole;
-  await limiter.tell(decision, { told: window });
+  await limiter.report(decision, { reported: window });
   expect((await limiter.peek('token')).limits.api.remaining).toBe(3);
   await limiter.close();
 });
 
-test('a lease that a renewal reports as lost is lost at once, also if a tell keeps the call open meanwhile', async () => {
+test('a lease that a renewal reports as lost is lost at once, also if a report keeps the call open meanwhile', async () => {
   const { clock, open } = sharedStores('createStore');
   const store = open();
   let replyLost = () => {};
@@ -377,7 +377,7 @@ test('a lease that a renewal reports as lost is lost at once, also if a tell kee
   const limiter = new OutgoingLimiter({ limits, store, onLeaseLost });
   const decision = await limiter.check('token');
   clock.advance('10s');
-  await limiter.tell(decision, { told: window, keepOpen: true });
+  await limiter.report(decision, { reported: window, keepOpen: true });
   replyLost();
   await flushPromises();
   expect(losses).toEqual([decision]);
@@ -385,36 +385,54 @@ test('a lease that a renewal reports as lost is lost at once, also if a tell kee
 });
 
 test.each([
-  [{ told: { remaining: 1 } }, 'Expected `told.resetMs` to be a number, because the other one is given, got undefined'],
-  [{ told: { resetMs: 1 } }, 'Expected `told.remaining` to be a number'],
   [
-    { told: { ...window, remaining: Number.NaN } },
-    'Expected `told.remaining` to be a safe integer from 0, got NaN (number)',
+    { reported: { remaining: 1 } },
+    'Expected `reported.resetMs` to be a number, because the other one is given, got undefined',
   ],
-  [{ told: { ...window, remaining: 0.5 } }, 'Expected `told.remaining` to be a safe integer from 0, got 0.5 (number)'],
-  [{ told: { ...window, remaining: '3' } }, 'Expected `told.remaining` to be a safe integer from 0, got "3" (string)'],
-  [{ told: { ...window, limit: 0 } }, 'Expected `told.limit` to be a positive safe integer, got 0 (number)'],
-  [{ told: { ...window, resetMs: -1 } }, 'Expected `told.resetMs` to be milliseconds from 0, got -1 (number)'],
-  [{ told: { retryAfterMs: Number.NaN } }, 'Expected `told.retryAfterMs` to be milliseconds from 0, got NaN (number)'],
+  [{ reported: { resetMs: 1 } }, 'Expected `reported.remaining` to be a number'],
   [
-    { told: { ...window, kind: 'bucket' } },
-    "Expected `told.kind` to be one of 'window', 'refill', got \"bucket\" (string)",
+    { reported: { ...window, remaining: Number.NaN } },
+    'Expected `reported.remaining` to be a safe integer from 0, got NaN (number)',
   ],
-  [{ told: { ...window, needed: 0.5 } }, 'Expected `told.needed` to be a safe integer from 0, got 0.5 (number)'],
-  [{ told: { ...window, reset: 1 } }, 'Unknown option `reset` for told'],
-  [{ told: { default: { ...window, limit: 1.5 } } }, 'Expected `told.default.limit` to be a positive safe integer'],
-  [{ told: { other: window } }, 'Unknown limit `other` in `told`. The limits are `default`'],
-  [{ told: 3 }, 'Expected `told options` to be an object, got 3 (number)'],
-  [{ told: window, cost: -1 }, 'Expected `cost` to be a safe integer from 0, got -1 (number)'],
-  [{ told: window, ageMs: 1 }, 'Expected `ageMs` to be absent, because the decision knows it, got 1 (number)'],
-  [{ told: window, keepOpen: 1 }, 'Expected `keepOpen` to be a boolean, got 1 (number)'],
-  [{ told: window, cost: -1, keepOpen: true }, 'Expected `cost` to be a safe integer from 0, got -1 (number)'],
-  [{ tell: window }, 'Unknown option `tell` for tell'],
-])('tell with %j rejects, and the decision stays open', async (options, message) => {
+  [
+    { reported: { ...window, remaining: 0.5 } },
+    'Expected `reported.remaining` to be a safe integer from 0, got 0.5 (number)',
+  ],
+  [
+    { reported: { ...window, remaining: '3' } },
+    'Expected `reported.remaining` to be a safe integer from 0, got "3" (string)',
+  ],
+  [{ reported: { ...window, limit: 0 } }, 'Expected `reported.limit` to be a positive safe integer, got 0 (number)'],
+  [{ reported: { ...window, resetMs: -1 } }, 'Expected `reported.resetMs` to be milliseconds from 0, got -1 (number)'],
+  [
+    { reported: { retryAfterMs: Number.NaN } },
+    'Expected `reported.retryAfterMs` to be milliseconds from 0, got NaN (number)',
+  ],
+  [
+    { reported: { ...window, kind: 'bucket' } },
+    "Expected `reported.kind` to be one of 'window', 'refill', got \"bucket\" (string)",
+  ],
+  [
+    { reported: { ...window, needed: 0.5 } },
+    'Expected `reported.needed` to be a safe integer from 0, got 0.5 (number)',
+  ],
+  [{ reported: { ...window, reset: 1 } }, 'Unknown option `reset` for reported'],
+  [
+    { reported: { default: { ...window, limit: 1.5 } } },
+    'Expected `reported.default.limit` to be a positive safe integer',
+  ],
+  [{ reported: { other: window } }, 'Unknown limit `other` in `reported`. The limits are `default`'],
+  [{ reported: 3 }, 'Expected `reported options` to be an object, got 3 (number)'],
+  [{ reported: window, cost: -1 }, 'Expected `cost` to be a safe integer from 0, got -1 (number)'],
+  [{ reported: window, ageMs: 1 }, 'Expected `ageMs` to be absent, because the decision knows it, got 1 (number)'],
+  [{ reported: window, keepOpen: 1 }, 'Expected `keepOpen` to be a boolean, got 1 (number)'],
+  [{ reported: window, cost: -1, keepOpen: true }, 'Expected `cost` to be a safe integer from 0, got -1 (number)'],
+  [{ report: window }, 'Unknown option `report` for report'],
+])('report with %j rejects, and the decision stays open', async (options, message) => {
   const limiter = new OutgoingLimiter({ limits: api });
   const decision = await limiter.check('token');
-  await expect(limiter.tell(decision, options as never)).rejects.toThrow(message);
-  await limiter.tell(decision, { told: window });
+  await expect(limiter.report(decision, options as never)).rejects.toThrow(message);
+  await limiter.report(decision, { reported: window });
   expect((await limiter.check('token')).remaining).toBe(2);
   await limiter.close();
 });
@@ -425,21 +443,27 @@ test.each([
   [{ lease: '30s', guess: 0 }, 'Expected `guess` to be a positive safe integer, got 0 (number)'],
   [{ lease: '30s', maxAge: 'x' }, 'Expected `maxAge`'],
   [{ lease: '30s', retryAfter: -1 }, 'Expected `retryAfter`'],
-  [{ lease: '30s', limit: 5 }, 'Unknown option `limit` for toldQuota'],
-])('toldQuota(%j) throws', (options, message) => {
-  expect(() => toldQuota(options as never)).toThrow(message);
+  [{ lease: '30s', limit: 5 }, 'Unknown option `limit` for reportedQuota'],
+])('reportedQuota(%j) throws', (options, message) => {
+  expect(() => reportedQuota(options as never)).toThrow(message);
 });
 
-test('tell needs a limit that can be told, and its keys name such limits', async () => {
+test('report needs a limit of a reported quota, and its keys name such limits', async () => {
   const own = rollingWindow({ limit: 1, window: '1m' });
   const none = new OutgoingLimiter({ limits: own });
-  await expect(none.tell('token', { told: window })).rejects.toThrow('Expected a limit of `toldQuota()`, got none');
-  await expect(none.tell(await none.check('token'), { told: window })).rejects.toThrow('`toldQuota()`');
+  await expect(none.report('token', { reported: window })).rejects.toThrow(
+    'Expected a limit of `reportedQuota()`, got none',
+  );
+  await expect(none.report(await none.check('token'), { reported: window })).rejects.toThrow('`reportedQuota()`');
   const both = new OutgoingLimiter({ limits: { own, api } });
-  await expect(both.tell({ own: 'token' } as never, { told: window })).rejects.toThrow('`toldQuota()`');
-  await expect(both.tell('token', { told: { own: window } as never })).rejects.toThrow('Unknown limit `own` in `told`');
-  await expect(both.tell('token', { told: window, cost: 1 } as never)).rejects.toThrow('Expected `cost` to be absent');
-  const open = both.tell('token', { told: window, keepOpen: true } as never);
+  await expect(both.report({ own: 'token' } as never, { reported: window })).rejects.toThrow('`reportedQuota()`');
+  await expect(both.report('token', { reported: { own: window } as never })).rejects.toThrow(
+    'Unknown limit `own` in `reported`',
+  );
+  await expect(both.report('token', { reported: window, cost: 1 } as never)).rejects.toThrow(
+    'Expected `cost` to be absent',
+  );
+  const open = both.report('token', { reported: window, keepOpen: true } as never);
   await expect(open).rejects.toThrow('Expected `keepOpen` to be absent');
   expect(() => new OutgoingLimiter(undefined as unknown as RateLimiterOptions)).toThrow('limits');
 });

@@ -59,7 +59,7 @@ test('rejects an unknown algorithm, and lists the known ones', async () => {
   const methods = Object.fromEntries(['create', 'test', 'record', 'refund'].map((name) => [name, () => {}]));
   const limiter = redis.createLimiter({ ...limit, ...methods } as unknown as Limit);
   const names = ['rolling-window', 'fixed-window', 'sliding-window-counter', 'token-bucket', 'leaky-bucket'];
-  const known = [...names, 'bucketed-window', 'calendar-window', 'block', 'told-quota', 'concurrency']
+  const known = [...names, 'bucketed-window', 'calendar-window', 'block', 'reported-quota', 'concurrency']
     .map((name) => `\`${name}\``)
     .join(', ');
   const message = `Expected a limit whose algorithm is one of ${known}, got \`constructor\`, which RedisStore does not support. Use a MemoryStore for it`;

@@ -139,7 +139,7 @@ describe('defects of budgets in public trackers', () => {
     }
   });
 
-  test('a burst of large reservations is told when to come back, and not that the budget is spent', async () => {
+  test('a burst of large reservations learns when to come back, and not that the budget is spent', async () => {
     const limiter = redis.createLimiter(budget(25));
     const first = await limiter.check('key', { cost: 13 });
     await limiter.check('key', { cost: 12 });

@@ -11,7 +11,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
-import { type ToldQuota, toldQuota } from '@rollgate/core/outgoing';
+import { type ReportedQuota, reportedQuota } from '@rollgate/core/outgoing';
 import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/core/store';
 import { type BlockSettings, blockOracle } from './oracles/block.js';
 import { bucketedWindowOracle } from './oracles/bucketed-window.js';
@@ -20,10 +20,10 @@ import { concurrencyOracle } from './oracles/concurrency.js';
 import { fixedWindowOracle } from './oracles/fixed-window.js';
 import { leakyBucketOracle } from './oracles/leaky-bucket.js';
 import { MS, type Oracle } from './oracles/oracle.js';
+import { type ReportedQuotaSettings, reportedQuotaOracle } from './oracles/reported-quota.js';
 import { rollingWindowOracle } from './oracles/rolling-window.js';
 import { slidingWindowCounterOracle } from './oracles/sliding-window-counter.js';
 import { tokenBucketOracle } from './oracles/token-bucket.js';
-import { type ToldQuotaSettings, toldQuotaOracle } from './oracles/told-quota.js';
 
 /** Each algorithm's factory and oracle. The compiler requires all other data of an algorithm listed here. */
 const algorithms = {
@@ -35,7 +35,7 @@ const algorithms = {
   bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
   calendarWindow: { make: tabledWindow, oracle: calendarWindowOracle },
   block: { make: blockFor, oracle: blockOracle },
-  toldQuota: { make: toldQuotaFor, oracle: toldQuotaOracle },
+  reportedQuota: { make: reportedQuotaFor, oracle: reportedQuotaOracle },
   concurrency: { make: concurrency, oracle: concurrencyOracle },
 };
 
@@ -52,12 +52,12 @@ export type LimitSpec<Name extends AlgorithmName = AlgorithmName> = { [One in Na
 
 export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
 
-/** The name of an algorithm that counts units. A block has no quota, and that of `toldQuota` is the server's. */
-export type QuotaName = Exclude<AlgorithmName, 'block' | 'toldQuota'>;
+/** The name of an algorithm that counts units. A block has no quota, and that of `reportedQuota` is the server's. */
+export type QuotaName = Exclude<AlgorithmName, 'block' | 'reportedQuota'>;
 
 /** Returns those that count units. */
 export const withQuotas = (names: readonly AlgorithmName[]): QuotaName[] =>
-  names.filter((name) => name !== 'block' && name !== 'toldQuota');
+  names.filter((name) => name !== 'block' && name !== 'reportedQuota');
 
 /** All algorithms that count units. */
 export const quotaNames: readonly QuotaName[] = withQuotas(algorithmNames);
@@ -87,16 +87,16 @@ function blockFor({ length }: BlockSettings): Block {
   return length === 0 ? block() : block().lasting(length ?? Infinity);
 }
 
-/** The limit of `toldQuota()`, or the one whose charges and settlements set these numbers. */
-function toldQuotaFor({ told, ...options }: ToldQuotaSettings): ToldQuota {
-  const limit = toldQuota(options);
-  if (told === undefined) return limit;
-  const { kind, remaining = 0, limit: toldLimit = 0, reset = 0, window = 0, block = 0, age = 0 } = told;
-  const { reserve = 0, needed = 0 } = told;
-  return limit.telling({
+/** The limit of `reportedQuota()`, or the one whose charges and settlements set these numbers. */
+function reportedQuotaFor({ reported, ...options }: ReportedQuotaSettings): ReportedQuota {
+  const limit = reportedQuota(options);
+  if (reported === undefined) return limit;
+  const { kind, remaining = 0, limit: reportedLimit = 0, reset = 0, window = 0, block = 0, age = 0 } = reported;
+  const { reserve = 0, needed = 0 } = reported;
+  return limit.reporting({
     kind: kind === undefined ? 0 : kind === 'window' ? 1 : 2,
     remaining,
-    limit: toldLimit,
+    limit: reportedLimit,
     resetMicros: reset * MS,
     windowMicros: window * MS,
     blockMicros: block * MS,

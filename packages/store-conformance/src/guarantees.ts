@@ -97,7 +97,7 @@ const guarantees: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted
     assert.ok(gap >= (length ?? Infinity) * MS, `Closer to each other than a block: ${gap} µs`);
   },
   // A call that is closed no longer counts, so a window may have any number of them.
-  toldQuota() {},
+  reportedQuota() {},
   // A slot that was not released stays taken for at least one lease.
   concurrency: ({ limit, lease }, admitted) => assertNeverAboveLimit({ limit, window: lease }, admitted),
 };

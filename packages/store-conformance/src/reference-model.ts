@@ -79,7 +79,7 @@ export class ReferenceModel {
   settle(receipts: ModelReceipt, costs: SettledCosts, now: number): void {
     for (const recorded of receipts) {
       const { life, oracle, receipt, cost } = recorded;
-      if (reservesUnits(recorded) || oracle.reserving?.tell !== undefined) {
+      if (reservesUnits(recorded) || oracle.reserving?.report !== undefined) {
         this.#settleReservation(recorded, costs, now);
         continue;
       }
@@ -131,8 +131,8 @@ export class ReferenceModel {
     const { oracle, name, life, receipt, cost, isReleased } = recorded;
     const settled = (typeof costs === 'number' ? costs : costs[name]) ?? cost;
     this.#states.dropImplausible(recorded, now);
-    if (oracle.reserving!.tell !== undefined) {
-      this.#tell(recorded, now);
+    if (oracle.reserving!.report !== undefined) {
+      this.#report(recorded, now);
       return;
     }
     let owed = isReleased ? settled - cost : settled;
@@ -148,12 +148,12 @@ export class ReferenceModel {
   }
 
   /** Closes a call, and sets the numbers of its response. */
-  #tell(recorded: Recorded, now: number): void {
+  #report(recorded: Recorded, now: number): void {
     const { oracle, stateId, receipt } = recorded;
-    const { settle, tell } = oracle.reserving!;
+    const { settle, report } = oracle.reserving!;
     const before = this.#states.read(oracle, stateId, now);
     const closed = this.#states.isInItsLife(recorded, now) ? settle(before, receipt, now, 0)[0] : before;
-    this.#states.change(stateId, oracle, tell!(closed, now, recorded), now);
+    this.#states.change(stateId, oracle, report!(closed, now, recorded), now);
   }
 
   #recordOverdraft(limit: LimitOnKey, now: number): Recorded | undefined {

@@ -139,6 +139,6 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
     },
   ],
   block: [],
-  toldQuota: [],
+  reportedQuota: [],
   concurrency: [],
 };

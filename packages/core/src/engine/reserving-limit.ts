@@ -5,7 +5,7 @@ import type { RecordedHit } from './recorded-hit.js';
 export interface ReservingLimit extends LeasedLimit {
   readonly holdsSlots?: false;
   /** Whether a settlement changes the state even if the check had no cost. */
-  readonly tells?: boolean;
+  readonly reports?: boolean;
   /**
    * Prepares a settlement, a refund or a release of a hit. Returns hits to refund instead of it, or none if there is nothing to
    * do. Their cost is `NaN`, so that the engine compares it with no other, and leaves all to them.
@@ -14,8 +14,8 @@ export interface ReservingLimit extends LeasedLimit {
 }
 
 /** Whether a settlement by this limit changes the state in any case. */
-export function tells(limit: Limit): boolean {
-  return (limit as Partial<ReservingLimit>).tells === true;
+export function reports(limit: Limit): boolean {
+  return (limit as Partial<ReservingLimit>).reports === true;
 }
 
 /** Whether a check of the limit reserves units. */

@@ -128,7 +128,7 @@ export interface Limit extends StateLifecycle {
    * and charges record no overdraft.
    */
   readonly holdsSlots?: boolean;
-  /** Whether a check opens a call, which ends if the store replies too late, as with `toldQuota`. */
+  /** Whether a check opens a call, which ends if the store replies too late, as with `reportedQuota`. */
   readonly opensCalls?: boolean;
   /** How long a lease lasts unless it is renewed. Present if a check takes leases: slots, or reserved units. */
   readonly leaseMicros?: number;

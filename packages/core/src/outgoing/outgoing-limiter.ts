@@ -10,24 +10,24 @@ import type { Cost } from '../plan/resolve-costs.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import { invalidOption, validateBoolean, validateOptionNames } from '../validation/validate.js';
-import { tellDecision, toTellings } from './tell.js';
-import { isTellable, type Told } from './told.js';
+import { reportDecision, toReportingLimits } from './report.js';
+import { isReportable, type Reported } from './reported.js';
 
-/** The options of {@link OutgoingLimiter.tell}. */
-export interface TellOptions<Name extends string = string> {
+/** The options of {@link OutgoingLimiter.report}. */
+export interface ReportOptions<Name extends string = string> {
   /**
-   * What the server has reported: numbers for all limits of `toldQuota`, or a record of numbers by limit name.
+   * What the server has reported: numbers for all limits of `reportedQuota`, or a record of numbers by limit name.
    *
    * @defaultValue nothing
    */
-  told?: Told | { readonly [One in Name]?: Told | undefined } | undefined;
+  reported?: Reported | { readonly [One in Name]?: Reported | undefined } | undefined;
   /**
-   * The actual cost of the call, as in `settle`. Limits with numbers in `told` ignore it, because the server has counted it.
+   * The actual cost of the call, as in `settle`. Limits with numbers in `reported` ignore it, because the server has counted it.
    * Only with a decision.
    */
   cost?: Cost<Name> | undefined;
   /**
-   * Whether the call stays open in the limits that have neither numbers in `told` nor a cost in `cost`. They keep its slots and units
+   * Whether the call stays open in the limits that have neither numbers in `reported` nor a cost in `cost`. They keep its slots and units
    * until `settle`, `refund` or `release`, such as while the body of the response arrives. A slot becomes free only with a cost of 0.
    * Only with a decision.
    *
@@ -44,21 +44,21 @@ export interface TellOptions<Name extends string = string> {
 }
 
 /**
- * A `RateLimiter` for calls to an API that limits its clients. Next to your own limits, those of {@link toldQuota} obey
+ * A `RateLimiter` for calls to an API that limits its clients. Next to your own limits, those of {@link reportedQuota} obey
  * what the server reports.
  *
  * @throws TypeError, RangeError at construction, naming the invalid option.
  * @example
  * ```ts
  * import { rollingWindow } from '@rollgate/core';
- * import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+ * import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
  *
  * const limiter = new OutgoingLimiter({
- *   limits: { own: rollingWindow({ limit: 100, window: '1m' }), api: toldQuota({ lease: '30s' }) },
+ *   limits: { own: rollingWindow({ limit: 100, window: '1m' }), api: reportedQuota({ lease: '30s' }) },
  * });
  * const decision = await limiter.wait('token');
  * // Send the request, and read the headers of its response.
- * await limiter.tell(decision, { told: { remaining: 0, limit: 60, resetMs: 42_000 } });
+ * await limiter.report(decision, { reported: { remaining: 0, limit: 60, resetMs: 42_000 } });
  * (await limiter.check('token')).retryAfterMs <= 42_000; // => true
  * ```
  */
@@ -82,38 +82,38 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
    * since that check, the lower count of the same window stays. Limits without numbers settle to `cost`, or stay open with `keepOpen`.
    * A decision works once, for this method, a settlement or a refund.
    *
-   * @throws TypeError, RangeError for invalid numbers, or without a limit of {@link toldQuota}. A `StoreError` if the store
+   * @throws TypeError, RangeError for invalid numbers, or without a limit of {@link reportedQuota}. A `StoreError` if the store
    * fails and `onStoreError` is `'throw'`. The promise rejects with it.
    */
-  async tell<Name extends string>(
+  async report<Name extends string>(
     decision: Decision<Name, Name>,
-    options: Omit<TellOptions<NoInfer<Name>>, 'ageMs'>,
+    options: Omit<ReportOptions<NoInfer<Name>>, 'ageMs'>,
   ): Promise<void>;
   /**
    * Records what a server reports about the quota of a key, and closes no call. Use it for what other clients receive, and
    * for requests that only read the quota.
    *
-   * @param key One key for all limits of {@link toldQuota}, or one for each of some of them.
+   * @param key One key for all limits of {@link reportedQuota}, or one for each of some of them.
    * @throws The same as with a decision.
    */
-  async tell<Own extends Limits = Given>(
+  async report<Own extends Limits = Given>(
     key: SomeKeysOn<Own>,
-    options: Omit<TellOptions<NameOf<Own>>, 'cost' | 'keepOpen'> & Pick<CheckOptions<Own>, 'limits'>,
+    options: Omit<ReportOptions<NameOf<Own>>, 'cost' | 'keepOpen'> & Pick<CheckOptions<Own>, 'limits'>,
   ): Promise<void>;
-  async tell(subject: unknown, options: TellOptions & Pick<CheckOptions, 'limits'>): Promise<void> {
-    validateOptionNames('tell', options, ['told', 'cost', 'keepOpen', 'ageMs', 'limits']);
-    const { told = {}, cost = {}, keepOpen = false, ageMs, limits } = options;
+  async report(subject: unknown, options: ReportOptions & Pick<CheckOptions, 'limits'>): Promise<void> {
+    validateOptionNames('report', options, ['reported', 'cost', 'keepOpen', 'ageMs', 'limits']);
+    const { reported = {}, cost = {}, keepOpen = false, ageMs, limits } = options;
     if (readReceipt(subject) === NO_DECISION) {
       for (const name of ['cost', 'keepOpen'] as const) {
         const value = options[name];
         if (value !== undefined) throw invalidOption(name, 'absent, because a key closes no call', value);
       }
-      await this.#tellKey(subject, told, ageMs ?? 0, limits);
+      await this.#reportKey(subject, reported, ageMs ?? 0, limits);
       return;
     }
     if (ageMs !== undefined) throw invalidOption('ageMs', 'absent, because the decision knows it', ageMs);
     validateBoolean('keepOpen', keepOpen);
-    await tellDecision(subject as Decision, { told, cost, keepOpen });
+    await reportDecision(subject as Decision, { reported, cost, keepOpen });
   }
 
   /** Like `close` of a `RateLimiter`. */
@@ -122,16 +122,18 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
     if (this.#ownsStore) await this.#store.close?.();
   }
 
-  async #tellKey(key: unknown, told: object, ageMs: number, limits: Limits | undefined): Promise<void> {
+  async #reportKey(key: unknown, reported: object, ageMs: number, limits: Limits | undefined): Promise<void> {
     const plan = selectLimits(this.#plans.of({ limits }), key);
-    const rules = typeof key === 'string' ? plan.rules.filter(({ limit }) => isTellable(limit)) : plan.rules;
-    const tellings = toTellings(rules, told, ageMs);
-    const names = Object.keys(tellings);
+    const rules = typeof key === 'string' ? plan.rules.filter(({ limit }) => isReportable(limit)) : plan.rules;
+    const reportingLimits = toReportingLimits(rules, reported, ageMs);
+    const names = Object.keys(reportingLimits);
     if (names.length === 0) return;
-    const tellingPlan = { ...plan, rules: plan.rules.filter(({ name }) => names.includes(name)) };
+    const reportingPlan = { ...plan, rules: plan.rules.filter(({ name }) => names.includes(name)) };
     const ownKey = typeof key === 'string' ? key : Object.fromEntries(names.map((name) => [name, (key as Keys)[name]]));
-    await this.charge(ownKey as never, { limits: (isLimit(limits) ? tellings['default'] : tellings) as never });
-    wakeWaiters(this.#store, () => namesOf(this.#store, tellingPlan, resolveKeys(tellingPlan, ownKey)));
+    await this.charge(ownKey as never, {
+      limits: (isLimit(limits) ? reportingLimits['default'] : reportingLimits) as never,
+    });
+    wakeWaiters(this.#store, () => namesOf(this.#store, reportingPlan, resolveKeys(reportingPlan, ownKey)));
   }
 }
 

@@ -15,7 +15,7 @@ export function withLimits(receipt: unknown, limits: Readonly<Record<string, Lim
     );
   }
   if (hasMethods(receipt, ['withLimits'])) return (receipt as LimitedReceipt).withLimits(limits);
-  throw unsupported('tell');
+  throw unsupported('report');
 }
 
 function withLimit(hit: RecordedHit, limit: Limit | undefined): RecordedHit {

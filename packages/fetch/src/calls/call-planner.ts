@@ -1,4 +1,4 @@
-import type { Told } from '@rollgate/core/outgoing';
+import type { Reported } from '@rollgate/core/outgoing';
 import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
@@ -7,7 +7,7 @@ import { readRoute } from '../reports/read-route.js';
 import { costsOfRefill } from './costs-of-refill.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
-import { strictest, toTold } from './told-numbers.js';
+import { strictest, toReported } from './reported-numbers.js';
 
 /** Which limits decide on a call, with which keys and costs. */
 export interface CallPlan {
@@ -35,12 +35,12 @@ interface QuotaLimit {
 /** What a response reports, for the limits that it concerns. */
 export interface Learned {
   /** The numbers for limits of the call, by their names. */
-  readonly told: Readonly<Record<string, Told>>;
+  readonly reported: Readonly<Record<string, Reported>>;
   /** Those for limits that the call did not have. */
   readonly others:
     | {
         readonly key: Readonly<Record<string, string>>;
-        readonly told: Readonly<Record<string, Told>>;
+        readonly reported: Readonly<Record<string, Reported>>;
         readonly limits: LimitRecord;
       }
     | undefined;
@@ -108,19 +108,19 @@ export class CallPlanner {
     const known = this.#options.limits.units.filter((unit) => this.#learned.isReported(place, unit));
     const isInformative = !isRejected || quotas.length > 0;
     if (isInformative) this.#learned.learn(place, route, quotas, clock.now());
-    const told: Record<string, Told> = {};
+    const reported: Record<string, Reported> = {};
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
       const largest = this.#largestCost(unit);
       if (quota === undefined) {
         // No call waits for the end of this window, and it replaces nothing that other processes know.
         const isProbe = isInformative && name === undefined && !known.includes(unit);
-        if (isProbe) told[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
+        if (isProbe) reported[limit] = { remaining: UNREPORTED_CALLS * largest, resetMs: 0 };
       } else if (!isOver(quota)) {
-        told[limit] = { ...toTold(quota), ...costsOfRefill(quota, largest, plan, report) };
+        reported[limit] = { ...toReported(quota), ...costsOfRefill(quota, largest, plan, report) };
       }
     }
-    return { told, others: this.#othersOf(plan, quotas) };
+    return { reported, others: this.#othersOf(plan, quotas) };
   }
 
   /** The named quotas that have just been learned, so the call was not checked by them. */
@@ -137,7 +137,7 @@ export class CallPlanner {
     if (others.length === 0) return undefined;
     return {
       key: Object.fromEntries(others.map(({ limit, name }) => [limit, `${bucket} ${name}`])),
-      told: Object.fromEntries(others.map(({ limit, quota }) => [limit, toTold(quota)])),
+      reported: Object.fromEntries(others.map(({ limit, quota }) => [limit, toReported(quota)])),
       limits: limits.withNames(names.map(({ length }) => length)),
     };
   }

@@ -65,7 +65,7 @@ export class ClosingCalls {
       const blocked = this.#block(call, report);
       // The block comes first, because the end of the call may let another one start.
       if (blocked !== undefined) await blocked.catch(() => {});
-      await this.#tell(call, report, learned, keepOpen);
+      await this.#share(call, report, learned, keepOpen);
     } catch {
       if (!keepOpen) await this.fail(call, false);
     }
@@ -78,10 +78,10 @@ export class ClosingCalls {
   }
 
   /** Shares the numbers of a response. Units that it does not report count as used. */
-  async #tell(
+  async #share(
     { plan, decision, sentMs }: StartedCall,
     report: Report,
-    { told, others }: Learned,
+    { reported, others }: Learned,
     keepOpen: boolean,
   ): Promise<void> {
     const { limiter, clock = performance } = this.#options;
@@ -89,9 +89,9 @@ export class ClosingCalls {
     const sent: Promise<void>[] = [];
     if (others !== undefined) {
       const { key, ...numbers } = others;
-      sent.push(limiter.tell(key, { ...numbers, ageMs: clock.now() - sentMs }));
+      sent.push(limiter.report(key, { ...numbers, ageMs: clock.now() - sentMs }));
     }
-    if (keepOpen || Object.keys(told).length > 0) sent.push(limiter.tell(decision, { told, cost, keepOpen }));
+    if (keepOpen || Object.keys(reported).length > 0) sent.push(limiter.report(decision, { reported, cost, keepOpen }));
     else sent.push(limiter.settle(decision, { cost }));
     await Promise.all(sent);
   }

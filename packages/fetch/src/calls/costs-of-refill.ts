@@ -1,4 +1,4 @@
-import type { Told } from '@rollgate/core/outgoing';
+import type { Reported } from '@rollgate/core/outgoing';
 import type { QuotaReport } from '../dialects/dialect.js';
 import type { Report } from '../reports/read-report.js';
 import { limitName } from './outgoing-limits.js';
@@ -26,7 +26,7 @@ export function costsOfRefill(
   largest: number,
   costs: Costs,
   report: Report,
-): Pick<Told, 'reserve' | 'needed'> {
+): Pick<Reported, 'reserve' | 'needed'> {
   const { kind, limit = 0, remaining, resetMs } = quota;
   if (kind !== 'refill') return {};
   const reserve = Math.floor(Math.min(largest, limit * LARGEST_PART));

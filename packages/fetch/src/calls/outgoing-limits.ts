@@ -1,5 +1,5 @@
 import { block, type Limit } from '@rollgate/core';
-import { toldQuota } from '@rollgate/core/outgoing';
+import { reportedQuota } from '@rollgate/core/outgoing';
 import { holdsSlots } from '@rollgate/core/store';
 
 /** What the names of the limits begin with that the user has not passed. */
@@ -39,7 +39,7 @@ export class OutgoingLimits {
     this.#own = own;
     const slots = Object.keys(own).filter((name) => holdsSlots(own[name]!));
     this.freedSlots = Object.fromEntries(slots.map((name) => [name, 0]));
-    this.#quota = toldQuota({ lease, maxAge, retryAfter: POLL_MS });
+    this.#quota = reportedQuota({ lease, maxAge, retryAfter: POLL_MS });
   }
 
   /** Returns the limits for a call with so many named quotas of each unit. */

@@ -22,7 +22,7 @@ export interface Message {
   execute(): void;
   /** Arrives at the process. */
   deliver(): void;
-  /** Tells the process that it will never get a reply. */
+  /** Informs the process that it will never get a reply. */
   fail(): void;
 }
 

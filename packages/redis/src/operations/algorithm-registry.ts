@@ -8,7 +8,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import type { ToldQuota } from '@rollgate/core/outgoing';
+import type { ReportedQuota } from '@rollgate/core/outgoing';
 import {
   type CalendarWindow,
   isPlainWindow,
@@ -81,12 +81,12 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
       ...by.boundariesAt(nowMicros),
     ],
   },
-  'told-quota': {
+  'reported-quota': {
     suffix: '/tq3',
-    dependencies: ['mul-div', 'string-state', 'renewals', 'told-state', 'tell-numbers'],
-    settings: ({ limit, leaseMicros, maxAgeMicros, retryAfterMicros, told }: ToldQuota) => [
+    dependencies: ['mul-div', 'string-state', 'renewals', 'reported-state', 'report-numbers'],
+    settings: ({ limit, leaseMicros, maxAgeMicros, retryAfterMicros, reported }: ReportedQuota) => [
       ...[limit, leaseMicros, maxAgeMicros, retryAfterMicros],
-      ...(told === undefined ? [] : toldSettings(told)),
+      ...(reported === undefined ? [] : reportedSettings(reported)),
     ],
   },
   concurrency: {
@@ -96,7 +96,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   },
 };
 
-function toldSettings(by: NonNullable<ToldQuota['told']>): readonly number[] {
+function reportedSettings(by: NonNullable<ReportedQuota['reported']>): readonly number[] {
   const { kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed } = by;
   return [kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed];
 }

@@ -118,8 +118,8 @@ export class ModelReceiver {
     const costs = this.#scope.costs[index]!;
     const isBehind = state.callers.some((other, place) => {
       const shares = costs.some((cost, rule) => cost > 0 && this.#holds(state, place, rule));
-      const told = [...turns, ...state.messages.flatMap(([, message]) => this.#turnsIn(message))];
-      const hasTurn = told.some((turn) => turn.index === place);
+      const reported = [...turns, ...state.messages.flatMap(([, message]) => this.#turnsIn(message))];
+      const hasTurn = reported.some((turn) => turn.index === place);
       return other.status === 'waits' && shares && number > other.number && other.number > 0 && !hasTurn;
     });
     if (isBehind) this.problem ??= 'a caller was overtaken';

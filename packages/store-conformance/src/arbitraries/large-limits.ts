@@ -47,14 +47,14 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
     { limit: MAX, lengths: [DAY] },
   ],
   block: () => [{ length: DAY }, { length: 365 * DAY }],
-  toldQuota: (fractions) => {
+  reportedQuota: (fractions) => {
     const large = { lease: leases[fractions], guess: 2, maxAge: DAY, retryAfter: DAY };
     return [
       { ...large, guess: MAX },
-      { ...large, told: { kind: 'window', remaining: 3, limit: MAX, reset: 3 * DAY } },
-      { ...large, told: { kind: 'window', remaining: 2, limit: 4, reset: 5000, block: DAY } },
-      { ...large, told: { kind: 'refill', remaining: 1, limit: MAX, reset: 7, reserve: MAX, needed: MAX } },
-      { ...large, told: { kind: 'refill', remaining: 1, limit: 1e12, reset: DAY, window: 11 } },
+      { ...large, reported: { kind: 'window', remaining: 3, limit: MAX, reset: 3 * DAY } },
+      { ...large, reported: { kind: 'window', remaining: 2, limit: 4, reset: 5000, block: DAY } },
+      { ...large, reported: { kind: 'refill', remaining: 1, limit: MAX, reset: 7, reserve: MAX, needed: MAX } },
+      { ...large, reported: { kind: 'refill', remaining: 1, limit: 1e12, reset: DAY, window: 11 } },
     ];
   },
   concurrency: (fractions) => [

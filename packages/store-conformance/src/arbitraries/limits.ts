@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
-import type { ToldSettings } from '../oracles/told-quota.js';
+import type { ReportedSettings } from '../oracles/reported-quota.js';
 import type { LimitSpecs } from '../reference-model.js';
 import { largeLimits } from './large-limits.js';
 import { leases, type TokenFractions } from './token-fractions.js';
@@ -12,7 +12,7 @@ const minDifference = fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefine
 const refills: Record<TokenFractions, readonly number[]> = { 1: [1, 2, 4, 5], 3: [3, 6], 7: [7] };
 
 // Resets of different windows differ by more than a second.
-const told: fc.Arbitrary<ToldSettings> = fc.record({
+const reported: fc.Arbitrary<ReportedSettings> = fc.record({
   kind: fc.constantFrom('window' as const, 'window' as const, 'refill' as const, undefined),
   remaining: fc.integer({ min: 0, max: 6 }),
   limit: fc.option(quota, { nil: undefined }),
@@ -47,14 +47,14 @@ const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbi
   },
   // A limiter's own limit has the length 0. The others are those that `block` charges.
   block: () => fc.record({ length: fc.oneof(fc.constant(0), ms, fc.constant(null)) }),
-  // Charges and settlements of those that tell replace what the key knows.
-  toldQuota: (fractions) =>
+  // Charges and settlements of limits with reported numbers replace what the key knows.
+  reportedQuota: (fractions) =>
     fc.record({
       lease: fc.constant(leases[fractions]),
       guess: fc.integer({ min: 1, max: 3 }),
       maxAge: fc.constantFrom(4, 15, 60_000),
       retryAfter: ms,
-      told: fc.option(told, { nil: undefined }),
+      reported: fc.option(reported, { nil: undefined }),
     }),
   concurrency: (fractions) => fc.record({ limit: quota, lease: fc.constant(leases[fractions]), retryAfter: ms }),
 };

@@ -23,7 +23,7 @@ export async function compareWithModel(context: CheckContext, some: fc.Arbitrary
 
 /** The weight of operations on slots in a history of this algorithm. */
 export const slotWeightOf = (algorithm: AlgorithmName): number =>
-  algorithm === 'toldQuota' || withQuotas([algorithm]).some((name) => holdsSlots(limitOf(minuteLimit(name, 1))))
+  algorithm === 'reportedQuota' || withQuotas([algorithm]).some((name) => holdsSlots(limitOf(minuteLimit(name, 1))))
     ? 1
     : 0;
 

@@ -59,8 +59,8 @@ const longRuns: { [Name in AlgorithmName]: readonly LongRun<Name>[] } = {
   bucketedWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed, window + 1) }],
   calendarWindow: [{ options: { limit, lengths: [window] }, guaranteed: (elapsed) => limit * windows(elapsed) }],
   block: [{ options: { length: window }, guaranteed: (elapsed) => windows(elapsed) }],
-  // The caller closes nothing, and no server tells anything.
-  toldQuota: [
+  // The caller closes nothing, and no server reports anything.
+  reportedQuota: [
     {
       options: { lease: window, guess: limit, maxAge: window, retryAfter: 7 },
       guaranteed: (elapsed, leasesEnd) => (leasesEnd ? limit * windows(elapsed) : limit),

@@ -3,7 +3,7 @@ import { MS } from '../oracles/oracle.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { findDifference } from './find-difference.js';
 import { OracleState, type OracleVerdict } from './oracle-state.js';
-import { hasLease, tells } from './recorded-part.js';
+import { hasLease, reports } from './recorded-part.js';
 import type { PreparedScenario } from './scenario.js';
 import { haveLivesEnded, stateHash } from './state-hash.js';
 import {
@@ -150,7 +150,7 @@ export class Expansion {
     const keptStates = this.#store.readStates();
     const { refundable } = this.#store;
     const isWithoutEffect =
-      haveLivesEnded(this.#oracles, refundable, keptStates, receipt) && !this.#oracles.receipts[receipt]!.some(tells);
+      haveLivesEnded(this.#oracles, refundable, keptStates, receipt) && !this.#oracles.receipts[receipt]!.some(reports);
     const before = isWithoutEffect
       ? stateHash(this.#scenario, this.#oracles, refundable, keptStates, false)
       : undefined;

@@ -160,8 +160,8 @@ export class OracleState extends KeyStates {
   #settleReservation(part: Part, settled: number): void {
     const { scenarioLimit, stateIndex, receipt } = part;
     this.dropImplausible(scenarioLimit, stateIndex);
-    if (scenarioLimit.oracle.reserving!.tell !== undefined) {
-      this.#tell(part);
+    if (scenarioLimit.oracle.reserving!.report !== undefined) {
+      this.#report(part);
       return;
     }
     let owed = settled;
@@ -181,14 +181,14 @@ export class OracleState extends KeyStates {
   }
 
   /** Closes a call, and sets the numbers of its response. */
-  #tell(part: Part): void {
+  #report(part: Part): void {
     const { scenarioLimit, stateIndex, receipt } = part;
-    const { settle, tell } = scenarioLimit.oracle.reserving!;
+    const { settle, report } = scenarioLimit.oracle.reserving!;
     const now = this.nowMicros;
     const before = this.read(scenarioLimit, stateIndex, now);
     const closed = this.isInItsLife(part) ? settle(before, receipt, now, 0)[0] : before;
     const { id, newest } = this.currentLife(stateIndex);
-    this.setLife(stateIndex, { id, state: tell!(closed, now, part), recorder: scenarioLimit, newest });
+    this.setLife(stateIndex, { id, state: report!(closed, now, part), recorder: scenarioLimit, newest });
   }
 
   #record(

@@ -25,8 +25,8 @@ export function reservesUnits({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): b
 }
 
 /** Whether a settlement changes the state even in a later life of the key. */
-export function tells({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
-  return scenarioLimit.oracle.reserving?.tell !== undefined;
+export function reports({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
+  return scenarioLimit.oracle.reserving?.report !== undefined;
 }
 
 /** Whether a check of the limit takes leases. */

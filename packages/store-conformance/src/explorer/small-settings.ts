@@ -37,22 +37,22 @@ export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[
     { limit: 2, lengths: [4, 2], lease: 3, unsettled: 'charge' },
   ],
   block: [{ length: 0 }, { length: 2 }, { length: 3 }, { length: null }],
-  toldQuota: [
+  reportedQuota: [
     { lease: 3, guess: 1, maxAge: 4, retryAfter: 1 },
-    { lease: 3, guess: 2, maxAge: 4, retryAfter: 2, told: { kind: 'window', remaining: 1, limit: 2, reset: 2 } },
+    { lease: 3, guess: 2, maxAge: 4, retryAfter: 2, reported: { kind: 'window', remaining: 1, limit: 2, reset: 2 } },
     {
       lease: 3,
       guess: 1,
       maxAge: 4,
       retryAfter: 1,
-      told: { kind: 'refill', remaining: 1, limit: 3, reset: 3, reserve: 1, needed: 2 },
+      reported: { kind: 'refill', remaining: 1, limit: 3, reset: 3, reserve: 1, needed: 2 },
     },
     {
       lease: 3,
       guess: 2,
       maxAge: 3,
       retryAfter: 1,
-      told: { kind: 'window', remaining: 2, reset: 1, block: 1, age: 1 },
+      reported: { kind: 'window', remaining: 2, reset: 1, block: 1, age: 1 },
     },
   ],
   concurrency: [

@@ -1,6 +1,6 @@
 import { Hasher } from './hasher.js';
 import { APPROXIMATE_START_MICROS, type OracleState } from './oracle-state.js';
-import { type Part, tells } from './recorded-part.js';
+import { type Part, reports } from './recorded-part.js';
 import type { PreparedScenario } from './scenario.js';
 import type { KeptState, Refundable } from './store-under-test.js';
 
@@ -58,7 +58,7 @@ export function stateHash(
       for (const part of parts) {
         const { scenarioLimit, stateIndex, cost, at } = part;
         for (const number of [scenarioLimit.index, stateIndex, cost]) receiptHasher.number(number);
-        if (tells(part)) receiptHasher.number(at);
+        if (reports(part)) receiptHasher.number(at);
       }
     } else {
       for (let number = 0; number < parts.length; number++)

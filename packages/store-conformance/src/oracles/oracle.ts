@@ -62,7 +62,7 @@ export interface Usage {
 }
 
 /** A check whose response a server has sent: its time, and what it has expected to cost. */
-export interface ToldCall {
+export interface ReportedCall {
   readonly at: number;
   readonly cost: number;
 }
@@ -77,7 +77,7 @@ export interface ReservingOracle<State = unknown, Receipt = unknown> {
    */
   settle(state: State, receipt: Receipt, now: number, cost: number): readonly [State, owed: number | undefined];
   /** What a settlement does in addition, also of a check without a cost, and in a later life of the key. */
-  tell?(state: State, now: number, call: ToldCall): State;
+  report?(state: State, now: number, call: ReportedCall): State;
   /** The state if no reservation that lasts now ever ended. The reset of a decision is that of this state. */
   withoutLeases(state: State, now: number): State;
   /** The figures of a limit whose quota is not fixed, in microseconds from `now`. */

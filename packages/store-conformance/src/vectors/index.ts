@@ -5,10 +5,10 @@ import { calendarWindowVectors } from './calendar-window.js';
 import { concurrencyVectors } from './concurrency.js';
 import { fixedWindowVectors } from './fixed-window.js';
 import { leakyBucketVectors } from './leaky-bucket.js';
+import { reportedQuotaVectors } from './reported-quota.js';
 import { rollingWindowVectors } from './rolling-window.js';
 import { slidingWindowCounterVectors } from './sliding-window-counter.js';
 import { tokenBucketVectors } from './token-bucket.js';
-import { toldQuotaVectors } from './told-quota.js';
 import type { Vector } from './vector.js';
 
 /** Histories of each algorithm, and what is to be decided in them, as data. */
@@ -21,6 +21,6 @@ export const vectors: { readonly [Name in AlgorithmName]: readonly Vector<Name>[
   bucketedWindow: bucketedWindowVectors,
   calendarWindow: calendarWindowVectors,
   block: blockVectors,
-  toldQuota: toldQuotaVectors,
+  reportedQuota: reportedQuotaVectors,
   concurrency: concurrencyVectors,
 };

@@ -25,7 +25,7 @@ local MAX_AHEAD = 3155760000000000
 --                          its keep, if they have changed
 --   usage(rule, state, now)  returns what a peek reports in addition. Only algorithms that report it have this step
 --   overdraw, settle       like `record`, without a reservation, and what ends a reservation: see leased-calendar-window.lua.
---                          A rule with `told` also settles what has cost nothing: see told-quota.lua
+--                          A rule with `reported` also settles what has cost nothing: see reported-quota.lua
 --   reset(key, stamp)      deletes the state. Only algorithms that must leave a marker have this step, so that a refund finds
 --                          nothing that was recorded before
 -- A verdict has these fields:

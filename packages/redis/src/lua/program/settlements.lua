@@ -67,7 +67,7 @@ local function settle(plan, input, stamp, first_key, start, count)
   for index = 1, count do
     local rule, at, cost, settled = settled_hit(plan, input, start, index)
     local key = KEYS[first_key + index]
-    if rule.algorithm.settle and (cost ~= 0 or rule.told) then
+    if rule.algorithm.settle and (cost ~= 0 or rule.reported) then
       local state = states[index]
       local expires, keep = rule.algorithm.settle(rule, state, stamp, recorded_stamp, recorded_at, now, at, cost, settled)
       if expires then expire(key, expires, keep, injected_now) end

@@ -18,7 +18,7 @@ local function next_number(line)
   return number
 end
 
-local function tell_place(line, ticket)
+local function notify_place(line, ticket)
   local number, wait, least = format_integer(ticket.number), estimate(line, ticket)
   add_item(line, line.owner, string.format('%d %s %s %d %d', QUEUED, ticket.id, number, wait, least))
 end
@@ -61,32 +61,32 @@ function kinds.enter(plan, input, stamp, first_key)
   if waits or number > 0 then
     touch(line)
     grant_turns(line)
-    if number_of(line, ticket) > 0 then tell_place(line, ticket) end
+    if number_of(line, ticket) > 0 then notify_place(line, ticket) end
   end
-  tell_first(line)
+  notify_first(line)
   return close_line(line)
 end
 
--- Extends the lease, grants turns, and tells what has become of tickets. The input continues with the id, the number and the costs of
+-- Extends the lease, grants turns, and replies what has become of tickets. The input continues with the id, the number and the costs of
 -- each.
 function kinds.sync(plan, input, stamp, first_key)
   local line = open_line(plan, input, stamp, first_key)
   note_first(line)
   touch(line)
   grant_turns(line)
-  local has_told = false
+  local has_notified = false
   for index = 8, #input, 3 do
     local id, costs = input[index], input[index + 2]
     local ticket = own_ticket(line, id, costs)
     ticket.number = number_of(line, ticket)
     if ticket.number == 0 then add_item(line, line.owner, string.format('%d %d', MISSING, id))
-    elseif not has_told then
-      tell_place(line, ticket)
-      has_told = true
+    elseif not has_notified then
+      notify_place(line, ticket)
+      has_notified = true
     end
     count_steps(2)
   end
-  tell_first(line)
+  notify_first(line)
   return close_line(line)
 end
 
@@ -99,7 +99,7 @@ function kinds.leave(plan, input, stamp, first_key)
     add_item(line, line.owner, string.format('%d %d', MISSING, id))
   end
   grant_turns(line)
-  tell_first(line)
+  notify_first(line)
   return close_line(line)
 end
 
@@ -109,7 +109,7 @@ function kinds.wake(plan, input, stamp, first_key)
   if is_empty(line) then return close_line(line) end
   note_first(line)
   grant_turns(line)
-  tell_first(line, true)
+  notify_first(line, true)
   return close_line(line)
 end
 
@@ -145,11 +145,11 @@ end
 function kinds.tail(plan, input, stamp, first_key)
   local line = open_line(plan, input, stamp, first_key)
   local costs = input[8]
-  line.owner = '-' -- The reply is that of a check, so the turns of its owner are told by messages, too.
+  line.owner = '-' -- The reply is that of a check, so its owner gets its turns by messages, too.
   if not is_empty(line) then
     note_first(line)
     grant_turns(line)
-    tell_first(line)
+    notify_first(line)
     close_line(line)
   end
   local waits = not is_empty(line) and waits_behind(line, costs)

@@ -13,7 +13,7 @@
 --
 -- A ticket stands in the queue of the state that keeps it waiting (see places.lua), and may start when no ticket with a lower number
 -- is in any queue of its states. Each operation ends with `grant_turns`: while the first ticket may start within the horizon, this
--- records its hits at the time of its start, takes it out, and tells its owner that time. So a start is always recorded before any
+-- records its hits at the time of its start, takes it out, and sends its owner that time. So a start is always recorded before any
 -- process knows it, at a time at which there is room for it.
 
 local queue = {}

@@ -1,6 +1,6 @@
 -- The turns of tickets. It continues estimates.lua.
 --
--- An operation that changes the first ticket, or frees quota, tells the owner of the first ticket, which then asks in time.
+-- An operation that changes the first ticket, or frees quota, notifies the owner of the first ticket, which then asks in time.
 
 -- The most tickets that one operation lets wait elsewhere.
 local MAX_MOVES = 20
@@ -94,7 +94,7 @@ local function grant_turns(line)
   end
 end
 
--- Remembers the first tickets, so that `tell_first` finds those that have become the first ones.
+-- Remembers the first tickets, so that `notify_first` finds those that have become the first ones.
 local function note_first(line)
   for index = 1, #line.queues do
     line.former[index] = redis.call('ZRANGEBYSCORE', line[index], '0', '+inf', 'LIMIT', '0', '1')[1]
@@ -114,7 +114,7 @@ local function least_waits(line)
   return waits
 end
 
--- What the owner of the first ticket in a queue is told. Only a script with its limits and keys knows how long it waits. Others know
+-- The message to the owner of the first ticket in a queue. Only a script with its limits and keys knows how long it waits. Others know
 -- how long it does at least, if it has the same limit.
 local function first_item(line, index, ticket)
   local wait, settings = line.waits[ticket.member] or 0, 0
@@ -125,16 +125,16 @@ local function first_item(line, index, ticket)
   return string.format('%d %s %d %d', FIRST, ticket.id, wait, settings)
 end
 
--- Tells the owner of each ticket that has become the first one of a queue. After an operation that has freed quota, tells all. A ticket
--- that waits for an earlier one in another queue is told when that has started.
-local function tell_first(line, has_freed)
-  local told = {}
+-- Notifies the owner of each ticket that has become the first one of a queue. After an operation that has freed quota, notifies all. A ticket
+-- that waits for an earlier one in another queue is notified when that has started.
+local function notify_first(line, has_freed)
+  local notified = {}
   for index = 1, #line.queues do
     local first = first_in(line, index)
     local wait = first and line.waits[first.member]
-    if first and first.gets_messages and not told[first.member] and wait ~= false then
+    if first and first.gets_messages and not notified[first.member] and wait ~= false then
       if has_freed or line.former[index] ~= first.member or wait and first.owner == line.owner then
-        told[first.member] = true
+        notified[first.member] = true
         add_item(line, first.owner, first_item(line, index, first))
       end
     end

@@ -1,8 +1,8 @@
 import { findFirstTime } from '../find-first-time.js';
-import { MS, noDelay, type Oracle, type ReservingOracle, sum, type ToldCall } from './oracle.js';
+import { MS, noDelay, type Oracle, type ReportedCall, type ReservingOracle, sum } from './oracle.js';
 
 /** What a server reports, with durations in milliseconds from now. */
-export interface ToldSettings {
+export interface ReportedSettings {
   /** Without it, the server only blocks. */
   readonly kind?: 'window' | 'refill' | undefined;
   readonly remaining?: number | undefined;
@@ -18,13 +18,13 @@ export interface ToldSettings {
 }
 
 /** Durations in milliseconds. */
-export interface ToldQuotaSettings {
+export interface ReportedQuotaSettings {
   readonly lease: number;
   readonly guess: number;
   readonly maxAge: number;
   readonly retryAfter: number;
   /** The numbers that charges and settlements by this limit set. */
-  readonly told?: ToldSettings | undefined;
+  readonly reported?: ReportedSettings | undefined;
 }
 
 interface CallId {
@@ -39,7 +39,7 @@ interface Call {
 }
 
 /** The numbers of a server. The end of a window lies between `earliest` and `latest`. A refill adds `fill` units per `span`. */
-interface Told {
+interface Reported {
   readonly kind: 'window' | 'refill';
   /** `undefined` if the server has not reported that of a window. */
   readonly limit: number | undefined;
@@ -54,7 +54,7 @@ interface Told {
 
 interface State {
   readonly calls: readonly Call[];
-  readonly told?: Told | undefined;
+  readonly reported?: Reported | undefined;
   readonly blockedUntil: number;
   /** What calls leave to others while the quota refills. */
   readonly reserve: number;
@@ -72,19 +72,19 @@ const MAX_FILL = 2 ** 51;
 const big = (a: number, b: number, c: number) => Number((BigInt(a) * BigInt(b)) / BigInt(c));
 
 /** The units of the full quota, as far as they are known. */
-const wholeOf = ({ limit, remaining }: Told) => limit ?? Math.max(1, remaining);
+const wholeOf = ({ limit, remaining }: Reported) => limit ?? Math.max(1, remaining);
 
 /** The units that the server has at a time, without those of open calls. */
-function unitsOf(told: Told, at: number): number {
-  const { kind, remaining, latest, since, fill, span } = told;
-  if (kind === 'window') return at < latest ? remaining : wholeOf(told);
-  return Math.min(wholeOf(told), remaining + big(Math.max(0, at - since), fill, span));
+function unitsOf(reported: Reported, at: number): number {
+  const { kind, remaining, latest, since, fill, span } = reported;
+  if (kind === 'window') return at < latest ? remaining : wholeOf(reported);
+  return Math.min(wholeOf(reported), remaining + big(Math.max(0, at - since), fill, span));
 }
 
 const latestEnd = (calls: readonly Call[]) => Math.max(-Infinity, ...calls.map(({ end }) => end));
 const openAt = ({ calls }: State, at: number) => sum(calls.filter(({ end }) => end > at).map(({ cost }) => cost));
-const forgotten = ({ told, blockedUntil, keep }: State) =>
-  Math.max(blockedUntil, told === undefined ? -Infinity : told.arrived + keep);
+const forgotten = ({ reported, blockedUntil, keep }: State) =>
+  Math.max(blockedUntil, reported === undefined ? -Infinity : reported.arrived + keep);
 const expires = (state: State) => Math.max(forgotten(state), latestEnd(state.calls));
 const withoutEnded = (state: State, now: number): State => ({
   ...state,
@@ -92,16 +92,16 @@ const withoutEnded = (state: State, now: number): State => ({
 });
 
 /** What calls of this cost take. */
-function unitsFor({ told, scale }: State, cost: number): number {
-  return told?.kind === 'refill' ? Number((BigInt(cost) * BigInt(scale) + 999n) / 1000n) : cost;
+function unitsFor({ reported, scale }: State, cost: number): number {
+  return reported?.kind === 'refill' ? Number((BigInt(cost) * BigInt(scale) + 999n) / 1000n) : cost;
 }
 
 /** What a response shows of the costs of calls and of other clients. Four times a cost or a reserve is the most. */
-function learn(state: State, { reserve = 0, needed = 0 }: ToldSettings, left: number, limit: number, cost: number) {
-  const isKnown = state.told?.kind === 'refill';
+function learn(state: State, { reserve = 0, needed = 0 }: ReportedSettings, left: number, limit: number, cost: number) {
+  const isKnown = state.reported?.kind === 'refill';
   const isForOthers = isKnown && needed > 0 && unitsFor(state, cost) > left;
   const taken = isForOthers ? unitsFor(state, cost) - left : 0;
-  const isFirst = state.told === undefined && needed === 0;
+  const isFirst = state.reported === undefined && needed === 0;
   const shown = (isKnown ? needed : 0) + (isFirst ? limit - left : 0);
   const thousandths =
     cost === 0 || isForOthers ? 0 : Number((BigInt(shown) * 1000n + BigInt(cost) - 1n) / BigInt(cost));
@@ -112,18 +112,24 @@ function learn(state: State, { reserve = 0, needed = 0 }: ToldSettings, left: nu
 }
 
 /** The units that a call which takes so many leaves to others. */
-function reserveNextTo({ told, reserve }: State, units: number): number {
-  if (told?.kind !== 'refill') return 0;
-  return Math.max(0, Math.min(Math.floor(reserve), told.limit! - units));
+function reserveNextTo({ reported, reserve }: State, units: number): number {
+  if (reported?.kind !== 'refill') return 0;
+  return Math.max(0, Math.min(Math.floor(reserve), reported.limit! - units));
 }
 
 /** Whether a call costs more than the limit that the server has reported. */
-const isNever = ({ told }: State, cost: number) => told?.limit !== undefined && cost > told.limit;
+const isNever = ({ reported }: State, cost: number) => reported?.limit !== undefined && cost > reported.limit;
 
 /** The state with the numbers of a response. */
-function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, sentAt: number, cost: number): State {
+function report(
+  state: State,
+  { maxAge, reported }: ReportedQuotaSettings,
+  now: number,
+  sentAt: number,
+  cost: number,
+): State {
   const within = (ms = 0) => Math.min(ms, maxAge) * MS;
-  const { kind, block = 0, window = 0, reset = 0 } = told!;
+  const { kind, block = 0, window = 0, reset = 0 } = reported!;
   const keep = maxAge * MS;
   const blocked: State =
     block === 0
@@ -134,13 +140,13 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
           keep: Math.max(state.keep, keep),
         };
   if (kind === undefined) return blocked;
-  const known = blocked.told;
+  const known = blocked.reported;
   if (kind === 'window' && reset === 0 && known !== undefined) return blocked;
   const sent = Math.min(now, sentAt);
   const keepsLimit = kind === 'refill' || (known?.kind === 'window' && known.limit !== undefined);
-  const knownLimit = keepsLimit ? Math.max(1, known?.limit ?? 0, told!.remaining!) : undefined;
-  const limit = told!.limit ?? knownLimit;
-  const remaining = Math.min(told!.remaining!, limit ?? Infinity);
+  const knownLimit = keepsLimit ? Math.max(1, known?.limit ?? 0, reported!.remaining!) : undefined;
+  const limit = reported!.limit ?? knownLimit;
+  const remaining = Math.min(reported!.remaining!, limit ?? Infinity);
   const [latest, earliest] = [now + within(reset), sent + within(reset)];
   let [fill, span] = known?.kind === 'refill' ? [known.fill, known.span] : [limit ?? 0, DEFAULT_SPAN];
   if (kind === 'refill' && remaining < limit! && reset > 0) [fill, span] = [limit! - remaining, reset * MS];
@@ -156,8 +162,8 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
     fill: Math.min(fill, MAX_FILL),
     span,
   };
-  const learned = kind === 'refill' ? learn(blocked, told!, remaining, limit!, cost) : {};
-  const replaced: State = { ...blocked, told: next, ...learned, keep: Math.max(keep, blocked.blockedUntil - now) };
+  const learned = kind === 'refill' ? learn(blocked, reported!, remaining, limit!, cost) : {};
+  const replaced: State = { ...blocked, reported: next, ...learned, keep: Math.max(keep, blocked.blockedUntil - now) };
   if (known === undefined || known.kind !== kind) return replaced;
   if (kind === 'refill') {
     return sent < known.arrived && remaining >= unitsOf(known, now) ? { ...blocked, ...learned } : replaced;
@@ -171,17 +177,17 @@ function tell(state: State, { maxAge, told }: ToldQuotaSettings, now: number, se
   const end = limit === undefined ? Math.max(latest, known.latest) : Math.min(latest, known.latest);
   return {
     ...blocked,
-    told: { ...known, ...lower, latest: end, earliest: Math.min(end, Math.max(earliest, known.earliest)) },
+    reported: { ...known, ...lower, latest: end, earliest: Math.min(end, Math.max(earliest, known.earliest)) },
   };
 }
 
 /** Takes units off the numbers, if it is known when they come back. */
 function spend(state: State, now: number, cost: number): State {
-  const { told } = state;
-  if (told === undefined || (told.kind === 'window' && now >= told.latest)) return state;
-  const left = unitsOf(told, now);
+  const { reported } = state;
+  if (reported === undefined || (reported.kind === 'window' && now >= reported.latest)) return state;
+  const left = unitsOf(reported, now);
   const remaining = Math.max(0, left - cost);
-  return { ...state, told: { ...told, remaining, since: Math.max(told.since, now) } };
+  return { ...state, reported: { ...reported, remaining, since: Math.max(reported.since, now) } };
 }
 
 /**
@@ -189,19 +195,19 @@ function spend(state: State, now: number, cost: number): State {
  *
  * @param leasesEnd Whether a lease ends unless it is renewed, as in a store that several processes share.
  */
-export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean): Oracle {
-  const { guess, told: telling } = settings;
+export function reportedQuotaOracle(settings: ReportedQuotaSettings, leasesEnd: boolean): Oracle {
+  const { guess, reported: reporting } = settings;
   const lease = settings.lease * MS;
   const empty: State = { calls: [], blockedUntil: -Infinity, reserve: 0, scale: 1000, keep: 0, leaseMicros: lease };
   const endFrom = (now: number) => (leasesEnd ? now + lease : Infinity);
   const allowsNextTo = (open: number, state: State, at: number, cost: number) => {
-    const { told, blockedUntil } = state;
+    const { reported, blockedUntil } = state;
     if (at < blockedUntil) return false;
-    if (told === undefined) return open === 0 || open + cost <= guess;
+    if (reported === undefined) return open === 0 || open + cost <= guess;
     if (isNever(state, cost)) return false;
-    if (told.limit === undefined && at >= told.latest && open === 0) return true;
-    const units = Math.min(unitsFor(state, cost), Math.max(cost, wholeOf(told)));
-    return units + unitsFor(state, open) + reserveNextTo(state, units) <= unitsOf(told, at);
+    if (reported.limit === undefined && at >= reported.latest && open === 0) return true;
+    const units = Math.min(unitsFor(state, cost), Math.max(cost, wholeOf(reported)));
+    return units + unitsFor(state, open) + reserveNextTo(state, units) <= unitsOf(reported, at);
   };
   const allows = (state: State, at: number, cost: number) => allowsNextTo(openAt(state, at), state, at, cost);
   /** The first time at which an action is allowed, if so many units stay open until `end`. */
@@ -209,33 +215,33 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     findFirstTime(now, (at) => at >= end || allowsNextTo(open, state, at, cost)) - now;
   /** The largest cost that is allowed next to so many open units. */
   const freeNextTo = (open: number, state: State, at: number) => {
-    const { told } = state;
-    if (told === undefined) return guess - open;
-    const left = unitsOf(told, at);
-    if (left === wholeOf(told) && open === 0) return left;
+    const { reported } = state;
+    if (reported === undefined) return guess - open;
+    const left = unitsOf(reported, at);
+    if (left === wholeOf(reported) && open === 0) return left;
     const free = left - unitsFor(state, open) - reserveNextTo(state, 0);
-    return told.kind === 'refill' && free > 0 ? big(free, 1000, state.scale) : free;
+    return reported.kind === 'refill' && free > 0 ? big(free, 1000, state.scale) : free;
   };
 
   const reserving: ReservingOracle<State, CallId> = {
     charge(before, now, cost) {
       const state = withoutEnded(before, now);
-      const age = (telling?.age ?? 0) * MS;
-      const told = telling === undefined ? spend(state, now, cost) : tell(state, settings, now, now - age, 0);
-      return [told, { sent: now }];
+      const age = (reporting?.age ?? 0) * MS;
+      const reported = reporting === undefined ? spend(state, now, cost) : report(state, settings, now, now - age, 0);
+      return [reported, { sent: now }];
     },
     settle(before, id, now, cost) {
       const state = withoutEnded(before, now);
       const others = state.calls.filter((call) => call.id !== id);
       return [{ ...state, calls: others }, others.length < state.calls.length ? cost : undefined];
     },
-    ...(telling && {
-      tell: (state: State, now: number, { at, cost }: ToldCall) =>
-        tell(withoutEnded(state, now), settings, now, at, cost),
+    ...(reporting && {
+      report: (state: State, now: number, { at, cost }: ReportedCall) =>
+        report(withoutEnded(state, now), settings, now, at, cost),
     }),
     withoutLeases: (state) => state,
     figures(state, now) {
-      const whole = state.told === undefined ? guess : wholeOf(state.told);
+      const whole = state.reported === undefined ? guess : wholeOf(state.reported);
       const end = forgotten(state);
       // As if no call were open.
       const units = (at: number) => freeNextTo(0, state, at);
@@ -247,9 +253,9 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
     },
     suggestedWait(state, now, cost) {
       if (now < forgotten(state) && isNever(state, cost)) return Infinity;
-      const toldWait = firstTime(state, now, cost, 0, forgotten(state));
+      const reportedWait = firstTime(state, now, cost, 0, forgotten(state));
       const openWait = firstTime(state, now, cost, openAt(state, now), expires(state));
-      return openWait > toldWait ? Math.max(toldWait, Math.min(openWait, settings.retryAfter * MS)) : undefined;
+      return openWait > reportedWait ? Math.max(reportedWait, Math.min(openWait, settings.retryAfter * MS)) : undefined;
     },
   };
   const oracle: Oracle<State, CallId> = {
@@ -276,7 +282,7 @@ export function toldQuotaOracle(settings: ToldQuotaSettings, leasesEnd: boolean)
       return { ...state, calls: state.calls.map((one) => (one === call ? { ...one, end: endFrom(now) } : one)) };
     },
     usage: (state, at) => ({
-      spent: state.told === undefined ? 0 : wholeOf(state.told) - unitsOf(state.told, at),
+      spent: state.reported === undefined ? 0 : wholeOf(state.reported) - unitsOf(state.reported, at),
       reserved: openAt(state, at),
     }),
     boundaries: ({ calls }) => calls.map(({ end }) => end).filter((end) => end < Infinity),

@@ -1,4 +1,4 @@
-import type { ToldSettings } from '../oracles/told-quota.js';
+import type { ReportedSettings } from '../oracles/reported-quota.js';
 import type { Vector, VectorVerdict } from './vector.js';
 
 /** Figures of an allowed action: what remains, and when the full quota and the next unit are back. */
@@ -17,21 +17,21 @@ const waiting = (remaining: number, waitMs: number, resetMs = 0): VectorVerdict 
 };
 
 const options = { lease: 30_000, guess: 1, maxAge: 3_600_000, retryAfter: 1000 };
-const limit = { algorithm: 'toldQuota', options } as const;
-const many = { algorithm: 'toldQuota', options: { ...options, guess: 5 } } as const;
+const limit = { algorithm: 'reportedQuota', options } as const;
+const many = { algorithm: 'reportedQuota', options: { ...options, guess: 5 } } as const;
 
 /** The settings of a call whose response reports these numbers. */
-const telling = (told: ToldSettings, of: typeof options = options) => ({ options: { ...of, told } });
+const reporting = (reported: ReportedSettings, of: typeof options = options) => ({ options: { ...of, reported } });
 
 /** The numbers of a window. */
-const window = (remaining: number, reset: number, rest: ToldSettings = {}) =>
-  telling({ kind: 'window', remaining, limit: 10, reset, ...rest }, many.options);
+const window = (remaining: number, reset: number, rest: ReportedSettings = {}) =>
+  reporting({ kind: 'window', remaining, limit: 10, reset, ...rest }, many.options);
 
 /** The numbers of a quota of 1000 that refills one unit per second. */
-const refilling = (remaining: number, rest: ToldSettings = {}) =>
-  telling({ kind: 'refill', remaining, limit: 1000, reset: (1000 - remaining) * 1000, ...rest }, many.options);
+const refilling = (remaining: number, rest: ReportedSettings = {}) =>
+  reporting({ kind: 'refill', remaining, limit: 1000, reset: (1000 - remaining) * 1000, ...rest }, many.options);
 
-export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
+export const reportedQuotaVectors: readonly Vector<'reportedQuota'>[] = [
   {
     title: 'while nothing is known, one call of any cost probes, and the others wait for its response',
     limit,
@@ -57,10 +57,10 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
-    title: 'told numbers replace the guess, open calls count, and the limit is back when the window ends',
+    title: 'reported numbers replace the guess, open calls count, and the limit is back when the window ends',
     limit,
     steps: [
-      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 3, limit: 5, reset: 10_000 }), ...allowed(0) },
+      { at: 0, cost: 1, ...reporting({ kind: 'window', remaining: 3, limit: 5, reset: 10_000 }), ...allowed(0) },
       { at: 100, settle: 0, cost: 1 },
       { at: 100, peek: true, cost: 1, ...allowed(3, 10_000), usage: [2, 0] },
       { at: 100, cost: 2, ...allowed(1, 10_000) },
@@ -133,7 +133,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     title: 'a quota that refills adds units evenly, to the microsecond',
     limit,
     steps: [
-      { at: 0, cost: 1, ...telling({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 }), ...allowed(0) },
+      { at: 0, cost: 1, ...reporting({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 }), ...allowed(0) },
       { at: 0, settle: 0, cost: 1 },
       { at: 0, cost: 1, ...rejected(0, 1000, 60_000, 1000) },
       { at: 999.999, peek: true, cost: 1, ...rejected(0, 0.001, 59_000.001, 0.001) },
@@ -150,7 +150,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     steps: [
       {
         ...{ at: 0, cost: 1, ...allowed(0) },
-        ...telling({ kind: 'refill', remaining: 1, limit: 60, reset: 59_000, reserve: 3 }),
+        ...reporting({ kind: 'refill', remaining: 1, limit: 60, reset: 59_000, reserve: 3 }),
       },
       { at: 0, settle: 0, cost: 1 },
       { at: 0, charge: 1, ...rejected(0, 4000, 60_000, 4000), usage: [60, 0] },
@@ -234,11 +234,11 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
   },
   {
     title: 'a call above the reported limit never starts, until the numbers are forgotten',
-    limit: { algorithm: 'toldQuota', options: { ...many.options, maxAge: 1000 } },
+    limit: { algorithm: 'reportedQuota', options: { ...many.options, maxAge: 1000 } },
     steps: [
       {
         ...{ at: 0, charge: 1, ...allowed(3, 500) },
-        ...telling({ kind: 'window', remaining: 3, limit: 4, reset: 500 }, { ...many.options, maxAge: 1000 }),
+        ...reporting({ kind: 'window', remaining: 3, limit: 4, reset: 500 }, { ...many.options, maxAge: 1000 }),
       },
       { at: 0, peek: true, cost: 5, ...rejected(3, Infinity, 500) },
       { at: 0, cost: 1, ...allowed(2, 500) },
@@ -249,11 +249,11 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
   },
   {
     title: 'a limit that is forgotten rejects no call for good, although another one is open',
-    limit: { algorithm: 'toldQuota', options: { ...options, maxAge: 1000 } },
+    limit: { algorithm: 'reportedQuota', options: { ...options, maxAge: 1000 } },
     steps: [
       {
         ...{ at: 0, charge: 1, ...allowed(4) },
-        ...telling({ kind: 'window', remaining: 4, limit: 4, reset: 500 }, { ...options, maxAge: 1000 }),
+        ...reporting({ kind: 'window', remaining: 4, limit: 4, reset: 500 }, { ...options, maxAge: 1000 }),
       },
       { at: 500, cost: 1, ...allowed(3) },
       { at: 999, peek: true, cost: 5, ...rejected(3, Infinity, 0) },
@@ -266,7 +266,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     title: 'after a window without a reported limit, what remained is free, and a call of any cost starts alone',
     limit: many,
     steps: [
-      { at: 0, charge: 1, ...telling({ kind: 'window', remaining: 2, reset: 1000 }, many.options), ...allowed(2) },
+      { at: 0, charge: 1, ...reporting({ kind: 'window', remaining: 2, reset: 1000 }, many.options), ...allowed(2) },
       { at: 0, peek: true, cost: 9, ...rejected(2, 1000, 0) },
       { at: 1000, cost: 2, ...allowed(0) },
       { at: 1000, peek: true, cost: 9, ...waiting(0, 1000) },
@@ -275,7 +275,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       {
         at: 1000,
         charge: 1,
-        ...telling({ kind: 'window', remaining: 0, reset: 1000 }, many.options),
+        ...reporting({ kind: 'window', remaining: 0, reset: 1000 }, many.options),
         ...waiting(0, 1000, 1000),
       },
       { at: 1000, refund: 5 },
@@ -286,8 +286,8 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     title: 'a window that has ended lets calls start together while nothing is known, and replaces nothing',
     limit,
     steps: [
-      { at: 0, charge: 1, ...telling({ kind: 'window', remaining: 8, reset: 0 }), ...allowed(8) },
-      { at: 0, charge: 1, ...telling({ kind: 'window', remaining: 4, reset: 0 }), ...allowed(8) },
+      { at: 0, charge: 1, ...reporting({ kind: 'window', remaining: 8, reset: 0 }), ...allowed(8) },
+      { at: 0, charge: 1, ...reporting({ kind: 'window', remaining: 4, reset: 0 }), ...allowed(8) },
       { at: 0, cost: 6, ...allowed(2) },
       { at: 0, peek: true, cost: 3, ...waiting(2, 1000) },
       { at: 10, settle: 2, cost: 6 },
@@ -295,10 +295,15 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
       {
         at: 10,
         charge: 1,
-        ...telling({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 }),
+        ...reporting({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 }),
         ...rejected(0, 1000, 60_000, 1000),
       },
-      { at: 10, charge: 1, ...telling({ kind: 'window', remaining: 8, reset: 0 }), ...rejected(0, 1000, 60_000, 1000) },
+      {
+        at: 10,
+        charge: 1,
+        ...reporting({ kind: 'window', remaining: 8, reset: 0 }),
+        ...rejected(0, 1000, 60_000, 1000),
+      },
     ],
   },
   {
@@ -319,14 +324,14 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     title: 'after the reset, late numbers without a limit matter only if they are lower than what counts then',
     limit: many,
     steps: [
-      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 5, reset: 9000 }, many.options), ...allowed(4) },
-      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 10_000 }, many.options), ...allowed(3) },
+      { at: 0, cost: 1, ...reporting({ kind: 'window', remaining: 5, reset: 9000 }, many.options), ...allowed(4) },
+      { at: 0, cost: 1, ...reporting({ kind: 'window', remaining: 0, reset: 10_000 }, many.options), ...allowed(3) },
       { at: 0, settle: 1, cost: 1 },
       { at: 10_001, settle: 0, cost: 1 },
       { at: 10_001, peek: true, cost: 1, ...allowed(1) },
       {
         ...{ at: 10_001, charge: 1, ...rejected(0, 9000) },
-        ...telling({ kind: 'window', remaining: 0, reset: 9000, age: 10_001 }, many.options),
+        ...reporting({ kind: 'window', remaining: 0, reset: 9000, age: 10_001 }, many.options),
       },
     ],
   },
@@ -334,9 +339,9 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     title: 'of several numbers without a limit, the lower count and the later reset stay, even after the reset',
     limit: many,
     steps: [
-      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 2000 }, many.options), ...allowed(4) },
-      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 1000 }, many.options), ...allowed(3) },
-      { at: 0, cost: 1, ...telling({ kind: 'window', remaining: 0, reset: 1500 }, many.options), ...allowed(2) },
+      { at: 0, cost: 1, ...reporting({ kind: 'window', remaining: 0, reset: 2000 }, many.options), ...allowed(4) },
+      { at: 0, cost: 1, ...reporting({ kind: 'window', remaining: 0, reset: 1000 }, many.options), ...allowed(3) },
+      { at: 0, cost: 1, ...reporting({ kind: 'window', remaining: 0, reset: 1500 }, many.options), ...allowed(2) },
       { at: 10, settle: 0, cost: 1 },
       { at: 20, settle: 1, cost: 1 },
       { at: 1020, peek: true, cost: 1, ...waiting(0, 1000, 990) },
@@ -351,7 +356,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     steps: [
       {
         ...{ at: 0, charge: 1, ...allowed(10) },
-        ...telling({ kind: 'refill', remaining: 10, limit: 10, reset: 0, window: 5000 }),
+        ...reporting({ kind: 'refill', remaining: 10, limit: 10, reset: 0, window: 5000 }),
       },
       { at: 0, charge: 4, ...allowed(6, 2000, 500), usage: [4, 0] },
       { at: 499.999, peek: true, cost: 1, ...allowed(6, 1500.001, 0.001) },
@@ -359,10 +364,10 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
-    title: 'a full quota whose server tells no rate refills within a minute',
+    title: 'a full quota whose server reports no rate refills within a minute',
     limit,
     steps: [
-      { at: 0, charge: 1, ...telling({ kind: 'refill', remaining: 60, limit: 60, reset: 0 }), ...allowed(60) },
+      { at: 0, charge: 1, ...reporting({ kind: 'refill', remaining: 60, limit: 60, reset: 0 }), ...allowed(60) },
       { at: 0, charge: 60, ...rejected(0, 1000, 60_000, 1000) },
     ],
   },
@@ -372,11 +377,11 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     steps: [
       {
         ...{ at: 0, cost: 1, ...allowed(4) },
-        ...telling({ kind: 'refill', remaining: 5, limit: 10, reset: 5000 }, many.options),
+        ...reporting({ kind: 'refill', remaining: 5, limit: 10, reset: 5000 }, many.options),
       },
       {
         ...{ at: 0, cost: 1, ...allowed(3) },
-        ...telling({ kind: 'refill', remaining: 4, limit: 10, reset: 6000 }, many.options),
+        ...reporting({ kind: 'refill', remaining: 4, limit: 10, reset: 6000 }, many.options),
       },
       { at: 10, settle: 1, cost: 1 },
       { at: 20, settle: 0, cost: 1 },
@@ -387,8 +392,8 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     title: 'a block rejects until it ends, and a shorter one does not change that',
     limit,
     steps: [
-      { at: 0, charge: 1, ...telling({ block: 2000 }), ...rejected(0, 2000) },
-      { at: 1000, charge: 1, ...telling({ block: 500 }), ...rejected(0, 1000) },
+      { at: 0, charge: 1, ...reporting({ block: 2000 }), ...rejected(0, 2000) },
+      { at: 1000, charge: 1, ...reporting({ block: 500 }), ...rejected(0, 1000) },
       { at: 1999.999, cost: 1, ...rejected(0, 0.001) },
       { at: 2000, cost: 1, ...allowed(0) },
     ],
@@ -413,11 +418,11 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
   },
   {
     title: 'numbers are forgotten after their greatest age, so no reset is later',
-    limit: { algorithm: 'toldQuota', options: { ...options, maxAge: 1000 } },
+    limit: { algorithm: 'reportedQuota', options: { ...options, maxAge: 1000 } },
     steps: [
       {
         ...{ at: 0, charge: 1, ...rejected(0, 1000) },
-        ...telling(
+        ...reporting(
           { kind: 'window', remaining: 0, limit: 5, reset: 3_600_000, block: 7_200_000 },
           { ...options, maxAge: 1000 },
         ),
@@ -428,7 +433,7 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
     ],
   },
   {
-    title: 'a settlement without numbers takes the actual cost off the told units, a refund nothing',
+    title: 'a settlement without numbers takes the actual cost off the reported units, a refund nothing',
     limit: many,
     steps: [
       { at: 0, charge: 1, ...window(9, 10_000), ...allowed(9, 10_000) },
@@ -480,11 +485,11 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
   },
   {
     title: 'what is counted after the numbers were forgotten ends them, even if the clock steps back',
-    limit: { algorithm: 'toldQuota', options: { ...many.options, maxAge: 1000 } },
+    limit: { algorithm: 'reportedQuota', options: { ...many.options, maxAge: 1000 } },
     steps: [
       {
         ...{ at: 5000, charge: 1, ...allowed(3, 500) },
-        ...telling({ kind: 'window', remaining: 3, limit: 10, reset: 500 }, { ...many.options, maxAge: 1000 }),
+        ...reporting({ kind: 'window', remaining: 3, limit: 10, reset: 500 }, { ...many.options, maxAge: 1000 }),
       },
       { at: 6500, charge: 1, ...allowed(5) },
       { at: 5400, peek: true, cost: 1, ...allowed(5) },
@@ -503,11 +508,11 @@ export const toldQuotaVectors: readonly Vector<'toldQuota'>[] = [
   },
   {
     title: 'a clock that steps back prolongs a wait, up to twice the greatest age',
-    limit: { algorithm: 'toldQuota', options: { ...options, maxAge: 1000 } },
+    limit: { algorithm: 'reportedQuota', options: { ...options, maxAge: 1000 } },
     steps: [
       {
         ...{ at: 5000, charge: 1, ...rejected(0, 800) },
-        ...telling({ kind: 'window', remaining: 0, limit: 5, reset: 800 }, { ...options, maxAge: 1000 }),
+        ...reporting({ kind: 'window', remaining: 0, limit: 5, reset: 800 }, { ...options, maxAge: 1000 }),
       },
       { at: 4500, cost: 1, ...rejected(0, 1300) },
       { at: 4000, cost: 1, ...rejected(0, 1800) },

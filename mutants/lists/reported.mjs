@@ -2,14 +2,14 @@
 
 const MEMORY = ['packages/store-conformance/test/memory-store.test.ts', 'packages/core/test/outgoing.test.ts'];
 const LEASES = ['packages/store-conformance/test/custom-store.test.ts', 'packages/core/test/outgoing.test.ts'];
-const TELL = ['packages/core/test/outgoing.test.ts'];
-const REDIS = ['told-quota', 'vectors', 'conformance'].map((name) => `packages/redis/test/${name}.test.ts`);
+const REPORT = ['packages/core/test/outgoing.test.ts'];
+const REDIS = ['reported-quota', 'vectors', 'conformance'].map((name) => `packages/redis/test/${name}.test.ts`);
 
 const of = (file, tests, mutants) =>
   mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
 
-export const told = [
-  ...of('core/src/slots/told-state.ts', MEMORY, [
+export const reported = [
+  ...of('core/src/slots/reported-state.ts', MEMORY, [
     ['a window ends a microsecond late', 'micros >= numbers[start + RESET]!', 'micros > numbers[start + RESET]!'],
     ['a quota refills above its limit', 'Math.min(limit, remaining +', 'Math.max(remaining, remaining +'],
     ['units that were not reported come back never', 'Math.max(0, left - units)', '0'],
@@ -34,7 +34,7 @@ export const told = [
       'forgottenMicros(state)',
     ],
   ]),
-  ...of('core/src/slots/told-verdict.ts', MEMORY, [
+  ...of('core/src/slots/reported-verdict.ts', MEMORY, [
     ['the guess counts no open calls', 'cost <= guess - open ?', 'cost <= guess ?'],
     ['open calls do not count', 'timeOfUnits(state, units + others + reserve)', 'timeOfUnits(state, units + reserve)'],
     ['open calls use up the reserve', 'others <= limit - units - reserve ?', 'others <= limit - units ?'],
@@ -53,7 +53,7 @@ export const told = [
     ],
     ['a forgotten limit rejects', 'nowMicros < forgottenMicros(state) && isAboveLimit', 'isAboveLimit'],
     ['a probe needs a limit', 'Math.max(cost, limitOf(state))', 'limitOf(state)'],
-    ['a wait for open calls is exact', 'verdict.isEstimate = openWait > toldWait;', 'verdict.isEstimate = false;'],
+    ['a wait for open calls is exact', 'verdict.isEstimate = openWait > reportedWait;', 'verdict.isEstimate = false;'],
     ['a blocked key has units left', 'isBlocked ? 0 : Math.max(0, free)', 'Math.max(0, free)'],
     [
       'the next unit comes during a block',
@@ -61,11 +61,11 @@ export const told = [
       'costWithin(state, units - reserve)',
     ],
   ]),
-  ...of('core/src/slots/tell-numbers.ts', MEMORY, [
+  ...of('core/src/slots/report-numbers.ts', MEMORY, [
     [
       'a shorter block replaces a longer one',
-      'Math.max(numbers[start + BLOCKED]!, nowMicros + told.blockMicros)',
-      'nowMicros + told.blockMicros',
+      'Math.max(numbers[start + BLOCKED]!, nowMicros + reported.blockMicros)',
+      'nowMicros + reported.blockMicros',
     ],
     ['older numbers replace newer ones', 'sent >= numbers[start + AT]! ||', 'true ||'],
     ['newer numbers only lower the count', 'sent >= numbers[start + AT]! ||', 'false ||'],
@@ -80,13 +80,13 @@ export const told = [
     ['an earlier reset of a rolling quota counts', '? Math.max(known, latest)', '? Math.min(known, latest)'],
     ['late numbers of a rolling quota are lost', '!isOver || (isRolling && isLower)', '!isOver'],
     ['late numbers close a rolling quota again', '!isOver || (isRolling && isLower)', '!isOver || isRolling'],
-    ['a response without the limit erases it', '|| knownLimit(state, told.remaining)', ''],
+    ['a response without the limit erases it', '|| knownLimit(state, reported.remaining)', ''],
     ['the lower count keeps its time', '    numbers[start + AT] = now;\n  }\n', '  }\n'],
-    ['a higher level replaces a lower one', 'told.remaining >= unitsAt(state, now)', 'false'],
+    ['a higher level replaces a lower one', 'reported.remaining >= unitsAt(state, now)', 'false'],
     [
       'the whole limit refills until the reset',
-      'setRate(state, missing, told.resetMicros)',
-      'setRate(state, told.limit, told.resetMicros)',
+      'setRate(state, missing, reported.resetMicros)',
+      'setRate(state, reported.limit, reported.resetMicros)',
     ],
     ['a block outlives its plausibility', 'Math.max(keep, numbers[start + BLOCKED]! - now)', 'keep'],
     ['a grown reserve stays', 'numbers[start + RESERVE]! * DECAY', 'numbers[start + RESERVE]!'],
@@ -100,9 +100,9 @@ export const told = [
     ['a lower cost replaces a higher one', ': Math.max(known, learned);', ': learned;'],
     ['a call is newer than the present', 'Math.min(sentMicros, nowMicros)', 'sentMicros'],
   ]),
-  ...of('core/src/slots/told-quota.ts', LEASES, [
+  ...of('core/src/slots/reported-quota.ts', LEASES, [
     ['a reset may be later than the greatest age', 'Math.min(micros, this.maxAgeMicros)', 'micros'],
-    ['a long refill has a higher rate', 'told.kind === server.REFILL ?', 'false ?'],
+    ['a long refill has a higher rate', 'reported.kind === server.REFILL ?', 'false ?'],
     [
       'calls of dead processes stay open',
       '    leases.dropExpired(calls, nowMicros);\n    const index',
@@ -117,13 +117,13 @@ export const told = [
     ['a call that has ended is renewed', '|| leases.untilOf(calls, index) <= nowMicros', ''],
     ['a call is closed again by a release', 'if (isRelease && hit.wantedCost === 0) return [];', ''],
   ]),
-  ...of('core/src/slots/tell-settlement.ts', LEASES, [
+  ...of('core/src/slots/report-settlement.ts', LEASES, [
     ['a response closes no call', 'if (state.life === life) this.#limit.close(state, nowMicros, this.#hit);', ''],
     ['a response counts as sent now', 'sentMicros: recordedMicros', 'sentMicros: nowMicros'],
     ['a response of a later life is lost', '?? states.create(rule, key)', '!'],
   ]),
-  ...of('core/src/outgoing/settle-part.ts', TELL, [
-    ['limits that a tell has closed are settled again', 'held.receipt = rest;', ''],
+  ...of('core/src/outgoing/settle-part.ts', REPORT, [
+    ['limits that a report has closed are settled again', 'held.receipt = rest;', ''],
     [
       'slots that stay open are not renewed',
       'if (!left.some(({ limit }) => hasLeases(limit))) held.renewer?.delete(held);',
@@ -138,12 +138,12 @@ export const told = [
       'hits.length < checkedPlan',
     ],
   ]),
-  ...of('core/src/outgoing/with-limits.ts', TELL, [
+  ...of('core/src/outgoing/with-limits.ts', REPORT, [
     ['a closed call is renewed', 'hit.wantedCost = 0;', ''],
     ['the fallback memory gets no numbers', 'new FallbackReceipt(withLimits(receipt.receipt, limits))', 'receipt'],
   ]),
-  ...of('core/src/outgoing/outgoing-limiter.ts', TELL, [
-    ['a tell with a key wakes no caller', 'wakeWaiters(this.#store,', '(() => {})(this.#store,'],
+  ...of('core/src/outgoing/outgoing-limiter.ts', REPORT, [
+    ['a report with a key wakes no caller', 'wakeWaiters(this.#store,', '(() => {})(this.#store,'],
   ]),
   ...of(
     'core/src/failure/end-late-check.ts',
@@ -158,27 +158,31 @@ export const told = [
       ],
     ],
   ),
-  ...of('redis/src/lua/limits/told-state.lua', REDIS, [
-    ['a window ends a microsecond late', 'at >= state.one and told', 'at > state.one and told'],
+  ...of('redis/src/lua/limits/reported-state.lua', REDIS, [
+    ['a window ends a microsecond late', 'at >= state.one and reported', 'at > state.one and reported'],
     ['a window has a reserve', 'if state.kind ~= REFILL then return 0 end', ''],
     ['an ended call stays open', 'if call.ends > now then left[#left + 1] = call end', 'left[#left + 1] = call'],
     ['an expired state comes back', 'if state.first or state.replaces then', 'if state.first then'],
   ]),
-  ...of('redis/src/lua/limits/tell-numbers.lua', REDIS, [
+  ...of('redis/src/lua/limits/report-numbers.lua', REDIS, [
     ['older numbers replace newer ones', 'is_newer = sent >= state.at or', 'is_newer = true or'],
     ['a later window changes nothing', ' or earliest > known + TOLERANCE end', ' end'],
     ['an earlier window counts', 'latest + TOLERANCE < state.other or not matters', 'not matters'],
     ['an earlier reset of a rolling quota counts', 'math.max(known, latest)', 'math.min(known, latest)'],
-    ['a higher level replaces a lower one', 'remaining >= told_state.units_at(state, now)', 'false'],
+    ['a higher level replaces a lower one', 'remaining >= reported_state.units_at(state, now)', 'false'],
     ['a grown reserve stays', 'state.reserve * DECAY', 'state.reserve'],
     ['a reserve never grows', ' + 2 * missing', ''],
-    ['a first response lets the reserve grow', 'if is_known and told.needed > 0 then', 'if told.needed > 0 then'],
-    ['a first rejection shows a cost', 'state.kind == NOTHING and told.needed == 0', 'state.kind == NOTHING'],
+    [
+      'a first response lets the reserve grow',
+      'if is_known and reported.needed > 0 then',
+      'if reported.needed > 0 then',
+    ],
+    ['a first rejection shows a cost', 'state.kind == NOTHING and reported.needed == 0', 'state.kind == NOTHING'],
     ['what others have used is a cost', 'learned > MOST_EXCESS and known or ', ''],
     ['what others take is a cost', 'elseif is_known and missing == 0 then', 'elseif is_known then'],
     ['costs that were learned stay', 'state.excess, 99, 100)', 'state.excess, 1, 1)'],
   ]),
-  ...of('redis/src/lua/limits/told-quota.lua', REDIS, [
+  ...of('redis/src/lua/limits/reported-quota.lua', REDIS, [
     [
       'open calls do not count',
       'time_of_units(state, units + others + reserve)',
@@ -187,8 +191,8 @@ export const told = [
     ['open calls use up the reserve', 'others <= limit - units - reserve then', 'others <= limit - units then'],
     [
       'a call may need more than the quota',
-      'math.min(told_state.expected_units(state, cost), limit)',
-      'told_state.expected_units(state, cost)',
+      'math.min(reported_state.expected_units(state, cost), limit)',
+      'reported_state.expected_units(state, cost)',
     ],
     [
       'the next unit is in the reserve',
@@ -197,16 +201,20 @@ export const told = [
     ],
     [
       'a call above the limit waits',
-      '  if now >= forgotten or not told_state.is_above_limit(state, cost) then\n    told_wait',
-      '  if true then\n    told_wait',
+      '  if now >= forgotten or not reported_state.is_above_limit(state, cost) then\n    reported_wait',
+      '  if true then\n    reported_wait',
     ],
     [
       'a check without a cost learns nothing',
-      'if rule.told then tell_numbers(rule, state, now, recorded_at, math.abs(cost))',
-      'if rule.told and cost ~= 0 then tell_numbers(rule, state, now, recorded_at)',
+      'if rule.reported then report_numbers(rule, state, now, recorded_at, math.abs(cost))',
+      'if rule.reported and cost ~= 0 then report_numbers(rule, state, now, recorded_at)',
     ],
     ['a call in an earlier life is closed', 'state.first and state.first <= recorded_stamp', 'state.first'],
     ['a call that has ended is renewed', 'if call and call.ends > now then', 'if call then'],
-    ['a refund of a lost call writes', 'if not is_own_life and not rule.told and settled <= spent then return end', ''],
+    [
+      'a refund of a lost call writes',
+      'if not is_own_life and not rule.reported and settled <= spent then return end',
+      '',
+    ],
   ]),
 ];

@@ -4,16 +4,16 @@ import type { Hit, State, Usage, Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import * as leases from './lease-list.js';
+import { type ReportedCall, type ReportedNumbers, reportNumbers } from './report-numbers.js';
+import { ReportSettlement } from './report-settlement.js';
+import * as server from './reported-state.js';
+import { openCallsOf } from './reported-state.js';
+import { fillVerdict, usageOf } from './reported-verdict.js';
 import { ReservationSettlement } from './reservation-settlement.js';
 import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
-import { type ToldCall, type ToldNumbers, tellNumbers } from './tell-numbers.js';
-import { TellSettlement } from './tell-settlement.js';
-import * as server from './told-state.js';
-import { openCallsOf } from './told-state.js';
-import { fillVerdict, usageOf } from './told-verdict.js';
 
-/** The options of {@link toldQuota}. */
-export interface ToldQuotaOptions {
+/** The options of {@link reportedQuota}. */
+export interface ReportedQuotaOptions {
   /**
    * How long a call stays open after the process that sent it has died, in milliseconds or as text such as `'30s'`. While
    * the process lives, it renews the leases of its open calls.
@@ -45,7 +45,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * A quota whose numbers a server reports. A check opens a call, which counts until its response reports how many units the
- * server has left. `tell` of an `OutgoingLimiter` replaces the numbers and closes the call in one atomic step.
+ * server has left. `report` of an `OutgoingLimiter` replaces the numbers and closes the call in one atomic step.
  *
  * Free are the units that the server has reported, without those of all open calls. Once its window has ended, the full limit
  * counts. While nothing is known, one call starts as a probe, and the others wait for its response.
@@ -56,18 +56,18 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
- * import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+ * import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
  *
- * const limiter = new OutgoingLimiter({ limits: toldQuota({ lease: '30s' }) });
+ * const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s' }) });
  * const first = await limiter.check('api');
  * (await limiter.check('api')).allowed; // => false
- * await limiter.tell(first, { told: { remaining: 59, limit: 60, resetMs: 42_000 } });
+ * await limiter.report(first, { reported: { remaining: 59, limit: 60, resetMs: 42_000 } });
  * (await limiter.check('api')).remaining; // => 58
  * ```
  */
-export function toldQuota(options: ToldQuotaOptions): ToldQuota {
-  validateOptionNames('toldQuota', options, ['lease', 'guess', 'maxAge', 'retryAfter']);
-  return new ToldQuota({
+export function reportedQuota(options: ReportedQuotaOptions): ReportedQuota {
+  validateOptionNames('reportedQuota', options, ['lease', 'guess', 'maxAge', 'retryAfter']);
+  return new ReportedQuota({
     leaseMicros: parseInterval('lease', options.lease) * 1000,
     limit: validatePositiveInteger('guess', options.guess ?? 1),
     maxAgeMicros: parseInterval('maxAge', options.maxAge ?? DAY_MS) * 1000,
@@ -75,11 +75,11 @@ export function toldQuota(options: ToldQuotaOptions): ToldQuota {
   });
 }
 
-type Settings = Pick<ToldQuota, 'leaseMicros' | 'limit' | 'maxAgeMicros' | 'retryAfterMicros'>;
+type Settings = Pick<ReportedQuota, 'leaseMicros' | 'limit' | 'maxAgeMicros' | 'retryAfterMicros'>;
 
-/** See {@link toldQuota}. Immutable. */
-export class ToldQuota implements ReservingLimit, SlotLimit {
-  readonly algorithm = 'told-quota';
+/** See {@link reportedQuota}. Immutable. */
+export class ReportedQuota implements ReservingLimit, SlotLimit {
+  readonly algorithm = 'reported-quota';
   /** The version of the layout of its states in a database. */
   readonly layoutVersion = 3;
   /** The units of calls that may be open together while nothing is known of the quota. */
@@ -97,20 +97,24 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
   readonly keepMicros: number;
   readonly stateSize = server.LEASES_START + leases.SIZE_FOR_ONE;
   /** The numbers that a charge or a settlement by this limit sets. Without them, they count units. */
-  readonly told: ToldNumbers | undefined;
-  readonly tells: boolean;
+  readonly reported: ReportedNumbers | undefined;
+  readonly reports: boolean;
   /** The limit that sets no numbers, if this one does. */
-  readonly quota: ToldQuota | undefined;
+  readonly quota: ReportedQuota | undefined;
 
-  constructor({ leaseMicros, limit, maxAgeMicros, retryAfterMicros }: Settings, told?: ToldNumbers, quota?: ToldQuota) {
+  constructor(
+    { leaseMicros, limit, maxAgeMicros, retryAfterMicros }: Settings,
+    reported?: ReportedNumbers,
+    quota?: ReportedQuota,
+  ) {
     this.limit = limit;
     this.leaseMicros = leaseMicros;
     this.maxAgeMicros = maxAgeMicros;
     this.retryAfterMicros = retryAfterMicros;
     this.windowMicros = leaseMicros;
     this.keepMicros = Math.max(leaseMicros, maxAgeMicros);
-    this.told = told;
-    this.tells = told !== undefined;
+    this.reported = reported;
+    this.reports = reported !== undefined;
     this.quota = quota;
     Object.freeze(this);
   }
@@ -119,14 +123,14 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
    * Returns the same limit, whose charges and settlements set these numbers. Later ends than `maxAge` allows are cut off. The time
    * of a refill stays, because it shows the rate.
    */
-  telling(told: ToldNumbers): ToldQuota {
+  reporting(reported: ReportedNumbers): ReportedQuota {
     const within = (micros: number) => Math.min(micros, this.maxAgeMicros);
     const numbers = {
-      ...told,
-      resetMicros: told.kind === server.REFILL ? told.resetMicros : within(told.resetMicros),
-      blockMicros: within(told.blockMicros),
+      ...reported,
+      resetMicros: reported.kind === server.REFILL ? reported.resetMicros : within(reported.resetMicros),
+      blockMicros: within(reported.blockMicros),
     };
-    return new ToldQuota(this, numbers, this.quota ?? this);
+    return new ReportedQuota(this, numbers, this.quota ?? this);
   }
 
   /** Creates what keeps the calls open that the checks of a limiter start. */
@@ -160,8 +164,8 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
     const calls = openCallsOf(state);
     leases.dropExpired(calls, nowMicros);
     if (isOverdraft) {
-      if (this.told === undefined) server.spend(state, cost, nowMicros);
-      else this.tell(state, this.told, nowMicros, { sentMicros: nowMicros - this.told.ageMicros, cost: 0 });
+      if (this.reported === undefined) server.spend(state, cost, nowMicros);
+      else this.report(state, this.reported, nowMicros, { sentMicros: nowMicros - this.reported.ageMicros, cost: 0 });
       return;
     }
     leases.insert(calls, leases.countOf(calls), verdict.atMicros, cost);
@@ -174,11 +178,11 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
     if (isRelease && hit.wantedCost === 0) return [];
     const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
     const settlement =
-      this.told === undefined
+      this.reported === undefined
         ? new ReservationSettlement(hit, cost, (state, nowMicros) =>
             this.close(state, nowMicros, hit) || !isSpent ? cost : Math.max(0, cost - hit.cost),
           )
-        : new TellSettlement(hit, this, this.told);
+        : new ReportSettlement(hit, this, this.reported);
     hit.wantedCost = 0;
     if (isRelease) hit.isSpent = true;
     return [settlement];
@@ -195,9 +199,9 @@ export class ToldQuota implements ReservingLimit, SlotLimit {
   }
 
   /** Updates what the key knows by the numbers of a call. */
-  tell(state: State, told: ToldNumbers, nowMicros: number, call: ToldCall): void {
+  report(state: State, reported: ReportedNumbers, nowMicros: number, call: ReportedCall): void {
     leases.dropExpired(openCallsOf(state), nowMicros);
-    tellNumbers(state, told, nowMicros, call, this.maxAgeMicros);
+    reportNumbers(state, reported, nowMicros, call, this.maxAgeMicros);
   }
 
   /** Does nothing, because {@link settle} prepares refunds, too. */

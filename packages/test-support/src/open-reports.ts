@@ -1,21 +1,21 @@
 import { concurrency, type Decision, type ManualClock, rollingWindow, type Store } from '@rollgate/core';
-import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
 import { createRandom } from './random.js';
 
 const lease = '6s';
-const quota = toldQuota({ lease, guess: 3 });
-const reported = { requests: quota, tokens: quota };
+const quota = reportedQuota({ lease, guess: 3 });
+const quotas = { requests: quota, tokens: quota };
 const own = { budget: rollingWindow({ limit: 40, window: '10s' }), slots: concurrency({ limit: 4, lease }) };
 const early = { early: concurrency({ limit: 3, lease }) };
-const limits = { ...own, ...early, ...reported };
+const limits = { ...own, ...early, ...quotas };
 type Name = keyof typeof limits;
 
 /** A call that is open at least in the user's own limits. */
 interface Call {
   readonly decision: Decision<Name>;
   /** Its checks by the limiters of the naive model. */
-  readonly parts: readonly [Decision<keyof typeof reported>, Decision<keyof typeof own>, Decision<'early'>];
-  isTold: boolean;
+  readonly parts: readonly [Decision<keyof typeof quotas>, Decision<keyof typeof own>, Decision<'early'>];
+  isReported: boolean;
   isEarlyOpen: boolean;
 }
 
@@ -38,16 +38,16 @@ async function renewedLeases(store: Store, clock: ManualClock, limiter: Outgoing
 }
 
 /**
- * Compares a limiter whose calls stay open after `tell` with a naive model of three limiters. One has the reported quotas alone, and
+ * Compares a limiter whose calls stay open after `report` with a naive model of three limiters. One has the reported quotas alone, and
  * closes a call when its response arrives. The second one has the other limits, and closes it when its body has arrived. The third
  * one has slots that some calls free with the response, and others with the body. In the end, no lease may be renewed.
  *
  * @param turns How many random steps to take.
  */
-export async function compareOpenTells(store: Store, clock: ManualClock, seed: number, turns: number): Promise<void> {
+export async function compareOpenReports(store: Store, clock: ManualClock, seed: number, turns: number): Promise<void> {
   const options = { store, timeout: '30s' } as const;
   const limiter = new OutgoingLimiter({ ...options, limits, prefix: `open ${seed}` });
-  const ofServer = new OutgoingLimiter({ ...options, limits: reported, prefix: `of server ${seed}` });
+  const ofServer = new OutgoingLimiter({ ...options, limits: quotas, prefix: `of server ${seed}` });
   const ofUser = new OutgoingLimiter({ ...options, limits: own, prefix: `of user ${seed}` });
   const ofEarly = new OutgoingLimiter({ ...options, limits: early, prefix: `of early ${seed}` });
   const random = createRandom(seed);
@@ -62,26 +62,26 @@ export async function compareOpenTells(store: Store, clock: ManualClock, seed: n
     if (decision.allowed !== allowed) throw new Error(`Seed ${seed}: expected the call to be allowed: ${allowed}`);
     if (!allowed) return;
     const checks = await Promise.all([ofServer.check('k', { cost: tokens }), ofUser.check('k', { cost: units }), ofEarly.check('k')]); // biome-ignore format: short
-    calls.push({ decision, parts: checks, isTold: false, isEarlyOpen: true });
+    calls.push({ decision, parts: checks, isReported: false, isEarlyOpen: true });
   };
-  const tell = async (call: Call) => {
+  const report = async (call: Call) => {
     const resetMs = 1 + upTo(5000);
     const tokens = { remaining: upTo(60), limit: 60, resetMs, kind: 'refill', reserve: upTo(3) } as const;
-    const told = { ...(upTo(1) > 0 && { requests: { remaining: upTo(9), limit: 9, resetMs } }), tokens };
+    const reported = { ...(upTo(1) > 0 && { requests: { remaining: upTo(9), limit: 9, resetMs } }), tokens };
     const cost = { requests: upTo(2) };
     const isFreed = upTo(1) > 0;
     // A second report of the same call changes nothing in the reported quotas.
-    await limiter.tell(call.decision, { told, cost: { ...cost, ...(isFreed && { early: 0 }) }, keepOpen: true });
-    if (!call.isTold) await ofServer.tell(call.parts[0], { told, cost });
+    await limiter.report(call.decision, { reported, cost: { ...cost, ...(isFreed && { early: 0 }) }, keepOpen: true });
+    if (!call.isReported) await ofServer.report(call.parts[0], { reported, cost });
     if (isFreed) {
       await ofEarly.release(call.parts[2]);
       call.isEarlyOpen = false;
     }
-    call.isTold = true;
+    call.isReported = true;
   };
   const end = async (call: Call) => {
     calls.splice(calls.indexOf(call), 1);
-    if (!call.isTold) await tell(call);
+    if (!call.isReported) await report(call);
     const [cost, way] = [{ budget: upTo(20), slots: 0 }, upTo(2)];
     if (way === 0) await Promise.all([limiter.release(call.decision), ofUser.release(call.parts[1])]);
     else if (way === 1) await Promise.all([limiter.refund(call.decision), ofUser.refund(call.parts[1])]);
@@ -96,7 +96,7 @@ export async function compareOpenTells(store: Store, clock: ManualClock, seed: n
     const call = calls[upTo(calls.length - 1)];
     const step = upTo(9);
     if (step < 3 || call === undefined) await check();
-    else if (step < 5) await tell(call);
+    else if (step < 5) await report(call);
     else if (step < 6) await end(call);
     else clock.advance(upTo(1900)); // Leases are renewed every two seconds.
     const model = await Promise.all([ofUser, ofEarly, ofServer].map((one) => one.peek('k')));

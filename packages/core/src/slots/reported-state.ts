@@ -3,7 +3,7 @@ import { mulDiv, mulDivUp } from '../limits/mul-div.js';
 import { endOf } from './lease-list.js';
 import { StatePart } from './state-part.js';
 
-// What a key of a told quota knows of the server's numbers. All times are microseconds by the store's clock.
+// What a key of a reported quota knows of the server's numbers. All times are microseconds by the store's clock.
 
 /** What a server has reported: nothing, a quota that comes back at once when its window ends, or one that refills evenly. */
 export const NOTHING = 0;

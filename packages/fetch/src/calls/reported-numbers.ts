@@ -1,4 +1,4 @@
-import type { Told } from '@rollgate/core/outgoing';
+import type { Reported } from '@rollgate/core/outgoing';
 import type { QuotaReport } from '../dialects/dialect.js';
 
 /**
@@ -17,8 +17,8 @@ export function strictest(quotas: readonly QuotaReport[]): QuotaReport | undefin
   );
 }
 
-/** Returns the numbers for a limit of `toldQuota`. */
-export function toTold({ limit, remaining, resetMs, kind }: QuotaReport): Told {
+/** Returns the numbers for a limit of `reportedQuota`. */
+export function toReported({ limit, remaining, resetMs, kind }: QuotaReport): Reported {
   if (kind !== 'rolling') return { limit, remaining, resetMs, kind };
   // Without a limit, one call may start after the reset, and its response reports how many more.
   return { remaining, resetMs, kind: 'window' };

@@ -1,7 +1,7 @@
 import type { Limit } from '../limits/limit.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
-import type { ToldNumbers } from '../slots/tell-numbers.js';
-import { NOTHING, REFILL, WINDOW } from '../slots/told-state.js';
+import type { ReportedNumbers } from '../slots/report-numbers.js';
+import { NOTHING, REFILL, WINDOW } from '../slots/reported-state.js';
 import { MAX_DURATION_MS } from '../validation/duration.js';
 import {
   invalidNumber,
@@ -12,7 +12,7 @@ import {
 } from '../validation/validate.js';
 
 /** What a server has reported of one quota. Times are milliseconds from now, and may have fractions. */
-export interface Told {
+export interface Reported {
   /** The units that the server has left, a safe integer from 0. Needs `resetMs`. */
   remaining?: number | undefined;
   /**
@@ -61,25 +61,25 @@ export interface Told {
 
 const NAMES = ['remaining', 'limit', 'resetMs', 'kind', 'windowMs', 'reserve', 'needed', 'retryAfterMs'] as const;
 
-/** A limit whose numbers a server reports, as `toldQuota` creates it. */
-export interface TellableLimit extends Limit {
+/** A limit whose numbers a server reports, as `reportedQuota` creates it. */
+export interface ReportableLimit extends Limit {
   /** Returns the limit whose charges and settlements set these numbers. */
-  telling(told: ToldNumbers): Limit;
+  reporting(reported: ReportedNumbers): Limit;
 }
 
 /** Whether a server reports the numbers of the limit. */
-export function isTellable(limit: Limit): limit is TellableLimit {
-  return typeof (limit as Partial<TellableLimit>).telling === 'function';
+export function isReportable(limit: Limit): limit is ReportableLimit {
+  return typeof (limit as Partial<ReportableLimit>).reporting === 'function';
 }
 
 /**
  * Returns the numbers in the form that stores use.
  *
- * @param option The name of `told` in messages.
+ * @param option The name of `reported` in messages.
  * @throws TypeError, RangeError naming the invalid property.
  */
-export function parseTold(option: string, told: unknown, ageMs: number): ToldNumbers {
-  validateOptionNames(option, told, NAMES);
+export function parseReported(option: string, reported: unknown, ageMs: number): ReportedNumbers {
+  validateOptionNames(option, reported, NAMES);
   const {
     remaining,
     limit,
@@ -89,7 +89,7 @@ export function parseTold(option: string, told: unknown, ageMs: number): ToldNum
     reserve = 0,
     needed = 0,
     retryAfterMs = 0,
-  } = told as Told;
+  } = reported as Reported;
   validateOneOf(`${option}.kind`, kind, ['window', 'refill']);
   const hasNumbers = remaining !== undefined;
   if (hasNumbers !== (resetMs !== undefined)) {

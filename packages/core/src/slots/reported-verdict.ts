@@ -13,7 +13,7 @@ import {
   reserveNextTo,
   timeOfUnits,
   unitsAt,
-} from './told-state.js';
+} from './reported-state.js';
 
 /** The settings of a limit that determine its verdicts. */
 interface Settings {
@@ -28,14 +28,16 @@ export function fillVerdict(state: State, nowMicros: number, cost: number, setti
   const open = usedUnits(calls, nowMicros);
   // The wait by the numbers alone, and the wait if all calls stay open until their leases end.
   const isNever = nowMicros < forgottenMicros(state) && isAboveLimit(state, cost);
-  const toldTime = isNever ? Infinity : Math.min(timeOfCall(state, cost, 0, settings.limit), forgottenMicros(state));
+  const reportedTime = isNever
+    ? Infinity
+    : Math.min(timeOfCall(state, cost, 0, settings.limit), forgottenMicros(state));
   const openTime = Math.min(timeOfCall(state, cost, open, settings.limit), expiresMicros(state));
-  const toldWait = Math.max(0, toldTime - nowMicros);
+  const reportedWait = Math.max(0, reportedTime - nowMicros);
   const openWait = Math.max(0, openTime - nowMicros);
-  verdict.isEstimate = openWait > toldWait; // A response may come at any time.
+  verdict.isEstimate = openWait > reportedWait; // A response may come at any time.
   verdict.waitMicros = verdict.isEstimate
-    ? Math.max(toldWait, Math.min(openWait, settings.retryAfterMicros))
-    : toldWait;
+    ? Math.max(reportedWait, Math.min(openWait, settings.retryAfterMicros))
+    : reportedWait;
   verdict.reason = 'limit';
   verdict.delayMicros = 0;
   verdict.atMicros = Math.max(1, nowMicros, newestIdOf(calls) + 1);

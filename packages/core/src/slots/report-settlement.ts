@@ -1,25 +1,25 @@
 import { RecordedHit } from '../engine/recorded-hit.js';
 import type { States } from '../engine/states.js';
 import type { Hit, Limit, State } from '../limits/limit.js';
-import type { ToldCall, ToldNumbers } from './tell-numbers.js';
+import type { ReportedCall, ReportedNumbers } from './report-numbers.js';
 
 /** What a response changes a state with. */
-interface TellingLimit extends Limit {
+interface ReportingLimit extends Limit {
   close(state: State, nowMicros: number, hit: Hit): boolean;
-  tell(state: State, told: ToldNumbers, nowMicros: number, call: ToldCall): void;
+  report(state: State, reported: ReportedNumbers, nowMicros: number, call: ReportedCall): void;
 }
 
 /** Closes a call, and sets the numbers of its response. */
-export class TellSettlement extends RecordedHit {
+export class ReportSettlement extends RecordedHit {
   readonly #hit: RecordedHit;
-  readonly #limit: TellingLimit;
-  readonly #told: ToldNumbers;
+  readonly #limit: ReportingLimit;
+  readonly #reported: ReportedNumbers;
 
-  constructor(hit: RecordedHit, limit: TellingLimit, told: ToldNumbers) {
+  constructor(hit: RecordedHit, limit: ReportingLimit, reported: ReportedNumbers) {
     super(hit.rule, hit.key, hit.life, hit.atMicros, hit.recordedMicros, Number.NaN);
     this.#hit = hit;
     this.#limit = limit;
-    this.#told = told;
+    this.#reported = reported;
   }
 
   override refund(states: States): void {
@@ -27,7 +27,7 @@ export class TellSettlement extends RecordedHit {
     const { nowMicros } = states;
     const state = states.find(rule, key) ?? states.create(rule, key);
     if (state.life === life) this.#limit.close(state, nowMicros, this.#hit);
-    this.#limit.tell(state, this.#told, nowMicros, { sentMicros: recordedMicros, cost: this.#hit.cost });
+    this.#limit.report(state, this.#reported, nowMicros, { sentMicros: recordedMicros, cost: this.#hit.cost });
     states.save(state, this.#limit);
   }
 }

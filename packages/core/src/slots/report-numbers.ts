@@ -21,10 +21,10 @@ import {
   SPAN,
   unitsAt,
   WINDOW,
-} from './told-state.js';
+} from './reported-state.js';
 
 /** What a server has reported. Times are microseconds from now, whole numbers. */
-export interface ToldNumbers {
+export interface ReportedNumbers {
   /** `NOTHING` if it has only blocked. */
   readonly kind: Kind;
   /** The units that the server has left. */
@@ -46,7 +46,7 @@ export interface ToldNumbers {
 }
 
 /** The call of a response. */
-export interface ToldCall {
+export interface ReportedCall {
   readonly sentMicros: number;
   /** What its check has expected. 0 if no check knows the call. */
   readonly cost: number;
@@ -75,31 +75,31 @@ const MAX_FILL = 2 ** 51;
  * @param call When it was sent, and its cost, or 0 if no check knows it.
  * @param keepMicros How long numbers matter.
  */
-export function tellNumbers(
+export function reportNumbers(
   state: State,
-  told: ToldNumbers,
+  reported: ReportedNumbers,
   nowMicros: number,
-  { sentMicros, cost }: ToldCall,
+  { sentMicros, cost }: ReportedCall,
   keepMicros: number,
 ): void {
   const { numbers, start } = state;
-  if (told.blockMicros > 0) {
-    numbers[start + BLOCKED] = Math.max(numbers[start + BLOCKED]!, nowMicros + told.blockMicros);
+  if (reported.blockMicros > 0) {
+    numbers[start + BLOCKED] = Math.max(numbers[start + BLOCKED]!, nowMicros + reported.blockMicros);
     numbers[start + KEEP] = Math.max(numbers[start + KEEP]!, keepMicros);
   }
-  if (told.kind === NOTHING) return;
+  if (reported.kind === NOTHING) return;
   const sent = Math.min(sentMicros, nowMicros);
-  if (told.kind === WINDOW) {
-    if (told.resetMicros === 0 && isKnown(state)) return; // A window that has ended shows nothing of the present one.
-    const limit = told.limit || knownLimit(state, told.remaining);
-    const remaining = Math.min(told.remaining, limit || told.remaining);
-    tellWindow(state, { ...told, limit, remaining }, nowMicros, sent, keepMicros);
+  if (reported.kind === WINDOW) {
+    if (reported.resetMicros === 0 && isKnown(state)) return; // A window that has ended shows nothing of the present one.
+    const limit = reported.limit || knownLimit(state, reported.remaining);
+    const remaining = Math.min(reported.remaining, limit || reported.remaining);
+    reportWindow(state, { ...reported, limit, remaining }, nowMicros, sent, keepMicros);
     return;
   }
-  const limit = told.limit || Math.max(1, numbers[start + LIMIT]!, told.remaining);
-  const refill = { ...told, limit, remaining: Math.min(told.remaining, limit) };
+  const limit = reported.limit || Math.max(1, numbers[start + LIMIT]!, reported.remaining);
+  const refill = { ...reported, limit, remaining: Math.min(reported.remaining, limit) };
   learnCosts(state, refill, cost);
-  tellRefill(state, refill, nowMicros, sent, keepMicros);
+  reportRefill(state, refill, nowMicros, sent, keepMicros);
 }
 
 /** The limit that a window keeps if a response lacks it. 0 if no response has reported one. */
@@ -108,27 +108,27 @@ function knownLimit({ numbers, start }: State, remaining: number): number {
   return limit && Math.max(limit, remaining);
 }
 
-function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
+function reportWindow(state: State, reported: ReportedNumbers, now: number, sent: number, keep: number): void {
   const { numbers, start } = state;
-  const latest = now + told.resetMicros;
-  const earliest = sent + told.resetMicros;
+  const latest = now + reported.resetMicros;
+  const earliest = sent + reported.resetMicros;
   const known = numbers[start + RESET]!;
   const isOver = now >= known;
   // Once a window is over, only numbers of a later one matter.
   const isNewer = isOver ? earliest > known : sent >= numbers[start + AT]! || earliest > known + TOLERANCE_MICROS;
   if (numbers[start + KIND] !== WINDOW || isNewer) {
-    replace(state, told, now, keep);
+    replace(state, reported, now, keep);
     numbers[start + RESET] = latest;
     numbers[start + EARLIEST_RESET] = earliest;
     return;
   }
-  const isRolling = told.limit === 0;
-  const isLower = told.remaining < unitsAt(state, now);
+  const isRolling = reported.limit === 0;
+  const isLower = reported.remaining < unitsAt(state, now);
   const matters = !isOver || (isRolling && isLower);
   if (latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || !matters) return; // Of an earlier window.
   if (isLower) {
-    numbers[start + LIMIT] = told.limit;
-    numbers[start + REMAINING] = told.remaining;
+    numbers[start + LIMIT] = reported.limit;
+    numbers[start + REMAINING] = reported.remaining;
     numbers[start + AT] = now;
   }
   // Without a limit, the earlier reset may be that of a unit which the later response has taken.
@@ -139,15 +139,15 @@ function tellWindow(state: State, told: ToldNumbers, now: number, sent: number, 
   );
 }
 
-function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, keep: number): void {
+function reportRefill(state: State, reported: ReportedNumbers, now: number, sent: number, keep: number): void {
   const { numbers, start } = state;
   const refills = numbers[start + KIND] === REFILL;
-  if (refills && sent < numbers[start + AT]! && told.remaining >= unitsAt(state, now)) return;
-  const missing = told.limit - told.remaining;
-  if (told.windowMicros > 0) setRate(state, told.limit, told.windowMicros);
-  else if (missing > 0 && told.resetMicros > 0) setRate(state, missing, told.resetMicros);
-  else if (!refills) setRate(state, told.limit, DEFAULT_SPAN_MICROS);
-  replace(state, told, now, keep);
+  if (refills && sent < numbers[start + AT]! && reported.remaining >= unitsAt(state, now)) return;
+  const missing = reported.limit - reported.remaining;
+  if (reported.windowMicros > 0) setRate(state, reported.limit, reported.windowMicros);
+  else if (missing > 0 && reported.resetMicros > 0) setRate(state, missing, reported.resetMicros);
+  else if (!refills) setRate(state, reported.limit, DEFAULT_SPAN_MICROS);
+  replace(state, reported, now, keep);
   numbers[start + SINCE] = now;
 }
 
@@ -155,7 +155,7 @@ function tellRefill(state: State, told: ToldNumbers, now: number, sent: number, 
  * Learns from a response what calls take, and what other clients take between two of them. While nothing is known, one call is open.
  * If the quota was full before, what is missing shows what the call has taken. This guess fades quickly.
  */
-function learnCosts(state: State, { limit, remaining, needed, reserve }: ToldNumbers, cost: number): void {
+function learnCosts(state: State, { limit, remaining, needed, reserve }: ReportedNumbers, cost: number): void {
   const { numbers, start } = state;
   const kind = numbers[start + KIND];
   const missing = kind === REFILL && needed > 0 ? Math.max(0, expectedUnits(state, cost) - remaining) : 0;
@@ -175,7 +175,12 @@ function setRate({ numbers, start }: State, fill: number, span: number): void {
   numbers[start + SPAN] = span;
 }
 
-function replace({ numbers, start }: State, { kind, limit, remaining }: ToldNumbers, now: number, keep: number): void {
+function replace(
+  { numbers, start }: State,
+  { kind, limit, remaining }: ReportedNumbers,
+  now: number,
+  keep: number,
+): void {
   numbers[start + KIND] = kind;
   numbers[start + LIMIT] = limit;
   numbers[start + REMAINING] = remaining;

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { concurrency, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
-import { OutgoingLimiter, toldQuota } from '@rollgate/core/outgoing';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { FaultyProxy, RedisCluster, until } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
-import { compareOpenTells } from '@rollgate/test-support/open-tells';
+import { compareOpenReports } from '@rollgate/test-support/open-reports';
 import { Cluster, Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
 
 const redis = PrivateRedis.forThisFile();
-const api = toldQuota({ lease: '30s' });
+const api = reportedQuota({ lease: '30s' });
 const window = { remaining: 3, limit: 5, resetMs: 60_000 };
 
 const createLimiter = (client: Redis | Cluster, prefix = freshPrefix()) =>
@@ -29,29 +29,29 @@ async function connectThroughProxy() {
   return { proxy, client, stop };
 }
 
-test('by the time of the server, what one client is told counts for another one', async () => {
+test('by the time of the server, a report of one client counts for another one', async () => {
   const prefix = freshPrefix();
   const [one, other] = [redis.connect(), redis.connect()].map((client) => createLimiter(client, prefix));
   const probe = await one!.check('token');
   expect(await other!.check('token')).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true });
-  await one!.tell(probe, { told: window });
+  await one!.report(probe, { reported: window });
   const { remaining, spent, reserved } = (await other!.peek('token')).limits.default!;
   expect({ remaining, spent, reserved }).toEqual({ remaining: 3, spent: 2, reserved: 0 });
   const refill = { remaining: 0, limit: 60, resetMs: 3_600_000, kind: 'refill' } as const;
-  await other!.tell(await other!.check('token'), { told: refill });
+  await other!.report(await other!.check('token'), { reported: refill });
   expect((await one!.check('token')).retryAfterMs).toBeGreaterThan(50_000);
   await Promise.all([one!.close(), other!.close()]);
 });
 
-test('one script closes the call, tells all limits and settles those of your own', async () => {
+test('one script closes the call, sets the numbers of all limits and settles those of your own', async () => {
   const limits = { own: rollingWindow({ limit: 100, window: '1m' }), requests: api, tokens: api, slots: concurrency({ limit: 1, lease: '30s' }) }; // biome-ignore format: short
   const store = new RedisStore({ client: redis.connect() });
   const limiter = new OutgoingLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
   const check = () => limiter.check('token', { cost: { tokens: 0 } });
-  await limiter.tell(await check(), { cost: 0 }); // Now the server has the script.
+  await limiter.report(await check(), { cost: 0 }); // Now the server has the script.
   const decision = await check();
-  const told = { requests: window, tokens: { ...window, remaining: 2 } };
-  expect(await redis.countScriptCallsOf(() => limiter.tell(decision, { told, cost: { own: 7 } }))).toBe(1);
+  const reported = { requests: window, tokens: { ...window, remaining: 2 } };
+  expect(await redis.countScriptCallsOf(() => limiter.report(decision, { reported, cost: { own: 7 } }))).toBe(1);
   const { own, requests, tokens, slots } = (await limiter.peek('token')).limits;
   expect([own.remaining, requests.remaining, tokens.remaining, slots.remaining]).toEqual([93, 3, 2, 0]);
   await limiter.release(decision);
@@ -59,16 +59,16 @@ test('one script closes the call, tells all limits and settles those of your own
   await limiter.close();
 });
 
-test('a tell that is sent twice runs once, so it undoes no later one', async () => {
+test('a report that is sent twice runs once, so it undoes no later one', async () => {
   const prefix = freshPrefix();
   const { proxy, client, stop } = await connectThroughProxy();
   const [cut, other] = [createLimiter(client, prefix), createLimiter(redis.connect(), prefix)];
-  await cut.tell('token', { told: window }); // Now the server has the script.
+  await cut.report('token', { reported: window }); // Now the server has the script.
   const before = await redis.countScriptCalls();
   proxy.delay(200); // In each direction, so Redis has executed it without a reply when the connection breaks.
-  const done = cut.tell('token', { told: { ...window, remaining: 5 } });
+  const done = cut.report('token', { reported: { ...window, remaining: 5 } });
   await until('it is done', async () => (await redis.countScriptCalls()) === before + 1);
-  await other.tell('token', { told: { ...window, remaining: 1 } });
+  await other.report('token', { reported: { ...window, remaining: 1 } });
   proxy.delay(0);
   proxy.cut();
   await done;
@@ -79,7 +79,7 @@ test('a tell that is sent twice runs once, so it undoes no later one', async () 
 test('a check that the server executes after its timeout leaves no call open', async () => {
   const prefix = freshPrefix();
   const { proxy, client, stop } = await connectThroughProxy();
-  const limits = { own: rollingWindow({ limit: 10, window: '1h' }), api: toldQuota({ lease: '1h' }) };
+  const limits = { own: rollingWindow({ limit: 10, window: '1h' }), api: reportedQuota({ lease: '1h' }) };
   const create = (ofProcess: Redis, timeout: string) =>
     new OutgoingLimiter({ limits, store: new RedisStore({ client: ofProcess }), prefix, timeout });
   const [slow, other] = [create(client, '100ms'), create(redis.connect(), '30s')];
@@ -104,9 +104,15 @@ test.each([100, Number.MAX_SAFE_INTEGER])(
     const limiters = [store, new MemoryStore({ clock })].map(
       (one) => new OutgoingLimiter({ limits: api, store: one, prefix, timeout: '30s' }),
     );
-    const told = { limit, remaining: limit - 1, resetMs: 1, kind: 'refill', reserve: Number.MAX_SAFE_INTEGER } as const;
+    const reported = {
+      limit,
+      remaining: limit - 1,
+      resetMs: 1,
+      kind: 'refill',
+      reserve: Number.MAX_SAFE_INTEGER,
+    } as const;
     for (const limiter of limiters) {
-      await limiter.tell('token', { told });
+      await limiter.report('token', { reported });
       const { allowed, remaining, resetMs } = await limiter.check('token', { cost: limit });
       expect([allowed, remaining, resetMs]).toEqual([false, 0, 1]);
       clock.advance(1);
@@ -119,11 +125,11 @@ test.each([100, Number.MAX_SAFE_INTEGER])(
 test('a renewal that the server executes after the end of the lease opens the call no more', async () => {
   const prefix = freshPrefix();
   const { proxy, client, stop } = await connectThroughProxy();
-  const limits = toldQuota({ lease: '600ms' });
+  const limits = reportedQuota({ lease: '600ms' });
   const create = (ofProcess: Redis) =>
     new OutgoingLimiter({ limits, store: new RedisStore({ client: ofProcess }), prefix, timeout: '30s' });
   const [slow, other] = [create(client), create(redis.connect())];
-  await other.tell('token', { told: window });
+  await other.report('token', { reported: window });
   await slow.check('token');
   proxy.delay(800);
   const before = await redis.countScriptCalls();
@@ -135,7 +141,10 @@ test('a renewal that the server executes after the end of the lease opens the ca
 });
 
 test('in the queues that processes share, a response lets the callers of all processes start', async () => {
-  const limits = { api: toldQuota({ lease: '1h', retryAfter: '1h' }), own: rollingWindow({ limit: 9, window: '1m' }) };
+  const limits = {
+    api: reportedQuota({ lease: '1h', retryAfter: '1h' }),
+    own: rollingWindow({ limit: 9, window: '1m' }),
+  };
   const prefix = freshPrefix();
   const [one, other] = [1, 2].map(() => {
     // With so long a lease, only a message lets a caller start before the test times out.
@@ -148,24 +157,24 @@ test('in the queues that processes share, a response lets the callers of all pro
   const waiting = [other!.wait('token'), other!.wait('token')];
   await until('both wait', async () => (await countQueued()) === 2);
   // A call that stays open in other limits also lets them start.
-  await one!.tell(probe, { told: { ...window, remaining: 2 }, keepOpen: true });
+  await one!.report(probe, { reported: { ...window, remaining: 2 }, keepOpen: true });
   expect((await Promise.all(waiting)).map(({ allowed }) => allowed)).toEqual([true, true]);
   const last = other!.wait('token');
   await until('it waits', async () => (await countQueued()) === 1);
-  await one!.tell('token', { told: window });
+  await one!.report('token', { reported: window });
   expect((await last).allowed).toBe(true);
   await Promise.all([one!.close(), other!.close()]);
 });
 
-test('with a clock, calls that stay open after a tell decide as those of a naive model', async () => {
+test('with a clock, calls that stay open after a report decide as those of a naive model', async () => {
   const clock = manualClock(1e6);
-  await compareOpenTells(new RedisStore({ client: redis.connect(), clock }), clock, seed, effort(150, 3000));
+  await compareOpenReports(new RedisStore({ client: redis.connect(), clock }), clock, seed, effort(150, 3000));
 });
 
 test('a key lives until its numbers are forgotten, and none is left of calls that are closed without numbers', async () => {
   const client = redis.connect();
   const [prefix, clock] = [freshPrefix(), manualClock(1e6)];
-  const limits = toldQuota({ lease: '30s', maxAge: '1h' });
+  const limits = reportedQuota({ lease: '30s', maxAge: '1h' });
   const limiter = new OutgoingLimiter({ limits, store: new RedisStore({ client, clock }), prefix, timeout: '30s' });
   const name = `${prefix}:{token}:default/tq3`;
   const ttlOf = async () => Math.round((await client.pttl(name)) / 10_000) * 10;
@@ -174,7 +183,7 @@ test('a key lives until its numbers are forgotten, and none is left of calls tha
   expect(await ttlOf()).toBe(90); // An injected clock may stand still, so a key lives a minute longer.
   await limiter.refund(probe);
   expect(await client.exists(name)).toBe(0);
-  await limiter.tell('token', { told: window });
+  await limiter.report('token', { reported: window });
   expect(await ttlOf()).toBe(3660);
   await client.set(name, 'foreign');
   await expect(limiter.check('token')).rejects.toThrow('Expected a state of this algorithm');
@@ -191,11 +200,11 @@ describe('on a clock that the test moves', () => {
 
   test('a response that another one has overtaken does not raise the count', async () => {
     const { clock, limiter } = create();
-    await limiter.tell('token', { told: { ...window, remaining: 5 } });
+    await limiter.report('token', { reported: { ...window, remaining: 5 } });
     const [first, second] = [await limiter.check('token'), await limiter.check('token')];
     clock.advance('1s');
-    await limiter.tell(second, { told: { ...window, remaining: 3, resetMs: 59_000 } });
-    await limiter.tell(first, { told: { ...window, remaining: 4, resetMs: 59_000 } });
+    await limiter.report(second, { reported: { ...window, remaining: 3, resetMs: 59_000 } });
+    await limiter.report(first, { reported: { ...window, remaining: 4, resetMs: 59_000 } });
     expect((await limiter.peek('token')).remaining).toBe(3);
     await limiter.close();
   });
@@ -208,7 +217,7 @@ describe('on a clock that the test moves', () => {
     await limiter.check('token'); // At the same time, so it has the same id.
     await limiter.refund(lost);
     expect((await limiter.check('token')).allowed).toBe(false);
-    await limiter.tell('other', { told: { remaining: 0, limit: 10, resetMs: 10_000, kind: 'refill' } });
+    await limiter.report('other', { reported: { remaining: 0, limit: 10, resetMs: 10_000, kind: 'refill' } });
     clock.advance(500);
     await limiter.refund(other);
     expect((await limiter.check('other')).retryAfterMs).toBe(500);
@@ -216,14 +225,14 @@ describe('on a clock that the test moves', () => {
   });
 });
 
-test('a tell reaches the node of a Cluster that has the key', async () => {
+test('a report reaches the node of a Cluster that has the key', async () => {
   const cluster = await RedisCluster.start(3);
   const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
   try {
     const limiter = createLimiter(client);
     for (const key of ['one', 'two', 'three', 'four']) {
-      await limiter.tell(await limiter.check(key), { told: window });
-      await limiter.tell(key, { told: { ...window, remaining: 2 } });
+      await limiter.report(await limiter.check(key), { reported: window });
+      await limiter.report(key, { reported: { ...window, remaining: 2 } });
       expect((await limiter.peek(key)).remaining).toBe(2);
     }
     await limiter.close();
