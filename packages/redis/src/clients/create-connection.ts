@@ -1,7 +1,6 @@
 import { hasMethods, invalidOption } from '@rollgate/core/store';
 import { ConnectionErrors } from './connection-errors.js';
 import { fromGlide } from './glide-connection.js';
-import { createEvalSha } from './ioredis-commands.js';
 import type { GlideClient, IoredisClient, NodeRedisClient, UpstashClient } from './redis-clients.js';
 import type { RedisConnection } from './redis-connection.js';
 
@@ -26,7 +25,7 @@ function fromIoredis(client: IoredisClient): RedisConnection {
     keyPrefix: client.options.keyPrefix ?? '',
     mayResend: client.isCluster === true || client.options.autoResendUnfulfilledCommands !== false,
     nodeOf: (slot) => client.slots?.[slot]?.[0] ?? '',
-    evalSha: createEvalSha(client),
+    evalSha: (sha, keys, values) => client.evalsha(sha, keys.length, ...keys, ...values),
     eval: (script, keys, values) => client.eval(script, keys.length, ...keys, ...values),
   };
 }

@@ -6,16 +6,12 @@ export interface IoredisClient {
   readonly isCluster?: boolean;
   /** The nodes of each slot of a Cluster. The first one accepts writes. */
   readonly slots?: readonly (readonly string[])[];
-  /** The options that change how the client sends commands. */
+  /** The options that the store must know. */
   readonly options: {
     /** The prefix that the client adds to every key. */
     readonly keyPrefix?: string | undefined;
     /** Whether the client sends commands without a reply again after it has reconnected. */
     readonly autoResendUnfulfilledCommands?: boolean | undefined;
-    /** Whether the stack of an error shows where the command was called. */
-    readonly showFriendlyErrorStack?: boolean | undefined;
-    /** Whether the client collects the commands of one turn of the event loop in a pipeline. */
-    readonly enableAutoPipelining?: boolean | undefined;
   };
   /** Runs a script that the server knows by its SHA-1 hash. */
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;

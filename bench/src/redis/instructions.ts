@@ -1,0 +1,92 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { redisServerBinary } from '@rollgate/test-support';
+import { Redis } from 'ioredis';
+import { runChecks } from './check-loop.js';
+import { createRedisSubject, type RedisSubjectName } from './subjects.js';
+
+const run = promisify(execFile);
+
+/** Checks of new keys, twice each, or of keys whose logs are full. */
+export interface InstructionTask {
+  readonly subject: RedisSubjectName;
+  readonly inFlight: number;
+  /** The hits that each key has before, all of them in the window. */
+  readonly hits?: number;
+  readonly limit?: number;
+  /** Whether all checks are rejected by the server. */
+  readonly isRejected?: boolean;
+}
+
+/** The instructions of a server per check: of its whole process, and within `EVALSHA`. */
+export interface Instructions {
+  readonly whole: number;
+  readonly script: number;
+}
+
+const CHECKS = 1024;
+
+/** Counts the instructions that a Redis server takes for each check, with callgrind. */
+export async function countInstructions(tasks: readonly InstructionTask[]): Promise<readonly Instructions[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'rollgate-instructions-'));
+  const socket = join(folder, 'redis.sock');
+  const binary = await redisServerBinary();
+  const valgrind = ['--tool=callgrind', '--instr-atstart=no', '--trace-children=no'];
+  const options = ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--hz', '1'];
+  const server = spawn('valgrind', [...valgrind, binary, ...options], { cwd: folder, stdio: 'ignore' });
+  const exit = once(server, 'exit');
+  const client = new Redis(socket, { retryStrategy: () => 100, maxRetriesPerRequest: null });
+  client.on('error', () => {}); // Until the server has started.
+  try {
+    await client.ping();
+    const results: Instructions[] = [];
+    for (const task of tasks) results.push(await countOne(client, folder, server.pid!, task));
+    return results;
+  } finally {
+    client.disconnect();
+    server.kill('SIGKILL');
+    await exit;
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function countOne(client: Redis, folder: string, pid: number, task: InstructionTask): Promise<Instructions> {
+  const { subject: name, inFlight, hits = 0, limit = 100, isRejected = false } = task;
+  const subject = await createRedisSubject(name, client, { limit, windowMs: 600_000, denialCache: false });
+  const keyCount = isRejected || hits > 0 ? inFlight : CHECKS / 2;
+  const filled = isRejected ? limit + 1 : hits;
+  await client.flushall();
+  if (filled > 0) await runChecks(subject, { keyCount, checks: keyCount * filled, inFlight });
+  else {
+    await runChecks(subject, { keyCount: 64, checks: 256, inFlight });
+    await client.flushall();
+  }
+  const control = (...args: string[]) => run('callgrind_control', [...args, String(pid)]);
+  await control('--instr=on');
+  await control('--zero');
+  await runChecks(subject, { keyCount, checks: CHECKS, inFlight });
+  await control(`--dump=${name}`);
+  await control('--instr=off');
+  const dumps = (await readdir(folder)).filter((file) => /^callgrind\.out\.\d+\.\d+$/.test(file));
+  const last = dumps.sort((one, other) => Number(one.split('.').pop()) - Number(other.split('.').pop())).pop()!;
+  const path = join(folder, last);
+  const totals = /^totals: (\d+)/m.exec(await readFile(path, 'utf8'))?.[1];
+  const { stdout } = await run('callgrind_annotate', ['--inclusive=yes', '--threshold=100', path], { maxBuffer: 1e8 });
+  const script = /([\d,]+) \([ \d.]+%\)\s+\S*:evalShaCommand\b/.exec(stdout)?.[1]?.replaceAll(',', '');
+  if (process.env.KEEP_DUMP)
+    await run('cp', [path, `${process.env.KEEP_DUMP}.${name.replaceAll(/\W+/g, '-')}.${inFlight}`]);
+  await rm(path);
+  return { whole: Number(totals) / CHECKS, script: Number(script ?? Number.NaN) / CHECKS };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const tasks = process.argv.slice(2).map((text) => JSON.parse(text) as InstructionTask);
+  const results = await countInstructions(tasks);
+  for (const [index, { whole, script }] of results.entries()) {
+    console.log(JSON.stringify(tasks[index]), Math.round(whole), Math.round(script));
+  }
+}
