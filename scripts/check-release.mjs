@@ -1,17 +1,17 @@
-// Fails unless every package has the version of the tag and no changeset is left: node scripts/check-release.mjs v0.2.0
+// Fails unless every published package has the version of the tag, and the changelog its section: node scripts/check-release.mjs v0.2.0
 import { readdirSync, readFileSync } from 'node:fs';
 
 const root = new URL('../', import.meta.url);
 const [tag = ''] = process.argv.slice(2);
-const { fixed } = JSON.parse(readFileSync(new URL('.changeset/config.json', root), 'utf8'));
+const manifests = readdirSync(new URL('packages', root))
+  .map((name) => JSON.parse(readFileSync(new URL(`packages/${name}/package.json`, root), 'utf8')))
+  .filter((manifest) => !manifest.private);
 
-const problems = fixed.flat().flatMap((name) => {
-  const manifest = new URL(`packages/${name.split('/')[1]}/package.json`, root);
-  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
-  return tag === `v${version}` ? [] : [`Expected ${name} to have the version of the tag ${tag}, got ${version}`];
-});
-const changesets = readdirSync(new URL('.changeset', root)).filter((file) => /^(?!README).*\.md$/.test(file));
-if (changesets.length > 0) problems.push(`Run npx changeset version first, to release ${changesets.join(', ')}`);
+const problems = manifests
+  .filter(({ version }) => tag !== `v${version}`)
+  .map(({ name, version }) => `Expected ${name} to have the version of the tag ${tag}, got ${version}`);
+if (!readFileSync(new URL('CHANGELOG.md', root), 'utf8').includes(`\n## ${tag.slice(1)}\n`))
+  problems.push(`Expected CHANGELOG.md to have the section ${tag.slice(1)}, got none`);
 
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

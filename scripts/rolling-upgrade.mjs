@@ -1,5 +1,5 @@
 // Upgrades two processes on one private Redis under load, one after the other, and compares what they were allowed with the
-// limits: `npm run rolling-upgrade -- <revision>` starts with a build of that revision, and ends with this one.
+// limits: `node scripts/rolling-upgrade.mjs <revision>` starts with a build of that revision, and ends with this one.
 // Each window is longer than the run, so the units that the processes kept and those that are free add up to the limit.
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const WORKER = join(root, 'scripts/rolling-upgrade-worker.mjs');
 const PHASE_MS = 5000;
 const [KEYS, LIMIT] = [200, 400];
 const [revision] = process.argv.slice(2);
-if (revision === undefined) throw new Error('Expected a revision: npm run rolling-upgrade -- <revision>');
+if (revision === undefined) throw new Error('Expected a revision: node scripts/rolling-upgrade.mjs <revision>');
 
 const require = createRequire(join(root, 'packages/redis/package.json'));
 const { Redis } = require('ioredis');

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FACTS } from '../bench/src/comparison/facts';
 import { ALGORITHMS } from '../bench/src/limits';
-import { algorithmNames, quotaNames } from '../packages/store-conformance/src/algorithms';
-import { scenariosOf } from '../packages/store-conformance/src/explorer/scenarios';
+import { quotaNames } from '../packages/store-conformance/src/algorithms';
 import { pages } from './support/page-examples.js';
 
 const ROOT = join(__dirname, '..');
@@ -29,22 +28,6 @@ test('the pages count the algorithms right', () => {
   expect(counts.length).toBeGreaterThan(1);
   expect(counts.filter(({ text }) => !known.includes(text))).toEqual([]);
   expect(FACTS.rollgate.algorithms.split(':')[0]).toBe(String(quotaNames.length));
-});
-
-test('the page of guarantees counts the scenarios of the explorer', () => {
-  const scenarios = algorithmNames.flatMap(scenariosOf);
-  const slots = scenarios.filter(({ calls }) =>
-    calls.some(({ specs }) => Object.values(specs).some(({ algorithm }) => algorithm === 'concurrency')),
-  ).length;
-  const page = read('docs/guarantees.md');
-  expect(page).toContain(`| explorer, ${scenarios.length - slots} scenarios without slots`);
-  expect(page).toContain(`| explorer, ${slots} scenarios with slots`);
-});
-
-test('only the record of a campaign counts the planted defects, because their lists grow', () => {
-  expect(findAll(/\b[\d,]{2,} (?:planted )?(?:defects|mutants)\b/g)).toEqual([
-    { file: 'docs/guarantees.md', match: expect.arrayContaining(['243 defects']) },
-  ]);
 });
 
 test.each([
@@ -118,13 +101,6 @@ test.each(['README.md', 'docs/index.md'])('the headline of %s has the figures of
   const { cells } = rows.find(({ what }: { what: string }) => what === 'most-in-window');
   const [exact, others] = ['rollgate', 'express-rate-limit'].map((library) => cells[library].text);
   expect(read(file).replaceAll('&nbsp;', ' ')).toContain(`10 per minute means ${exact}. Not ${others}.`);
-});
-
-test('the internals of Redis have the measured size of a fixed window', () => {
-  const { rows } = readJson('bench/results/algorithms.json');
-  const bytes = rows.find(({ what }: { what: string }) => what === 'Redis, bytes per key with 100 hits').cells
-    .fixedWindow.text;
-  expect(read('docs/internals/redis.md')).toContain(`It takes ${bytes} bytes`);
 });
 
 test.each([
