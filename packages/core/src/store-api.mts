@@ -45,7 +45,6 @@ export {
   takeReceipt,
   toDecision,
   tooManyWaiting,
-  toStoredKey,
   validateBoolean,
   validateIntegerBetween,
   validateOneOf,

@@ -1,7 +1,7 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
 export { onAbort } from './base/abort-listeners.js';
 export { isThenable, mapAwaitable } from './base/awaitable.js';
-export { MAX_TIMER_MS, startBackgroundTimer, type Timer } from './base/background-timer.js';
+export { MAX_TIMER_MS, startBackgroundTimer } from './base/background-timer.js';
 export { copyString } from './base/copy-string.js';
 export { PendingResult } from './base/pending-result.js';
 export { channel, emitWarning } from './base/platform.js';
@@ -18,7 +18,6 @@ export { guardStore } from './failure/guarded-store.js';
 export {
   type Calendar,
   CalendarWindow,
-  type CalendarWindowSettings,
   type Period,
 } from './limits/calendar-window.js';
 export {
@@ -28,10 +27,7 @@ export {
   holdsSlots,
   type LeasedLimit,
   type LeasingLimit,
-  type PeriodicLimit,
   type State,
-  type StateLifecycle,
-  type Usage,
   type Verdict,
 } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
@@ -47,24 +43,19 @@ export {
   type SettledCosts,
   settledCost,
 } from './plan/plan.js';
-export {
-  LeasedCalendarWindow,
-  type LeasedCalendarWindowSettings,
-  type Unsettled,
-} from './slots/leased-calendar-window.js';
+export { LeasedCalendarWindow } from './slots/leased-calendar-window.js';
 export type { SlotLimit } from './slots/slot-keeper.js';
 export { backendOfTable } from './store/backend-of-table.js';
 export { refundInBackground } from './store/background-refund.js';
 export { foreignDecision } from './store/foreign-decision.js';
 export type { LimitedReceipt } from './store/limited-receipt.js';
-export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js';
+export type { GuardedStore, StoreConnection } from './store/store.js';
 export type { StoreGrant, StoreWait, StoreWaiting } from './store/store-waiting.js';
-export { hashKey, MAX_KEY_LENGTH, toStoredKey } from './store/stored-key.js';
-export type { Cancellation } from './time/cancellation.js';
+export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { clarifyUnit, parseDuration } from './validation/duration.js';
-export { type Coded, withCode } from './validation/error-codes.js';
+export { withCode } from './validation/error-codes.js';
 export {
   formatValue,
   hasMethods,

@@ -122,7 +122,7 @@ describe('while the store fails', () => {
 test.each([
   [
     0,
-    "Expected `duration` to be a duration such as '1m' or positive whole milliseconds, at most 100 years, or Infinity, got 0 (number)",
+    "Expected `duration` to be a duration such as '1m' or a positive number of milliseconds, at most 100 years, or Infinity, got 0 (number)",
     RangeError,
   ],
   [-Infinity, 'got -Infinity (number)', RangeError],

@@ -51,21 +51,6 @@ describe.each([
     expect((await other!.check('ann')).allowed).toBe(true);
   });
 
-  test("a limiter with `checks: 'overtake'` takes them, and the large cost waits longer", async () => {
-    const store = create();
-    const limiter = new RateLimiter({ limits: second, store });
-    const overtaking = new RateLimiter({ limits: second, store, checks: 'overtake' });
-    await limiter.check('ann');
-    const large = limiter.wait('ann', { cost: 4 });
-    await advance(500);
-    const first = await overtaking.check('ann');
-    expect(first).toMatchObject({ allowed: true, remaining: 2 });
-    await advance(500);
-    expect((await limiter.check('ann')).retryAfterMs).toBe(1500);
-    await overtaking.refund(first);
-    expect((await large).allowed).toBe(true);
-  });
-
   test.each([
     ['a rolling window', second, [1, 3, 4, 5, 9, 13]],
     ['a token bucket', tokenBucket({ capacity: 4, refill: 4, every: '1s' }), [1, 3, 4, 5, 9, 13]],
@@ -176,8 +161,4 @@ test.each([
   expect(await checkBehind(waiter(2), waiter(1, false))).toMatchObject({ allowed: false });
   clock.advance(1000);
   expect(await checkBehind(waiter(1), waiter(1))).toMatchObject({ allowed: true, remaining: 2 });
-});
-
-test.each([['fifo'], [true], [null]])('`checks: %p` is an error that names the option', (checks) => {
-  expect(() => new RateLimiter({ limits: second, checks: checks as 'queue' })).toThrow('`checks`');
 });

@@ -1,6 +1,16 @@
-import { leakyBucket, MemoryStore, manualClock, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
-import { scheduleAfter } from '@rollgate/core/store';
+import {
+  leakyBucket,
+  type ManualClock,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  StoreError,
+  tokenBucket,
+} from '@rollgate/core';
+import { createStore, scheduleAfter } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import { PuppetStore } from './puppet-store';
 
 const minute = rollingWindow({ limit: 1, window: '1m' });
@@ -79,6 +89,49 @@ test('the timeout of `wait` follows the clock, too', async () => {
   await first;
   clock.advance('30s');
   await expect(second).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+describe.each([
+  ['a MemoryStore', () => new MemoryStore({ clock: manualClock() })],
+  [
+    'a store that replies later',
+    () => {
+      const rows: Rows = new Map();
+      return createStore({ clock: manualClock(), transact: async (keys, update) => updateRows(rows, keys, update) });
+    },
+  ],
+])('with %s, one step of the clock may pass the start and the timeout', (_, create) => {
+  test.each([
+    ['a rolling window', rollingWindow({ limit: 1, window: '1h' })],
+    ['a token bucket', tokenBucket({ capacity: 1, refill: 1, every: '1h' })],
+    ['a queue', leakyBucket({ capacity: 2, interval: '1h' })],
+    ['a queue without room', leakyBucket({ capacity: 1, interval: '1h' })],
+  ])('of %s', async (__, limits) => {
+    for (const [timeout, step] of [
+      ['2h', '3h'],
+      ['1h', '1h'],
+      ['1h', '2h'],
+    ] as const) {
+      const store = create();
+      const limiter = new RateLimiter({ limits, store, timeout: '23h' });
+      await limiter.check('report');
+      const waiting = limiter.wait('report', { timeout });
+      await flushPromises();
+      (store.clock as ManualClock).advance(step);
+      expect((await waiting).allowed).toBe(true);
+    }
+  });
+
+  test('the timeout ends a caller whose attempt is rejected after it', async () => {
+    const store = create();
+    const limiter = new RateLimiter({ limits: minute, store, timeout: '23h' });
+    await limiter.check('ann');
+    const waiting = [limiter.wait('ann', { timeout: '90s' }), limiter.wait('ann', { timeout: '90s' })];
+    await flushPromises();
+    (store.clock as ManualClock).advance('2m');
+    const results = await Promise.allSettled(waiting);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  });
 });
 
 test('delays of a queue follow the clock', async () => {

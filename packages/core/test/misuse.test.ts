@@ -20,11 +20,10 @@ const NOT_A_POSITIVE_INTEGER: [unknown, string][] = [
 ];
 
 const NOT_A_DURATION: [unknown, string][] = [
-  ...NOT_A_POSITIVE_INTEGER,
+  ...NOT_A_POSITIVE_INTEGER.filter(([value]) => value !== 1.5),
   ['60000', '"60000" (string)'],
   ['-1m', '"-1m" (string)'],
   ['0s', '"0s" (string)'],
-  ['0.5ms', '"0.5ms" (string)'],
   ['soon', '"soon" (string)'],
   ['1m 1m', '"1m 1m" (string)'],
   ['101 years', '"101 years" (string)'],
@@ -160,9 +159,26 @@ test('accepts a duration of whole milliseconds in spite of rounding errors', () 
   }
 });
 
+test('a fraction of a millisecond is rounded up, so that a wait of a decision is a duration', () => {
+  expect(rollingWindow({ limit: 1, window: 59_994.315 }).windowMicros).toBe(59_995_000);
+  expect(rollingWindow({ limit: 1, window: '0.5ms' }).windowMicros).toBe(1000);
+  expect(rollingWindow({ limit: 1, window: '2.01s' }).windowMicros).toBe(2_010_000);
+  expect(() => rollingWindow({ limit: 1, window: 100 * 365.25 * 86_400_000 + 0.5 })).toThrow('`window`');
+});
+
+test('limits in place of the options are an error that says how to pass them', () => {
+  expect(() => new RateLimiter(limits as never)).toThrow(
+    'Expected the options of RateLimiter to be an object with `limits`, got a limit. Write `new RateLimiter({ limits: rollingWindow({ … }) })`',
+  );
+  expect(() => new RateLimiter({ api: limits, user: limits } as never)).toThrow(
+    'got a record of limits. Write `new RateLimiter({ limits: { … } })`',
+  );
+  expect(() => new RateLimiter({} as never)).toThrow('Expected `limits` to be a limit');
+});
+
 test('the error names an unknown option', () => {
   expect(() => rollingWindow({ limit: 1, widnow: 5 } as never)).toThrow(
-    'Unknown option `widnow` for rollingWindow, got 5 (number). Did you mean `window`?',
+    'Unknown option `widnow` for rollingWindow, got 5 (number). The options are `limit`, `window`, `minDifference`, `countRejected`',
   );
   expect(() => new RateLimiter({ limits, max: 5 } as never)).toThrow('Unknown option `max` for RateLimiter');
   expect(() => new MemoryStore({ max: 5 } as never)).toThrow('Unknown option `max` for MemoryStore');

@@ -253,6 +253,23 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect((await limiter.check('token')).retryAfterMs).toBe(2000);
   });
 
+  test('a late response of a short window that has ended does not end the next one', async () => {
+    const { clock, open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', guess: 9 }), store: open() });
+    await limiter.report('token', { reported: { remaining: 5, limit: 5, resetMs: 1000 } });
+    clock.advance(900);
+    const late = await limiter.check('token');
+    clock.advance(110);
+    const next = await limiter.check('token');
+    clock.advance(10);
+    await limiter.report(next, { reported: { remaining: 4, limit: 5, resetMs: 985 } });
+    clock.advance(80);
+    await limiter.report(late, { reported: { remaining: 2, limit: 5, resetMs: 20 } });
+    // The window that began at 1,000 ms ends at 2,000 ms, not after the 20 ms of the one before it.
+    clock.advance(800);
+    expect(await limiter.peek('token')).toMatchObject({ remaining: 2, resetMs: 105 });
+  });
+
   test('a report for a key passes on what other clients receive', async () => {
     const { open, clock } = sharedStores(kind);
     const limits = { own: rollingWindow({ limit: 9, window: '1m' }), requests: api, tokens: api };

@@ -162,6 +162,27 @@ describe('maxWaiting', () => {
     await Promise.all(calls);
   });
 
+  test('counts no caller of whom a store that replies later has not decided', async () => {
+    const store = createTransactionalStore();
+    const wide = new RateLimiter({
+      limits: rollingWindow({ limit: 100, window: '1s' }),
+      store,
+      maxWaiting: 1,
+      prefix: 'wide',
+    });
+    expect(await Promise.all([1, 2, 3, 4, 5].map(() => wide.wait('ann')))).toHaveLength(5);
+    const narrow = new RateLimiter({ limits, store, maxWaiting: 2 });
+    const calls = [1, 2, 3, 4, 5, 6].map(() => narrow.wait('ann').catch(({ code }) => code));
+    await flushPromises();
+    await expect(narrow.wait('ann')).rejects.toMatchObject(TOO_MANY);
+    await advance(1000);
+    const results = await Promise.all(calls);
+    expect(results.map((one) => one.allowed ?? one)).toEqual([true, true, true, true, TOO_MANY.code, TOO_MANY.code]);
+    const none = new RateLimiter({ limits, store, maxWaiting: 0, prefix: 'none' });
+    const settled = await Promise.all([1, 2, 3].map(() => none.wait('ann').catch(({ code }) => code)));
+    expect(settled.map((one) => one.allowed ?? one)).toEqual([true, true, TOO_MANY.code]);
+  });
+
   test('of 0 rejects callers that would have to wait, and no others', async () => {
     const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }), maxWaiting: 0 });
     const calls = [limiter.wait('ann'), limiter.wait('ann')];

@@ -6,6 +6,7 @@ export {
   discord,
   draftHeaders,
   github,
+  google,
   openai,
   shopify,
   slack,

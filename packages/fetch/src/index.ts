@@ -3,6 +3,7 @@ export type { CallRequest, Dialect, QuotaReport, ResponseHead, ResponseReport } 
 export { discord } from './dialects/discord.js';
 export { draftHeaders } from './dialects/draft-headers.js';
 export { github } from './dialects/github.js';
+export { google } from './dialects/google.js';
 export { openai } from './dialects/openai.js';
 export { shopify } from './dialects/shopify.js';
 export { slack } from './dialects/slack.js';

@@ -2,6 +2,7 @@ import { anthropic } from '../src/dialects/anthropic';
 import { discord } from '../src/dialects/discord';
 import { draftHeaders } from '../src/dialects/draft-headers';
 import { github } from '../src/dialects/github';
+import { google } from '../src/dialects/google';
 import { openai } from '../src/dialects/openai';
 import { shopify } from '../src/dialects/shopify';
 import { slack } from '../src/dialects/slack';
@@ -18,4 +19,5 @@ export const ALL_DIALECTS = [
   shopify(),
   stripe(),
   slack(),
+  google(),
 ];

@@ -3,6 +3,7 @@ import type { Dialect, ResponseHead } from '../src/dialects/dialect';
 import { discord } from '../src/dialects/discord';
 import { draftHeaders } from '../src/dialects/draft-headers';
 import { github } from '../src/dialects/github';
+import { google } from '../src/dialects/google';
 import { openai } from '../src/dialects/openai';
 import { shopify } from '../src/dialects/shopify';
 import { slack } from '../src/dialects/slack';
@@ -13,7 +14,7 @@ import { createResponseHead } from '../src/reports/response-head';
 import { DISCORD } from './recorded/discord';
 import { GITHUB } from './recorded/github';
 import { ANTHROPIC, OPENAI } from './recorded/models';
-import { DRAFT_HEADERS, SLACK, STRIPE, X_RATE_LIMIT } from './recorded/others';
+import { DRAFT_HEADERS, GOOGLE, SLACK, STRIPE, X_RATE_LIMIT } from './recorded/others';
 import type { RecordedResponse } from './recorded/recorded-response';
 import { SHOPIFY } from './recorded/shopify';
 
@@ -27,6 +28,7 @@ const CASES: readonly (readonly [Dialect, readonly RecordedResponse[]])[] = [
   [shopify(), SHOPIFY],
   [stripe(), STRIPE],
   [slack(), SLACK],
+  [google(), GOOGLE],
 ];
 
 /** What the dialect gets of the response, in the second of its `Date`. */
@@ -52,7 +54,7 @@ test.each(named)('%s reads %s', (_name, _title, dialect, response) => {
 test('every dialect that real servers speak has a response of one', () => {
   const without = CASES.filter(([, responses]) => !responses.some(({ isReal }) => isReal)).map(([{ name }]) => name);
   // These publish examples only, or no whole response.
-  expect(without).toEqual(['draft-headers', 'stripe', 'slack']);
+  expect(without).toEqual(['draft-headers', 'stripe', 'slack', 'google']);
 });
 
 const route = (dialect: Dialect, method: string, url: string) => dialect.routeOf!({ method, url: new URL(url) });

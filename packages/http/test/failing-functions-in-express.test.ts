@@ -15,7 +15,7 @@ const DECIDING: [string, object, unknown[]][] = [
   ['key', onePerMinute, [undefined, null, 5, '', {}, { other: 'ann' }, { default: 5 }, { default: '' }, ['ann']]],
   ['cost', onePerMinute, [...invalidNumbers.slice(0, -1), { other: 1 }, { default: -1 }, { default: '1' }]],
   ['limit', { window: '1m' }, invalidNumbers],
-  ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', 'soon', '-1m', {}]],
+  ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, '1', 'soon', '-1m', {}]],
   ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': limits }]],
 ];
 /** The functions that run for a rejection only. Rollgate ignores what `onLimited` returns. */

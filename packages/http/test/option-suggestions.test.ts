@@ -22,9 +22,6 @@ const caught = (make: () => unknown): Error & { code?: string } => {
 };
 
 test.each<[string, (options: never) => unknown, string, string]>([
-  ['a swap of two letters', rollingWindow, 'widnow', 'Did you mean `window`?'],
-  ['another case', rollingWindow, 'mindifference', 'Did you mean `minDifference`?'],
-  ['a missing letter', rateLimit, 'allowlist', 'Did you mean `allowList`?'],
   ['windowMs', rateLimit, 'windowMs', "Rollgate's name for it is `window`"],
   ['windowMs of a token bucket', tokenBucket, 'windowMs', "Rollgate's name for it is `every`"],
   ['max', rateLimit, 'max', "Rollgate's name for it is `limit`"],

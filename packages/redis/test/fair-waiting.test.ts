@@ -221,7 +221,7 @@ test('rejects what can be known at once', async () => {
   await one.close();
 });
 
-test('a plain check is behind all callers that wait, or overtakes them', async () => {
+test('a plain check is behind all callers that wait', async () => {
   const limits = rollingWindow({ limit: 2, window: '1h' });
   const one = await join(limits);
   const first = await one.wait('api');
@@ -232,11 +232,7 @@ test('a plain check is behind all callers that wait, or overtakes them', async (
   expect(checked).toMatchObject({ allowed: false, remaining: 1, violated: ['default'] });
   expect(checked.retryAfterMs).toBeGreaterThan(3_500_000);
   expect((await one.check('other')).allowed).toBe(true);
-  const impatient = await join(limits, { limiter: { checks: 'overtake' } });
-  const overtaking = await impatient.check('api');
-  expect(overtaking).toMatchObject({ allowed: true, remaining: 0 });
   await one.refund(first);
-  await impatient.refund(overtaking);
   expect((await waiting).remaining).toBe(0);
 });
 
@@ -320,7 +316,7 @@ test('an injected clock determines the starts', async () => {
 test('validates its options', () => {
   expect(() => fairWaiting({ lease: '10ms' })).toThrow('Expected `lease` to be from 1 second to 1 hour, got "10ms"');
   expect(() => fairWaiting({ horizon: '2s' })).toThrow('Expected `horizon` to be up to 1 second');
-  expect(() => fairWaiting({ checks: 'overtake' } as object)).toThrow('`checks`'); // It is an option of the limiter.
+  expect(() => fairWaiting({ timeout: '1s' } as object)).toThrow('`timeout`'); // It is an option of the limiter.
   expect(() => fairWaiting({ subscriber: {} as never })).toThrow('`waiting.subscriber`');
   expect(() => new RedisStore({ client: redis.connect(), waiting: {} as never })).toThrow('`waiting`');
 });

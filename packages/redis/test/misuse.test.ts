@@ -39,9 +39,12 @@ test.each([
   [{ denialCache: { maxKeys: 0 } }, 'Expected `denialCache.maxKeys` to be a positive safe integer, got 0 (number)'],
   [
     { denialCache: { maxAge: '1' } },
-    'Expected `denialCache.maxAge` to be a duration such as \'1m\' or positive whole milliseconds, at most 100 years, got "1" (string)',
+    'Expected `denialCache.maxAge` to be a duration such as \'1m\' or a positive number of milliseconds, at most 100 years, got "1" (string)',
   ],
-  [{ denialCache: { maxage: 5 } }, 'Unknown option `maxage` for denialCache, got 5 (number). Did you mean `maxAge`?'],
+  [
+    { denialCache: { maxage: 5 } },
+    'Unknown option `maxage` for denialCache, got 5 (number). The options are `maxAge`, `maxKeys`',
+  ],
   [
     { prefix: 'a' },
     'Unknown option `prefix` for RedisStore, got "a" (string). The options are `client`, `log`, `clusterSlot`, `clock`, `denialCache`',

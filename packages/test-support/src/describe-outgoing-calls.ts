@@ -131,18 +131,6 @@ export function describeOutgoingCalls(name: string, create: () => Promise<Shared
       expect((await small).allowed).toBe(true);
     });
 
-    test('urgent jobs wait behind all others: checks of a limiter that overtakes take what is free', async () => {
-      const [one, other] = createLimiters(hourly);
-      const [, urgent] = createLimiters(hourly, { checks: 'overtake' });
-      await one.wait('api');
-      const heavy = one.wait('api', { cost: LIMIT });
-      await shared.arrive();
-      expect((await other.check('api')).allowed).toBe(false);
-      expect((await urgent.check('api')).allowed).toBe(true);
-      await other.reset('api');
-      expect((await heavy).allowed).toBe(true);
-    });
-
     test('running jobs time out: the timeout ends only waits, and at once when the turn would come too late', async () => {
       const [one, other] = createLimiters(hourly);
       expect((await one.wait('api', { cost: LIMIT, timeout: '10s' })).allowed).toBe(true);

@@ -49,20 +49,11 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
   /**
    * How many callers of `wait` may wait for one key of a limit. The next one rejects with the code
    * `ERR_ROLLGATE_TOO_MANY_WAITING`. With 0, a caller that would have to wait rejects. Callers whose first check is on its way
-   * to the store count, and those that wait for the start of their action do not.
+   * to the store do not count, nor do those that wait for the start of their action.
    *
    * @defaultValue `Infinity`
    */
   maxWaiting?: number | undefined;
-  /**
-   * Whether `check` overtakes callers of `wait`:
-   *
-   * - `'queue'` rejects a check while callers ahead need the units that are free. Its `retryAfterMs` is the time until its turn.
-   * - `'overtake'` decides by the units that are free. So checks may make waiting callers wait longer, large costs above all.
-   *
-   * @defaultValue `'queue'`
-   */
-  checks?: 'queue' | 'overtake' | undefined;
   /**
    * Called when this process could not renew a lease in time. Its slots of `concurrency`, or its reserved units of a
    * `calendarWindow`, may then belong to another process.

@@ -96,9 +96,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const costs = resolveCosts(plan, cost);
     const store = this.#store;
     let decision =
-      this.#queues.size === 0 || plan.overtakes
-        ? store.check(plan, keys, costs)
-        : checkAtTail(this.#queues, store, plan, keys, costs);
+      this.#queues.size === 0 ? store.check(plan, keys, costs) : checkAtTail(this.#queues, store, plan, keys, costs);
     if (plan.leasing) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }

@@ -1,11 +1,13 @@
 import { defaultGuard } from '../failure/default-guard.js';
 import { DEFAULT_TIMEOUT_MS, parseTimeout } from '../failure/parse-timeout.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
+import { isLimit } from '../plan/create-plan.js';
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/on-store-error.js';
 import type { GuardedStore, Store } from '../store/store.js';
-import { FALLBACK_GUARD, STORE } from '../validation/error-texts.js';
+import { withCode } from '../validation/error-codes.js';
+import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, STORE } from '../validation/error-texts.js';
 import {
   hasMethods,
   invalidOption,
@@ -24,12 +26,21 @@ export interface ResolvedRateLimiterOptions {
   readonly maxWaiting: number;
 }
 
+/** @throws TypeError if the limits stand in place of the options. */
+function validateLimits(options: unknown): void {
+  if (typeof options !== 'object' || options === null || 'limits' in options) return;
+  const given = Object.values(options);
+  if (!isLimit(options) && (given.length === 0 || !given.every(isLimit))) return;
+  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(isLimit(options) ? BARE_LIMIT : BARE_LIMITS));
+}
+
 /**
  * Validates the options of `RateLimiter` and creates what they describe.
  *
  * @throws TypeError, RangeError naming the invalid option.
  */
 export function resolveRateLimiterOptions(options: RateLimiterOptions): ResolvedRateLimiterOptions {
+  validateLimits(options);
   validateOptionNames('RateLimiter', options, [
     'limits',
     'store',
@@ -38,11 +49,10 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
     'onStoreError',
     'fallbackLimits',
     'maxWaiting',
-    'checks',
     'onLeaseLost',
   ]);
   const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw', fallbackLimits } = options;
-  const { maxWaiting = Infinity, checks = 'queue' } = options;
+  const { maxWaiting = Infinity } = options;
   if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
     throw invalidOption('store', STORE, store);
   }
@@ -55,10 +65,8 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
   if (fallbackLimits !== undefined && !isInMemory && used.withFallback === undefined) {
     throw invalidOption('store', FALLBACK_GUARD, store);
   }
-  const overtakes = validateOneOf('checks', checks, ['queue', 'overtake']) === 'overtake';
   const plans = new Plans(validateString('prefix', prefix), options.limits, (created, limits) => {
-    const plan = overtakes ? { ...created, overtakes } : created;
-    return fallbackLimits === undefined ? plan : (used.withFallback?.(plan, limits, fallbackLimits) ?? plan);
+    return fallbackLimits === undefined ? created : (used.withFallback?.(created, limits, fallbackLimits) ?? created);
   });
   validateOptionalFunction('onLeaseLost', options.onLeaseLost);
   if (maxWaiting !== Infinity) unitsFromZero('maxWaiting', maxWaiting);

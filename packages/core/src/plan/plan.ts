@@ -21,8 +21,6 @@ export interface Plan {
   readonly leasing?: Limit | undefined;
   /** The rules, in the order of the limits. */
   readonly rules: readonly Rule[];
-  /** Whether checks overtake callers of `wait`. Otherwise they are behind those that wait for the same states. */
-  readonly overtakes?: boolean | undefined;
   /** Decides in this process's memory while the store fails. It differs in the settings of the limits. */
   readonly fallback?: Plan | undefined;
 }

@@ -131,12 +131,13 @@ function reportWindow(state: State, reported: ReportedNumbers, now: number, sent
     numbers[start + REMAINING] = reported.remaining;
     numbers[start + AT] = now;
   }
-  // Without a limit, the earlier reset may be that of a unit which the later response has taken.
-  numbers[start + RESET] = isRolling ? Math.max(known, latest) : Math.min(known, latest);
-  numbers[start + EARLIEST_RESET] = Math.min(
-    Math.max(numbers[start + EARLIEST_RESET]!, earliest),
-    numbers[start + RESET]!,
-  );
+  const knownEarliest = numbers[start + EARLIEST_RESET]!;
+  // Without a limit, the earlier reset may be that of a unit which the later response has taken. Otherwise the window cannot end
+  // before its earliest end, so that a late response of a short window that has ended does not end the present one.
+  const isEarlier = latest >= knownEarliest && latest < known;
+  const reset = isRolling ? Math.max(known, latest) : isEarlier ? latest : known;
+  numbers[start + RESET] = reset;
+  numbers[start + EARLIEST_RESET] = Math.min(Math.max(knownEarliest, earliest), reset);
 }
 
 function reportRefill(state: State, reported: ReportedNumbers, now: number, sent: number, keep: number): void {

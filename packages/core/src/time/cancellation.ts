@@ -15,6 +15,12 @@ export interface Cancellation {
    */
   throwIfCanceled(): void;
   /**
+   * Ends the time in which the caller may act although a step of the clock has passed its timeout, after its sleep has ended.
+   *
+   * @throws DOMException, a `TimeoutError`, if it has.
+   */
+  throwIfLate(): void;
+  /**
    * Throws unless the timeout allows a wait of `waitMs` from `startMs`.
    *
    * @throws DOMException, a `TimeoutError`.
@@ -37,13 +43,23 @@ export class CancelableWait implements Cancellation {
   readonly #stopListening: (() => void) | undefined;
   readonly #stopTimer: (() => void) | undefined;
   #canceled: { readonly reason: unknown } | undefined;
+  /** Ends the present sleep, if that is due before the timeout or with it. */
+  #wake: (() => void) | undefined;
+  /** Whether the last sleep has ended in time, by a clock that passes in steps, and the caller still acts. */
+  #isAwake = false;
+  /** The error of the timeout, if it has passed since. */
+  #late: DOMException | undefined;
   /** Rejects what the caller waits for. */
   #reject = (_reason: unknown): void => {};
 
   constructor(signal: AbortSignal | undefined, timeoutMs: number, timers: Timers) {
     this.timers = timers;
     this.#dueMs = timers.clock.now() + timeoutMs;
-    const onTimeout = () => this.cancel(timeoutError(waitedTooLongMessage(timeoutMs)));
+    const onTimeout = () => {
+      this.#wake?.();
+      this.#late = timeoutError(waitedTooLongMessage(timeoutMs));
+      if (!this.#isAwake) this.cancel(this.#late);
+    };
     if (signal?.aborted) this.cancel(signal.reason);
     else if (signal !== undefined) this.#stopListening = onAbort(signal, () => this.cancel(signal.reason));
     if (timeoutMs !== Infinity) this.#stopTimer = timers.inBackground(timeoutMs, onTimeout);
@@ -59,8 +75,13 @@ export class CancelableWait implements Cancellation {
     if (this.#canceled !== undefined) throw this.#canceled.reason;
   }
 
+  throwIfLate(): void {
+    this.#isAwake = false;
+    if (this.#late !== undefined) throw this.#late;
+  }
+
   throwIfTooLong(waitMs: number, startMs: number): void {
-    if (startMs + waitMs <= this.#dueMs) return;
+    if (startMs + waitMs <= this.#dueMs || (waitMs === 0 && this.#isAwake)) return;
     throw timeoutError(startsTooLateMessage(waitMs));
   }
 
@@ -73,10 +94,17 @@ export class CancelableWait implements Cancellation {
   }
 
   async sleep(ms: number, startMs: number, woken = createDeferred()): Promise<void> {
-    const stopTimer = this.timers.after(ms, woken.resolve, startMs);
+    this.throwIfLate();
+    const wake = () => {
+      this.#isAwake = this.timers.isStepped;
+      woken.resolve();
+    };
+    const stopTimer = this.timers.after(ms, wake, startMs);
+    if (startMs + ms <= this.#dueMs) this.#wake = wake;
     try {
       await this.unlessCanceled(woken.promise);
     } finally {
+      this.#wake = undefined;
       stopTimer();
     }
   }

@@ -7,6 +7,8 @@ import { scheduleAfter as scheduleOnRealTime } from './scheduler.js';
 export interface Timers {
   /** Reads the time. An object, because each call of a store reads it, and `performance` does that without another call. */
   readonly clock: Pick<Clock, 'now'>;
+  /** Whether the time passes in steps, each of which may pass several times at which something is due. */
+  readonly isStepped: boolean;
   /**
    * The time of a reply that has just come, to a call that was sent at `sentMs`. A clock that only a test advances stands
    * still while a store decides, whatever its time is now.
@@ -21,6 +23,7 @@ export interface Timers {
 /** Real time, for stores whose clock has no `schedule`. */
 export const realTimers: Timers = {
   clock: performance,
+  isStepped: false,
   replyMs: () => performance.now(),
   after: scheduleOnRealTime,
   inBackground(delayMs, callback) {
@@ -36,6 +39,7 @@ export function timersOf(clock: Clock | undefined): Timers {
     clock.schedule!(startMs + delayMs, bindAsyncContext(callback));
   return {
     clock,
+    isStepped: true,
     replyMs: (sentMs) => sentMs,
     after,
     inBackground: (delayMs, callback) => after(delayMs, callback, clock.now()),

@@ -5,8 +5,8 @@ import { warnOnce } from './warn-once.js';
 import { describeShortInterval } from './warning-texts.js';
 
 /**
- * A length of time in whole milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1
- * day'`.
+ * A length of time in milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1 day'`. A fraction of a
+ * millisecond is rounded up, so that the `retryAfterMs` of a decision is a duration.
  */
 export type Duration = number | string;
 
@@ -14,14 +14,14 @@ export type Duration = number | string;
 export const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 /**
- * Returns the duration in whole milliseconds.
+ * Returns the duration in whole milliseconds, rounded up.
  *
  * @param orElse What else the option may be, for the message of the error.
  * @throws TypeError, RangeError naming `option` if the value is not a positive duration of at most 100 years.
  */
 export function parseDuration(option: string, value: unknown, orElse = ''): number {
   const ms = typeof value === 'string' ? parseText(value) : value;
-  if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= MAX_DURATION_MS) return ms as number;
+  if (typeof ms === 'number' && ms > 0 && ms <= MAX_DURATION_MS) return Math.ceil(ms);
   throw invalidNumber(option, clarifyUnit(value) ?? DURATION + orElse, value);
 }
 

@@ -15,6 +15,10 @@ export const SOME_KEYS = KEYS;
 
 export const NAMED_LIMITS = 'a record';
 
+export const BARE_LIMIT = 'Expected options with `limits`';
+
+export const BARE_LIMITS = BARE_LIMIT;
+
 export const DURATION = "a duration such as '1m'";
 
 export const CLEAR_UNIT = "a unit such as '1m' or '30d'";

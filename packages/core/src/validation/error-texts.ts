@@ -22,8 +22,16 @@ export const SOME_KEYS = 'a string, or a record with a string for at least one l
 /** What a list of limits should be. */
 export const NAMED_LIMITS = 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`';
 
+/** The message for a limit in place of the options of a limiter. */
+export const BARE_LIMIT =
+  'Expected the options of RateLimiter to be an object with `limits`, got a limit. Write `new RateLimiter({ limits: rollingWindow({ … }) })`';
+
+/** The message for a record of limits in place of the options. */
+export const BARE_LIMITS =
+  'Expected the options of RateLimiter to be an object with `limits`, got a record of limits. Write `new RateLimiter({ limits: { … } })`';
+
 /** What a duration should be. */
-export const DURATION = "a duration such as '1m' or positive whole milliseconds, at most 100 years";
+export const DURATION = "a duration such as '1m' or a positive number of milliseconds, at most 100 years";
 
 /** What a duration with an ambiguous unit should have. */
 export const CLEAR_UNIT = "a clear unit, such as '1m' for a minute or '30d' for a month";

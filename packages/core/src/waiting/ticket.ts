@@ -29,6 +29,10 @@ export class Ticket implements QuotaWaiter {
   readonly #maxWaiting: number;
   /** What wakes the caller. Each attempt has its own. */
   woken = createDeferred();
+  /** Whether the store has rejected the caller, so that it waits for quota. Those behind it wait, too. */
+  #isRejected = false;
+  /** Whether the caller is one of those that may wait. */
+  #isAdmitted = false;
   #lastKeptBy: string | undefined;
   /** How often another state has begun to keep the caller since an earlier caller last held it up. */
   #moves = 0;
@@ -72,19 +76,49 @@ export class Ticket implements QuotaWaiter {
   waitAfter({ violated, limits }: Decision): void {
     const [longest] = [...violated].sort((one, other) => limits[other]!.retryAfterMs - limits[one]!.retryAfterMs);
     const state = this.states.get(longest!);
-    if (state) this.#waitFor(state);
+    if (!state) return;
+    const isFirst = !this.#isRejected;
+    this.#isRejected = true;
+    this.#waitFor(state);
+    if (isFirst) this.#refuseOthers(state);
   }
 
   #waitFor(state: string): void {
-    if (!this.hasWaited && holdersOf(this.#queues, state).lastIndexOf(this) >= this.#maxWaiting) {
-      throw tooManyWaiting(this.#maxWaiting);
-    }
+    this.#admit(state);
     // Callers that need fewer states could otherwise take each one while this caller waits for another one, for ever.
     // Earlier callers cannot, because there are only so many of them.
     if (this.isBehind) this.#moves = 0;
     else if (state !== this.#lastKeptBy) this.#moves += 1;
     this.#lastKeptBy = state;
     if (this.#moves <= this.states.size) this.leave(state);
+  }
+
+  /**
+   * Counts the callers ahead that wait, which are the first rejected one and all behind it. While the first attempt of a caller is on
+   * its way to the store, it is unknown whether those behind it must wait.
+   *
+   * @throws The error of `maxWaiting`.
+   */
+  #admit(state: string): void {
+    if (this.#isAdmitted) return;
+    const holders = this.#holdersOf(state);
+    const first = holders.findIndex((holder) => holder.#isRejected);
+    const own = holders.lastIndexOf(this);
+    if (first < 0 || first > own) return;
+    if (own - first >= this.#maxWaiting) throw tooManyWaiting(this.#maxWaiting);
+    this.#isAdmitted = true;
+  }
+
+  /** Wakes the callers that are too many now that this one waits. Their next turn throws. */
+  #refuseOthers(state: string): void {
+    const holders = this.#holdersOf(state);
+    for (const holder of holders.slice(holders.indexOf(this) + this.#maxWaiting)) {
+      if (holder !== this && !holder.#isAdmitted) holder.woken.resolve();
+    }
+  }
+
+  #holdersOf(state: string): Ticket[] {
+    return holdersOf(this.#queues, state) as Ticket[];
   }
 
   /**

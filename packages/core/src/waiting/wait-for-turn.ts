@@ -35,6 +35,7 @@ export async function waitForTurn(call: WaitCall): Promise<Decision> {
       const woken = createDeferred();
       ticket.woken = woken; // From before the attempt, so that no release is missed.
       if (!ticket.takeTurn()) {
+        cancellation.throwIfLate();
         await cancellation.unlessCanceled(woken.promise);
         continue;
       }

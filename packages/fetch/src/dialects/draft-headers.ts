@@ -36,9 +36,17 @@ function readPolicies(response: ResponseHead): ReadonlyMap<string, Parameters> {
   return new Map(policies.map(([name, parameters]) => [String(name), parameters]));
 }
 
+/** A decimal without a fraction, which the parser would return like an integer, next to a string, which may contain one. */
+const DECIMAL = /"(?:[^"\\]|\\.)*"|(\d)\.0{1,3}(?!\d)/g;
+
+/** Replaces decimals by some that are no integers, because only integers count. */
+function withoutDecimals(header: string): string {
+  return header.replace(DECIMAL, (text, digit?: string) => (digit === undefined ? text : `${digit}.5`));
+}
+
 /** Returns the items of a list without inner lists, or `undefined` if the header is anything else. */
 function readList(header: string): readonly Item[] | undefined {
-  const list = orUndefined(() => parseList(header));
+  const list = orUndefined(() => parseList(withoutDecimals(header)));
   return list?.filter((item): item is Item => !Array.isArray(item[0]));
 }
 
@@ -56,7 +64,7 @@ function toQuota([name, parameters]: Item, policies: ReadonlyMap<string, Paramet
 
 /** Reads `limit=100, remaining=50, reset=5`, the form of draft 7. */
 function readDictionary(header: string): QuotaReport[] {
-  const members = orUndefined(() => parseDictionary(header));
+  const members = orUndefined(() => parseDictionary(withoutDecimals(header)));
   const numberOf = (key: string) => toInteger(members?.get(key)?.[0]);
   const remaining = numberOf('remaining');
   if (remaining === undefined) return [];

@@ -2,8 +2,8 @@ import { parseNumber, parseUnits } from '../headers/numbers.js';
 import { parseReset } from '../headers/times.js';
 import type { Dialect, QuotaReport, ResponseHead } from './dialect.js';
 
-/** The known spellings, with the most frequent one first. The last one is that of the drafts up to 6. */
-const PREFIXES = ['x-ratelimit', 'x-rate-limit', 'ratelimit'];
+/** The known spellings, with the most frequent one first. `RateLimit-…` is that of the drafts up to 6. */
+const PREFIXES = ['x-ratelimit', 'x-rate-limit', 'ratelimit', 'rate-limit'];
 
 /** The window in the headers of older drafts, such as `100;w=60`. */
 const WINDOW = /;\s*w=(\d{1,9})\s*(?:[;,]|$)/;
@@ -12,30 +12,57 @@ const WINDOW = /;\s*w=(\d{1,9})\s*(?:[;,]|$)/;
 export const UNKNOWN_RESET_MS = 60_000;
 
 /**
- * Reads the headers `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, also as `X-Rate-Limit-…` and
- * `RateLimit-…`. The reset may be seconds from now, a time since the Unix epoch in seconds or milliseconds, or a date.
+ * Reads the headers `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, also as `X-Rate-Limit-…`, `RateLimit-…`
+ * and `Rate-Limit-…`. The reset may be seconds from now, a duration such as `30s`, a time since the Unix epoch in seconds or smaller
+ * units, or a date. `…-Total` stands for `…-Limit`, `…-Usage` for what is not left, and `…-Reset-After` for the reset.
  *
- * The quota is a window: it is free again at its reset.
+ * The quota is a window: it is free again at its reset. A header of several numbers, such as `100,1000`, has one quota for each.
  */
 export function xRateLimit(): Dialect {
   return {
     name: 'x-rate-limit',
     units: ['requests'],
     read(response) {
-      const quota = PREFIXES.map((prefix) => readQuota(response, prefix)).find((read) => read !== undefined);
-      return quota && { quotas: [quota] };
+      const quotas = PREFIXES.map((prefix) => readQuotas(response, prefix)).find(({ length }) => length > 0);
+      return quotas && { quotas };
     },
   };
 }
 
+/** Returns the quotas in the headers with this prefix. */
+function readQuotas(response: ResponseHead, prefix: string): QuotaReport[] {
+  const usage = listOf(response.header(`${prefix}-usage`));
+  const limits = listOf(response.header(`${prefix}-limit`));
+  const isList = limits.length > 1 && limits.length === usage.length && [...limits, ...usage].every(isUnits);
+  if (!isList) return [readQuota(response, prefix) ?? []].flat();
+  return limits.map((limit, index) => ({
+    unit: 'requests',
+    name: String(index + 1),
+    limit,
+    remaining: Math.max(0, limit! - usage[index]!),
+    resetMs: UNKNOWN_RESET_MS,
+    kind: 'rolling',
+  }));
+}
+
+function listOf(header: string | undefined): (number | undefined)[] {
+  return header?.split(',').map((item) => parseUnits(item)) ?? [];
+}
+
+function isUnits(value: number | undefined): value is number {
+  return value !== undefined;
+}
+
 /** Returns the quota in the headers with this prefix, or `undefined` if they report none. */
 export function readQuota(response: ResponseHead, prefix: string): QuotaReport | undefined {
-  const limitHeader = response.header(`${prefix}-limit`);
-  const remaining = parseUnits(response.header(`${prefix}-remaining`));
-  if (remaining === undefined) return undefined;
+  const limitHeader = response.header(`${prefix}-limit`) ?? response.header(`${prefix}-total`);
   const limit = parseUnits(limitHeader);
+  const used = parseUnits(response.header(`${prefix}-usage`));
+  const left = limit !== undefined && used !== undefined ? Math.max(0, limit - used) : undefined;
+  const remaining = parseUnits(response.header(`${prefix}-remaining`)) ?? left;
+  if (remaining === undefined) return undefined;
   const resetMs =
-    parseReset(response.header(`${prefix}-reset`), response.serverMs) ??
+    parseReset(response.header(`${prefix}-reset-after`) ?? response.header(`${prefix}-reset`), response.serverMs) ??
     secondsToMs(WINDOW.exec(limitHeader ?? '')?.[1]);
   const isWindow = limit !== undefined && resetMs !== undefined;
   return {

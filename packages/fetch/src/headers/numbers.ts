@@ -6,8 +6,14 @@ const LEADING_NUMBER = /^\s*(\d+(?:\.\d{1,9})?)\s*(?:[,;]|$)/;
  * than safe integers are the largest of these.
  */
 export function parseNumber(value: string | undefined): number | undefined {
+  const number = parseAnyNumber(value);
+  return number === undefined ? undefined : Math.min(number, Number.MAX_SAFE_INTEGER);
+}
+
+/** Like {@link parseNumber}, also of numbers that are too large to be exact. */
+export function parseAnyNumber(value: string | undefined): number | undefined {
   const digits = value === undefined ? undefined : LEADING_NUMBER.exec(value)?.[1];
-  return digits === undefined ? undefined : Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+  return digits === undefined ? undefined : Number(digits);
 }
 
 /** Like {@link parseNumber}, rounded down to whole units. */

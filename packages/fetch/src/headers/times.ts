@@ -1,4 +1,4 @@
-import { parseNumber } from './numbers.js';
+import { parseAnyNumber, parseGoDuration } from './numbers.js';
 
 // Without these forms, `Date.parse` would read almost any text as a date.
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? .{10,30}$/;
@@ -15,16 +15,22 @@ export function parseDate(value: string | undefined): number | undefined {
 
 /** Numbers from here on are seconds since the Unix epoch, and smaller ones seconds from now. */
 const FIRST_EPOCH_SECOND = 1e9;
-/** Numbers from here on are milliseconds since the Unix epoch. */
-const FIRST_EPOCH_MS = 1e12;
+/** The milliseconds of the units of times since the Unix epoch, each with the first number that is too large for the unit. */
+const EPOCH_UNITS = [
+  [1000, 1e12],
+  [1, 1e15],
+  [1e-3, 1e18],
+  [1e-6, Infinity],
+] as const;
 
 /**
- * Returns the milliseconds until the time in a header: seconds from now, a time since the Unix epoch in seconds or
- * milliseconds, or a date. A time in the past is 0 milliseconds away.
+ * Returns the milliseconds until the time in a header: seconds from now, a duration with units such as `30s`, a time since the Unix
+ * epoch in seconds, milliseconds, microseconds or nanoseconds, or a date. A time in the past is 0 milliseconds away.
  */
 export function parseReset(value: string | undefined, serverMs: number): number | undefined {
-  const number = parseNumber(value);
+  const number = parseAnyNumber(value);
   if (number !== undefined && number < FIRST_EPOCH_SECOND) return Math.ceil(number * 1000);
-  const atMs = number === undefined ? parseDate(value) : number < FIRST_EPOCH_MS ? number * 1000 : number;
-  return atMs === undefined ? undefined : Math.max(0, Math.ceil(atMs - serverMs));
+  const atMs = number === undefined ? parseDate(value) : number * EPOCH_UNITS.find(([, end]) => number < end)![0];
+  if (atMs === undefined) return parseGoDuration(value);
+  return Math.max(0, Math.ceil(atMs - serverMs));
 }

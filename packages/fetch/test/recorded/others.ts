@@ -55,6 +55,43 @@ export const SLACK: readonly RecordedResponse[] = [
 /** The headers `X-RateLimit-*` in their known forms. */
 export const X_RATE_LIMIT: readonly RecordedResponse[] = [
   {
+    title: 'a window of 15 minutes and one of a day, in pairs',
+    source: 'https://developers.strava.com/docs/rate-limits, as text',
+    isReal: false,
+    url: 'https://www.strava.com/api/v3/athlete',
+    status: 200,
+    headers: { 'X-RateLimit-Limit': '600,30000', 'X-RateLimit-Usage': '314,27536' },
+    report: {
+      quotas: [
+        { unit: 'requests', name: '1', limit: 600, remaining: 286, resetMs: 60_000, kind: 'rolling' },
+        { unit: 'requests', name: '2', limit: 30_000, remaining: 2464, resetMs: 60_000, kind: 'rolling' },
+      ],
+    },
+  },
+  {
+    title: 'the headers of Uphold',
+    source: 'https://docs.uphold.com, as text',
+    isReal: false,
+    url: 'https://api.uphold.com/v0/me',
+    status: 200,
+    headers: { 'Rate-Limit-Total': '300', 'Rate-Limit-Remaining': '299', 'Rate-Limit-Reset': '42' },
+    report: { quotas: [{ unit: 'requests', limit: 300, remaining: 299, resetMs: 42_000, kind: 'window' }] },
+  },
+  {
+    title: 'a reset in seconds from now beside one since the epoch',
+    source: 'https://docs.discord.com/developers/topics/rate-limits, as text',
+    isReal: false,
+    url: 'https://api.example/v1',
+    status: 200,
+    headers: {
+      'X-RateLimit-Limit': '5',
+      'X-RateLimit-Remaining': '0',
+      'X-RateLimit-Reset': '1470173023.123',
+      'X-RateLimit-Reset-After': '64.57',
+    },
+    report: { quotas: [{ unit: 'requests', limit: 5, remaining: 0, resetMs: 64_570, kind: 'window' }] },
+  },
+  {
     title: 'seconds until the reset, without a limit, from Reddit',
     source: 'https://github.com/reddit-archive/reddit/issues/1458 (2015-11-06)',
     isReal: true,
@@ -114,6 +151,17 @@ const DRAFT = 'draft-ietf-httpapi-ratelimit-headers';
 /** The headers of the drafts. No server of which we know publishes its responses with them. */
 export const DRAFT_HEADERS: readonly RecordedResponse[] = [
   {
+    title: 'decimals, which are no integers',
+    source: 'https://www.rfc-editor.org/rfc/rfc9651#section-3.3.2, as text',
+    isReal: false,
+    url: 'https://api.example/v1',
+    status: 200,
+    headers: { RateLimit: '"v1.0";r=5.0;t=7, "b";r=4;t=7.0' },
+    report: {
+      quotas: [{ unit: 'requests', name: undefined, limit: undefined, remaining: 4, resetMs: 60_000, kind: 'rolling' }],
+    },
+  },
+  {
     title: 'one policy',
     source: `${DRAFT}, repository of the working group, with \`q\` and quotes as in the drafts since 8`,
     isReal: false,
@@ -169,5 +217,51 @@ export const DRAFT_HEADERS: readonly RecordedResponse[] = [
     status: 301,
     headers: { RateLimit: 'problemPolicy;r=0, t=10' },
     report: undefined,
+  },
+];
+
+/** Responses of the Gemini API. */
+export const GOOGLE: readonly RecordedResponse[] = [
+  {
+    title: 'a rejection with RetryInfo',
+    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting, as text',
+    isReal: false,
+    method: 'POST',
+    url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:generateContent',
+    status: 429,
+    headers: {},
+    body: {
+      error: {
+        code: 429,
+        status: 'RESOURCE_EXHAUSTED',
+        details: [
+          { '@type': 'type.googleapis.com/google.rpc.QuotaFailure' },
+          { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.074824224s' },
+        ],
+      },
+    },
+    report: { isRejected: true, retryAfterMs: 34_075 },
+  },
+  {
+    title: 'a rejection of the compatible API, in an array',
+    source: 'https://ai.google.dev/gemini-api/docs/openai, as text',
+    isReal: false,
+    method: 'POST',
+    url: 'https://generativelanguage.googleapis.com/v1beta/openai/chat/completions',
+    status: 429,
+    headers: {},
+    body: [{ error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7s' }] } }],
+    report: { isRejected: true, retryAfterMs: 7000 },
+  },
+  {
+    title: 'a rejection without details',
+    source: 'https://ai.google.dev/gemini-api/docs/troubleshooting, as text',
+    isReal: false,
+    method: 'POST',
+    url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:generateContent',
+    status: 429,
+    headers: { 'Retry-After': '3' },
+    body: { error: null },
+    report: { isRejected: true, retryAfterMs: 3000 },
   },
 ];

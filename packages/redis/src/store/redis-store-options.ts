@@ -73,7 +73,7 @@ export interface RedisStoreOptions {
     | undefined;
   /**
    * `fairWaiting()` of `@rollgate/redis/waiting`, which makes the callers of `wait` start in order over all processes. Without it,
-   * each process has its own order. With it, only checks of a limiter with `checks: 'overtake'` use the denial cache.
+   * each process has its own order. With it, no check uses the denial cache.
    */
   waiting?: FairWaiting | undefined;
 }

@@ -99,7 +99,7 @@ export class RedisStore implements Store, CountingStore {
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const input = this.#toInput(plan, keys, costs);
     // A denial would hide that a place is free again, for example because a caller has stopped waiting.
-    if (this.#queues !== undefined && !plan.overtakes) return this.#checkBehindCallers(this.#queues, input);
+    if (this.#queues !== undefined) return this.#checkBehindCallers(this.#queues, input);
     return this.#denials?.find(input) ?? this.#send('check', input);
   }
 

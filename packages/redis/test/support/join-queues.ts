@@ -6,7 +6,7 @@ import type { PrivateRedis } from './private-redis.js';
 /** What differs from a process with its own connections, whose limiter throws if the store fails. */
 export interface JoinOptions
   extends FairWaitingOptions,
-    Pick<RateLimiterOptions, 'prefix' | 'checks' | 'maxWaiting' | 'onStoreError'>,
+    Pick<RateLimiterOptions, 'prefix' | 'maxWaiting' | 'onStoreError'>,
     Pick<RedisStoreOptions, 'clock'> {
   readonly client?: RedisStoreOptions['client'];
   readonly waiting?: FairWaiting;

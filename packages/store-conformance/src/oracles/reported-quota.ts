@@ -174,7 +174,8 @@ function report(
   if (isOver && (limit !== undefined || !isLower)) return blocked;
   if (latest < known.earliest - TOLERANCE) return blocked;
   const lower = isLower ? { limit, remaining, arrived: now } : {};
-  const end = limit === undefined ? Math.max(latest, known.latest) : Math.min(latest, known.latest);
+  const earlier = latest >= known.earliest ? Math.min(latest, known.latest) : known.latest;
+  const end = limit === undefined ? Math.max(latest, known.latest) : earlier;
   return {
     ...blocked,
     reported: { ...known, ...lower, latest: end, earliest: Math.min(end, Math.max(earliest, known.earliest)) },

@@ -23,8 +23,10 @@ local function report_window(state, reported, limit, remaining, now, sent, max_a
   local matters = not is_over or is_rolling and is_lower
   if latest + TOLERANCE < state.other or not matters then return end -- Of an earlier window.
   if is_lower then state.limit, state.remaining, state.at = limit, remaining, now end
-  -- Without a limit, the earlier reset may be that of a unit which the later response has taken.
-  state.one = is_rolling and math.max(known, latest) or math.min(known, latest)
+  -- Without a limit, the earlier reset may be that of a unit which the later response has taken. Otherwise the window cannot end
+  -- before its earliest end, so that a late response of a short window that has ended does not end the present one.
+  if is_rolling then state.one = math.max(known, latest)
+  elseif latest >= state.other then state.one = math.min(known, latest) end
   state.other = math.min(math.max(state.other, earliest), state.one)
 end
 
