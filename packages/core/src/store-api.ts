@@ -49,7 +49,7 @@ export { backendOfTable } from './store/backend-of-table.js';
 export { refundInBackground } from './store/background-refund.js';
 export { foreignDecision } from './store/foreign-decision.js';
 export type { LimitedReceipt } from './store/limited-receipt.js';
-export type { GuardedStore, StoreConnection } from './store/store.js';
+export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js';
 export type { StoreGrant, StoreWait, StoreWaiting } from './store/store-waiting.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { readMicros } from './time/clock.js';
