@@ -64,8 +64,8 @@ test.each([1280, 390])('the embedded playground runs at %i pixels, without a sec
   const { page, errors } = tab();
   await open('playground', width);
   const frame = page.frameLocator('.live-playground iframe');
-  await frame.locator('canvas').click();
-  await frame.locator('#most-rolling', { hasText: /^[1-9]/ }).waitFor();
+  await frame.locator('#send').click();
+  await frame.locator('.counter.own output', { hasText: /^[1-9]/ }).waitFor();
   const hidden = await frame.locator('html').evaluate((html) => html.scrollHeight - html.clientHeight);
   expect(hidden).toBeLessThanOrEqual(1);
   expect(errors).toEqual([]);
@@ -75,9 +75,11 @@ test('a link to the embedded playground has its settings, in both directions', a
   const { page, url } = tab();
   await open('playground?limit=4&algorithm=token');
   const frame = page.frameLocator('.live-playground iframe');
-  await frame.locator('output[for="limit"]', { hasText: /^4$/ }).waitFor();
-  await frame.getByRole('slider', { name: 'Limit', exact: true }).fill('7');
+  await frame.locator('#result', { hasText: 'The limit is 4 per' }).waitFor();
+  await frame.locator('#limit').fill('7');
+  await frame.locator('#limit').blur();
   await page.waitForURL(/limit=7/);
+  await frame.getByText('Share').click();
   await frame.getByRole('button', { name: 'Copy link' }).click();
   await frame.getByRole('button', { name: 'Copied' }).waitFor();
   const link = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -87,26 +89,29 @@ test('a link to the embedded playground has its settings, in both directions', a
 test.each([
   [1280, 720],
   [390, 844],
-])('the chart and the first button of the embedded playground are on one screen at %i × %i', async (width, height) => {
-  const { page } = tab();
-  await page.setViewportSize({ width, height });
-  await page.goto(`${tab().url}playground`, { waitUntil: 'networkidle' });
-  const frame = page.frameLocator('.live-playground iframe');
-  expect(await frame.locator('h1').isVisible()).toBe(false);
-  for (const part of ['#chart', '.buttons button.main']) {
-    const box = (await frame.locator(part).boundingBox())!;
-    expect(box.y + box.height).toBeLessThanOrEqual(height);
-  }
-});
+])(
+  'the counters and the first button of the embedded playground are on one screen at %i × %i',
+  async (width, height) => {
+    const { page } = tab();
+    await page.setViewportSize({ width, height });
+    await page.goto(`${tab().url}playground`, { waitUntil: 'networkidle' });
+    const frame = page.frameLocator('.live-playground iframe');
+    expect(await frame.locator('h1').isVisible()).toBe(false);
+    for (const part of ['#counters', '#send']) {
+      const box = (await frame.locator(part).boundingBox())!;
+      expect(box.y + box.height).toBeLessThanOrEqual(height);
+    }
+  },
+);
 
 test('the space bar sends requests in the embedded playground, and does not scroll the page', async () => {
   const { page } = tab();
   await open('playground', 390);
   const frame = page.frameLocator('.live-playground iframe');
-  await frame.locator('#most-rolling').waitFor();
+  await frame.locator('.counter.own').waitFor();
   await page.evaluate('document.activeElement.blur()');
   await page.keyboard.press('Space');
-  await frame.locator('#most-rolling', { hasText: /^[1-9]/ }).waitFor();
+  await frame.locator('.counter.own output', { hasText: /^[1-9]/ }).waitFor();
   expect(await page.evaluate('scrollY')).toBe(0);
 });
 

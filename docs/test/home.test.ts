@@ -32,8 +32,8 @@ test('the chart plays by itself, and with reduced motion a picture stands for it
   await page.emulateMedia({ reducedMotion: 'no-preference' });
   await open();
   const frame = page.frameLocator('.live-playground iframe');
-  await frame.locator('#most-fixed', { hasText: '19 ✗' }).waitFor();
-  expect(await frame.locator('#most-rolling').textContent()).toBe('10 ✓');
+  await frame.locator('.counter[data-row="express"] output', { hasText: '19' }).waitFor();
+  expect(await frame.locator('.counter[data-row="rolling"] output').textContent()).toBe('10');
   await page.emulateMedia({ reducedMotion: 'reduce' });
 });
 

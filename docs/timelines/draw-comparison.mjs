@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '../../packages/core/dist/index.mjs';
-import { firstRequestWindow } from '../../packages/playground/dist/engine/first-request-window.js';
+import { createExpressWindow } from '../../packages/playground/dist/race.js';
 import { markAt, round, toPicture } from './marks.mjs';
 
 const FILE = fileURLToPath(new URL('../images/rolling-and-fixed.svg', import.meta.url));
@@ -25,31 +25,44 @@ const [TITLE_HEIGHT, BRACKET_HEIGHT, MARK_SIZE, GAP] = [26, 24, 12, 22];
 const ROW_HEIGHT = TITLE_HEIGHT + BRACKET_HEIGHT + LIMIT * MARK_SIZE + GAP;
 const AXIS_Y = 2 * ROW_HEIGHT + 12;
 
+const window = createExpressWindow({ limit: LIMIT, windowMs: WINDOW_MS });
 const ROWS = [
-  { title: 'Rolling window of Rollgate', limits: rollingWindow({ limit: LIMIT, window: WINDOW_MS }) },
-  { title: 'Fixed window of express-rate-limit', limits: firstRequestWindow({ limit: LIMIT, window: WINDOW_MS }) },
+  { title: 'Rolling window of Rollgate', isAllowed: createRollingWindow() },
+  {
+    title: 'Fixed window of express-rate-limit',
+    isAllowed: (atMs) => window.decide(atMs) !== null,
+  },
 ];
 
-const rows = await Promise.all(ROWS.map(async ({ title, limits }, index) => draw(title, index, await decide(limits))));
+const rows = await Promise.all(
+  ROWS.map(async ({ title, isAllowed }, index) => draw(title, index, await decide(isAllowed))),
+);
 writeFileSync(
   FILE,
   toPicture(WIDTH, AXIS_Y + 52, 'Limit: 10 per minute', [...rows.flat(), ...axis(), legend(MARGIN, AXIS_Y + 40)]),
 );
 
 /** What a limiter decides: `{ atMs, allowed, isBeyond, level }` for each request, where `level` is its place in the stack. */
-async function decide(limits) {
-  const clock = manualClock();
-  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+async function decide(isAllowed) {
   const decided = [];
   for (const { atMs, count } of BURSTS) {
-    clock.advance(atMs - clock.now());
     for (let level = 0; level < count; level++) {
-      const { allowed } = await limiter.check('client');
+      const allowed = await isAllowed(atMs);
       const isBeyond = allowed && startedIn(decided, atMs) >= LIMIT;
       decided.push({ atMs, allowed, isBeyond, level });
     }
   }
   return decided;
+}
+
+function createRollingWindow() {
+  const clock = manualClock();
+  const limits = rollingWindow({ limit: LIMIT, window: WINDOW_MS });
+  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+  return async (atMs) => {
+    clock.advance(atMs - clock.now());
+    return (await limiter.check('client')).allowed;
+  };
 }
 
 function startedIn(decided, toMs) {

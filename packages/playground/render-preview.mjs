@@ -7,10 +7,11 @@ const { CHROMIUM = '/usr/bin/chromium' } = process.env;
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
 // 1200 × 630 pixels, as other sites expect.
-const page = await browser.newPage({ viewport: { width: 1333, height: 700 }, deviceScaleFactor: 0.9 });
+const page = await browser.newPage({ viewport: { width: 1200, height: 630 } });
 await page.goto(new URL('dist/static/index.html', import.meta.url).href);
-await page.locator('#most-fixed.above').waitFor();
-await page.locator('#result', { hasText: 'because its counter restarted' }).waitFor();
-await page.waitForTimeout(1500); // The marks move away from the line of the present.
+await page.getByRole('button', { name: 'Attack' }).click();
+await page.locator('#counters output', { hasText: '20' }).waitFor();
+await page.waitForTimeout(1000); // The chart moves on.
+await page.evaluate('document.activeElement.blur()');
 await page.screenshot({ path: fileURLToPath(new URL('src/page/preview.png', import.meta.url)) });
 await browser.close();

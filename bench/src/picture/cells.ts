@@ -1,5 +1,5 @@
 import { WINDOW_MICROS } from '../limits.js';
-import { inWindowOfEach, startTimesOf } from '../trial.js';
+import { inWindowOfEach } from '../trial.js';
 import { ROWS } from './rows.js';
 import { END_SECONDS, LIMIT, TRAFFIC, type Traffic } from './traffic.js';
 
@@ -30,9 +30,9 @@ export interface Cell {
 export function runAll(): { bars: Bar[]; cells: Cell[] } {
   const bars: Bar[] = [];
   const cells: Cell[] = [];
-  for (const { name: row, limit } of ROWS) {
+  for (const { name: row, startTimes: startTimesOf } of ROWS) {
     for (const traffic of TRAFFIC) {
-      const startTimes = startTimesOf(limit, traffic.times);
+      const startTimes = startTimesOf(traffic.times);
       const inMinute = inWindowOfEach(startTimes, WINDOW_MICROS);
       const [requested, within, beyond] = SHOWN;
       bars.push(

@@ -1,7 +1,7 @@
-import type { Limit } from '@rollgate/core';
-// Only comparisons need this limit, so no package exports it.
-import { firstRequestWindow } from '@rollgate/playground/dist/engine/first-request-window.js';
+// Only comparisons need this window, so no package exports it.
+import { createExpressWindow } from '@rollgate/playground/dist/race.js';
 import { type Algorithm, perMinute, WINDOW_MS } from '../limits.js';
+import { startTimesOf } from '../trial.js';
 import { LIMIT } from './traffic.js';
 
 /** What the picture compares. */
@@ -9,10 +9,15 @@ export interface PictureRow {
   readonly name: string;
   /** What matters for the choice of it. */
   readonly note: string;
-  readonly limit: Limit;
+  /** Returns when the allowed requests start, in microseconds. */
+  readonly startTimes: (micros: readonly number[]) => number[];
 }
 
-const ofAlgorithm = (name: Algorithm, note: string): PictureRow => ({ name, note, limit: perMinute(name, LIMIT) });
+const ofAlgorithm = (name: Algorithm, note: string): PictureRow => ({
+  name,
+  note,
+  startTimes: (micros) => startTimesOf(perMinute(name, LIMIT), micros),
+});
 
 export const ROWS: readonly PictureRow[] = [
   ofAlgorithm('rollingWindow', 'exact, because it keeps the time of every request'),
@@ -22,7 +27,10 @@ export const ROWS: readonly PictureRow[] = [
   {
     name: 'first-request window',
     note: 'the counter of express-rate-limit, which starts from 0 with a request; not in Rollgate',
-    limit: firstRequestWindow({ limit: LIMIT, window: WINDOW_MS }),
+    startTimes: (micros) => {
+      const { decide } = createExpressWindow({ limit: LIMIT, windowMs: WINDOW_MS });
+      return micros.filter((time) => decide(time / 1000) !== null);
+    },
   },
   ofAlgorithm('tokenBucket', '60 at once after a pause, and one more each second'),
   ofAlgorithm('leakyBucket', 'a queue of 60, of which one starts each second'),

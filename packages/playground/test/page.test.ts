@@ -1,21 +1,216 @@
-// All tests of the page are one file, because a browser costs more than most of them. Each part is in a file of its own.
-import './support/browser.js';
-import './support/shared-server.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromiumBinary, RedisServer } from '@rollgate/test-support';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { Server } from './support/server.js';
 
-describe.each([
-  ...[
-    'buttons',
-    'accessibility',
-    'settings',
-    'drawing',
-    'countdown',
-    'flood',
-    'screen',
-    'pointer',
-    'static',
-    'outage',
-    'redis',
-  ],
-])('%s', (part) => {
-  require(`./page/${part}`);
+const STATIC = pathToFileURL(join(__dirname, '../dist/static/index.html')).href;
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--renderer-process-limit=1'];
+
+let browser: Browser;
+let server: Server;
+let page: Page;
+let errors: string[];
+let requested: string[];
+beforeAll(async () => {
+  [browser, server] = await Promise.all([
+    chromium.launch({ executablePath: await chromiumBinary(), args: ARGS }),
+    Server.start(),
+  ]);
+});
+afterAll(() => Promise.all([browser.close(), server.end()]));
+afterEach(() => page.context().close());
+
+/** Opens a page in its own profile. The time of its clock moves only when a test moves it. */
+async function open(url: string, { width = 1280, reducedMotion = 'reduce' as 'reduce' | 'no-preference' } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, reducedMotion });
+  page = await context.newPage();
+  [errors, requested] = [[], []];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('request', (request) => requested.push(request.url()));
+  if (url.startsWith('file:')) await page.clock.install({ time: Date.UTC(2026, 2, 1) });
+  await page.goto(url);
+  if (url.startsWith('file:')) await page.clock.pauseAt(Date.UTC(2026, 2, 1, 1));
+}
+
+const press = (name: string) => page.getByRole('button', { name }).click();
+const counts = () => page.locator('#counters output').allTextContents();
+const shows = (selector: string, hasText: string | RegExp) => page.locator(selector, { hasText }).waitFor();
+
+describe('without a server', () => {
+  test('an attack gets 19 and 20 through the others and 10 through Rollgate', async () => {
+    await open(STATIC);
+    await press('Attack');
+    await page.clock.runFor(6000);
+    expect(await counts()).toEqual(['19', '20', '10']);
+    expect(await page.locator('#result').textContent()).toBe(
+      'You got 19 through express-rate-limit and 20 through a clock-aligned window within 1 s. The limit is 10 per 5 s. Rollgate let 10 through.',
+    );
+    expect(await page.locator('#response').textContent()).toMatch(
+      /^HTTP\/1\.1 429 Too Many Requests\nRetry-After: 4 \(4 s to go\)\nX-RateLimit-Limit: 10\n/,
+    );
+    await page.clock.runFor(1100);
+    await shows('#response', '(3 s to go)');
+    expect(requested.every((url) => url.startsWith('file:'))).toBe(true);
+    expect(errors).toEqual([]);
+  });
+
+  test('clicks and the space bar send requests, and the link replays them', async () => {
+    await open(`${STATIC}?limit=2`);
+    await press('Send a request');
+    await page.clock.runFor(1500);
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Send a request' }).evaluate((button) => button.blur());
+    await page.keyboard.press('Space');
+    await page.clock.runFor(1000);
+    expect(await counts()).toEqual(['2', '3', '2']);
+    const search = await page.evaluate<string>('location.search');
+    expect(search).toBe('?limit=2&t=0,1.5x2');
+    await page.goto(STATIC + search);
+    await page.clock.runFor(3000);
+    expect(await counts()).toEqual(['2', '3', '2']);
+    expect(await page.locator('canvas').first().getAttribute('aria-label')).toBe(
+      'express-rate-limit: 2 of 3 requests allowed, at most 2 in any 5 s',
+    );
+    await press('Start over');
+    await page.clock.runFor(1000);
+    expect([await counts(), await page.evaluate('location.search')]).toEqual([['0', '0', '0'], '?limit=2']);
+  });
+
+  test('all algorithms race, and the worst comes first', async () => {
+    await open(STATIC);
+    await page.getByLabel('All algorithms').check();
+    await press('Attack');
+    await page.clock.runFor(6000);
+    const lanes = await page.locator('.lane').evaluateAll((found) =>
+      found
+        .map((lane) => ({ text: lane.textContent, order: Number((lane as { style: { order: string } }).style.order) }))
+        .sort((one, other) => one.order - other.order)
+        .map(({ text }) => text),
+    );
+    expect(lanes).toHaveLength(7);
+    expect(lanes.slice(0, 3)).toEqual(['Clock-aligned window20 ✗', 'express-rate-limit19 ✗', 'Token bucket12 ✗']);
+    await page.clock.runFor(500);
+    expect(await page.evaluate('location.search')).toMatch(/^\?rows=all&t=0,4\.6x10,5\.6x10$/);
+  });
+
+  test('controls and code change the same limit, and code that is wrong gets a message', async () => {
+    await open(STATIC);
+    const code = page.getByRole('textbox', { name: 'Code' });
+    await page.locator('#algorithm').selectOption('Token bucket');
+    await page.locator('#limit').fill('4');
+    await page.locator('#limit').blur();
+    expect(await code.inputValue()).toContain("limits: tokenBucket({ capacity: 4, refill: 4, every: '5s' })");
+    await page.getByText('Fastify').click();
+    expect(await code.inputValue()).toMatch(/^import \{ rateLimit, tokenBucket \} from '@rollgate\/fastify';/);
+    await code.fill("rateLimit({ limit: 3, window: '9s' })");
+    expect(await page.locator('#window').inputValue()).toBe('9');
+    await page.clock.runFor(100);
+    await shows('#goal', '4');
+    await code.fill("rateLimit({ limit: 3, window: '9 hours' })");
+    await shows('#code-problem', "Expected `window` to be a time such as '5s', got 9 hours");
+    await page.clock.runFor(500);
+    expect(await page.evaluate('location.search')).toBe('?limit=3&window=9s');
+  });
+
+  test('the link and the picture are copied', async () => {
+    await open(STATIC);
+    await page.evaluate(`(() => {
+      globalThis.copied = [];
+      navigator.clipboard.writeText = async (text) => void copied.push(text);
+      navigator.clipboard.write = async ([item]) => void copied.push(item.types[0]);
+    })()`);
+    await press('Send a request');
+    await page.getByText('Share').click();
+    await press('Copy link');
+    await press('Copy as picture');
+    await shows('#copy-picture', 'Copied');
+    expect(await page.evaluate('copied')).toEqual([`${STATIC}?t=0`, 'image/png']);
+  });
+
+  test('the chart of another page repeats the attack', async () => {
+    await open(STATIC.replace('index.html', 'chart.html'), { reducedMotion: 'no-preference' });
+    await page.clock.runFor(7000);
+    expect(await counts()).toEqual(['19', '10']);
+    expect(await page.locator('button:visible').count()).toBe(0);
+    await page.clock.runFor(3000);
+    expect(await counts()).toEqual(['1', '1']);
+  });
+
+  test.each([1280, 390])('at %i pixels nothing overflows and axe finds nothing, in light and dark', async (width) => {
+    for (const file of ['index.html', 'embed.html']) {
+      await open(STATIC.replace('index.html', `${file}?rows=all&t=0,0x20`), { width });
+      await page.clock.runFor(1000);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.evaluate(AXE);
+        await page.clock.resume();
+        const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+          'axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })',
+        );
+        const rules = violations.filter(
+          ({ id }) => file === 'index.html' || !['page-has-heading-one', 'region'].includes(id),
+        );
+        expect(rules.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+      }
+      if (file === 'index.html') await page.context().close();
+    }
+  });
+
+  test('the page has a title, a description and a preview picture of the stated size', async () => {
+    await open(STATIC);
+    const content = (name: string) => page.locator(`meta[property="og:${name}"]`).getAttribute('content');
+    expect(await page.title()).toContain('Try to get 11 through');
+    expect(await page.locator('meta[name="description"]').getAttribute('content')).toContain('Rollgate 10');
+    const size = await page.evaluate(`(async () => {
+      const image = new Image();
+      image.src = document.querySelector('meta[property="og:image"]').content;
+      await image.decode();
+      return [String(image.naturalWidth), String(image.naturalHeight)];
+    })()`);
+    expect(size).toEqual([await content('image:width'), await content('image:height')]);
+  });
+});
+
+describe('with a server', () => {
+  test('the server decides, each visitor starts fresh, and the page shows its response', async () => {
+    for (let visit = 0; visit < 2; visit++) {
+      await open(`${server.url}?limit=2&window=60s`);
+      for (let click = 0; click < 3; click++) await page.getByRole('button', { name: 'Send a request' }).press('Enter');
+      await shows('#response', '429');
+      expect(await counts()).toEqual(['2', '2', '2']);
+      expect(errors).toEqual([]);
+      if (visit === 0) await page.context().close();
+    }
+  });
+
+  test('a server that is gone is a problem that the page shows', async () => {
+    const other = await Server.start();
+    await open(other.url);
+    await other.end();
+    await press('Send a request');
+    await shows('#problem', 'The request got no decision');
+  });
+
+  test('on Redis, an attack gets no more than the limit through, and an outage is shown', async () => {
+    const redis = await RedisServer.start();
+    const other = await Server.start({ REDIS_URL: redis.url });
+    try {
+      await open(`${other.url}?window=2s`);
+      await press('Attack');
+      await page.locator('#counters output').nth(1).filter({ hasText: '20' }).waitFor();
+      await shows('#response', 'HTTP/1.1');
+      expect(await counts()).toEqual(['19', '20', '10']);
+      await redis.stop();
+      await press('Start over');
+      await press('Send a request');
+      await shows('#problem', 'Redis does not respond, so the memory of this server decides.');
+    } finally {
+      await other.end();
+      await redis.stop();
+    }
+  });
 });

@@ -1,21 +1,37 @@
-import type { Update } from '../shared/protocol.js';
-import type { Scenario, Settings } from '../shared/settings.js';
+import { MemoryStore } from '@rollgate/core';
+import { rateLimit } from '@rollgate/web';
+import { createClock, type Settings, toLimit } from '../race.js';
 
-/** A command's problem as text, or `undefined`. */
-export type Problem = string | undefined;
+/** Whether the page comes from a server that decides, and not from a folder of files. The bundler replaces it. */
+declare const HAS_SERVER: boolean;
+export const hasServer = HAS_SERVER;
 
-/** Where requests are decided: a server, or this page itself. */
-export interface Host {
-  /** Passes all updates to `onUpdate`. */
-  follow(onUpdate: (update: Update) => void, onConnection: (isConnected: boolean) => void): void;
-  /** Sends one request. */
-  send(): Promise<Problem>;
-  /** Starts a scenario. With `isAuto`, only if no user has done anything. */
-  run(scenario: Scenario, isAuto: boolean): Promise<Problem>;
-  /** Stops the scenario and cancels the requests in flight. */
-  stop(): Promise<Problem>;
-  /** Changes the settings. With `isAuto`, a link to the page does that, not a user. */
-  change(settings: Settings, isAuto: boolean): Promise<Problem>;
-  /** Deletes all requests. */
-  reset(): Promise<Problem>;
+/** Sends a request to the limiter of the settings. */
+export type Send = (atMs: number) => Promise<Response>;
+
+/** Creates a client with its own quota. */
+export const createSend: (settings: Settings) => Send = HAS_SERVER ? createServerSend : createLocalSend;
+
+function createServerSend({ algorithm, limit, windowMs, minDifferenceMs }: Settings): Send {
+  const query = new URLSearchParams({
+    ...{ algorithm, limit: String(limit), windowMs: String(windowMs), minDifferenceMs: String(minDifferenceMs) },
+    client: crypto.randomUUID(),
+  });
+  return () => fetch(`hit?${query}`, { method: 'POST' });
+}
+
+/** The middleware of @rollgate/web, which runs in the page. Its clock shows the time of the request. */
+function createLocalSend(settings: Settings): Send {
+  const clock = createClock(settings);
+  const limit = rateLimit({
+    limits: toLimit(settings),
+    key: () => 'visitor',
+    store: new MemoryStore({ clock }),
+    headers: 'all',
+  });
+  const handle = limit(() => new Response('{"allowed":true}', { headers: { 'Content-Type': 'application/json' } }));
+  return async (atMs) => {
+    clock.set(atMs);
+    return handle(new Request('https://example.com/hit', { method: 'POST' }));
+  };
 }

@@ -1,10 +1,18 @@
 const NAMES = [
-  ...['text', 'quiet', 'grid', 'card', 'allowed', 'beyond', 'beyond-text', 'rejected'],
-  ...['band', 'future', 'accent'],
+  'text',
+  'quiet',
+  'grid',
+  'card',
+  'allowed',
+  'beyond',
+  'rejected',
+  'band',
+  'future',
+  'good-text',
 ] as const;
 
-/** The colors of the style sheet, for the canvas. */
-export type Theme = Readonly<Record<(typeof NAMES)[number], string>> & { readonly font: string };
+/** The colors of the style sheet, for a canvas. */
+export type Theme = Readonly<Record<(typeof NAMES)[number], string>>;
 
 function readTheme(): Theme {
   const probe = document.createElement('i');
@@ -16,7 +24,7 @@ function readTheme(): Theme {
     return [name, getComputedStyle(probe).color] as const;
   });
   probe.remove();
-  return { ...(Object.fromEntries(colors) as unknown as Theme), font: getComputedStyle(document.body).fontFamily };
+  return Object.fromEntries(colors) as Theme;
 }
 
 /** Calls `use` with the colors now, and again when the system changes them. */

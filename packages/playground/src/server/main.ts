@@ -1,7 +1,8 @@
-import { type Backend, MemoryBackend } from '../engine/backend.js';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { toHost } from './allowed-hosts.js';
-import { RedisBackend } from './redis-backend.js';
-import { serve } from './serve.js';
+import { createApp } from './app.js';
+import { connectRedis, createMemory } from './store.js';
 
 const { PORT = '3000', HOST = '', REDIS_URL = '' } = process.env;
 
@@ -11,32 +12,37 @@ function toPort(text: string): number {
   throw new RangeError(`Expected \`PORT\` to be a number from 0 to 65535, got ${JSON.stringify(text)} (string)`);
 }
 
-function createGreeting(url: string, port: number, backend: Backend): string {
-  const shared = `PORT=${port + 1} REDIS_URL=${REDIS_URL === '' ? 'redis://localhost' : '…'} npm run demo`;
-  return `
-Rollgate's playground, on ${url}, ${backend.name}. Open it in a browser, or in two windows.
+const greeting = (url: string, name: string) => `
+Rollgate is a rate limiter for Node, Bun, Deno and Workers. 10 per minute means 10, and not 19.
 
-  the button "Boundary attack"       sends twice the limit around the boundary of a fixed window
+Its playground is on ${url}, ${name}.
+
+  Open it in a browser, and try to get 11 requests through a limit of 10.
   curl -i -X POST ${url}/hit
-                                     sends a request from the terminal, which the page shows too
-  ${shared}
-                                     ${REDIS_URL === '' ? 'starts one on your Redis' : 'starts a second playground, which shows the same window'}
+                                     shows the response of the middleware
+  ${REDIS_URL === '' ? 'REDIS_URL=redis://localhost npm run demo\n                                     decides on your Redis' : 'PORT=… REDIS_URL=… npm run demo\n                                     starts a second server, which shares the quota of curl'}
 
-Press Ctrl-C to stop.`;
-}
+Documentation: https://rollgate-js.github.io/rollgate. Press Ctrl-C to stop.`;
 
 async function main(): Promise<void> {
   const port = toPort(PORT);
   const host = HOST === '' ? undefined : toHost(HOST);
-  const backend = REDIS_URL === '' ? new MemoryBackend() : new RedisBackend(REDIS_URL);
-  const { port: listening, close } = await serve(port, host, backend).catch((error: NodeJS.ErrnoException) => {
+  const { name, store, close } = REDIS_URL === '' ? createMemory() : await connectRedis(REDIS_URL);
+  const server = createApp(store, host).listen(port, '127.0.0.1');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    close();
     if (error.code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} is in use. Choose another one, as in PORT=${port + 1} npm run demo`, {
-      cause: error,
-    });
+    const other = `Choose another one, as in PORT=${port + 1} npm run demo`;
+    throw new Error(`Port ${port} is in use. ${other}`, { cause: error });
   });
-  console.log(createGreeting(`http://127.0.0.1:${listening}`, listening, backend));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close);
+  console.log(greeting(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, name));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      server.close();
+      server.closeAllConnections();
+      close();
+    });
+  }
 }
 
 main().catch((error: unknown) => {

@@ -1,4 +1,0 @@
-import { BrowserHost } from './browser-host.js';
-import { Page } from './page.js';
-
-new Page(new BrowserHost());

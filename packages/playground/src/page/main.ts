@@ -1,0 +1,292 @@
+import { parseSearch, toSearch } from '../link.js';
+import { ALGORITHMS, type Algorithm, attackTimes, mostOf, ROWS, type Row, type Settings, toSettings } from '../race.js';
+import { FRAMEWORKS, parseCode, toCode } from './code.js';
+import { describeResult, formatSeconds, nameOf } from './describe.js';
+import { Lane } from './lane.js';
+import { copyPicture, drawPicture } from './picture.js';
+import { showResponse } from './response.js';
+import { Session } from './session.js';
+import { followTheme, type Theme } from './theme.js';
+
+const find = <Found extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as Found;
+
+/** Which part of the page an iframe shows. */
+const view = document.documentElement.dataset['view'];
+const isReduced = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** The windows that the chart shows, and the share of them that is behind "now". */
+const [SHOWN, BEHIND] = [2.5, 0.92];
+/** How often the chart moves with reduced motion, in milliseconds. */
+const SLOW_MS = 500;
+/** The pause before the chart of another page repeats the attack. */
+const REPEAT_MS = 2500;
+
+let { settings, times, showsAll } = parseSearch(location.search);
+let theme: Theme;
+let framework = FRAMEWORKS[0]!;
+let session = new Session(settings, changed);
+let lanes: Lane[] = [];
+
+/** The three rows of the counters. The chart has the same, or all. */
+function mainRows(): Row[] {
+  if (view === 'chart') return ['express', settings.algorithm];
+  return ['express', 'fixed', settings.algorithm === 'fixed' ? 'rolling' : settings.algorithm];
+}
+
+/** Deletes all requests. */
+function startOver(): void {
+  session.stop();
+  session = new Session(settings, changed);
+  changed();
+}
+
+function change(next: Settings): void {
+  settings = next;
+  startOver();
+  createRows();
+  showSettings();
+  setLink([]);
+}
+
+function send(): void {
+  if (session.planned.length > 0) session.stop();
+  session.shoot();
+  setLink(session.race.shots.map(({ atMs }) => atMs));
+}
+
+function play(planned: readonly number[]): void {
+  startOver();
+  setLink(planned);
+  session.play(planned);
+}
+
+/** The address replays the requests. Browsers limit how often it may change. */
+let linkTimer: ReturnType<typeof setTimeout> | undefined;
+function setLink(replayed: readonly number[]): void {
+  times = replayed;
+  clearTimeout(linkTimer);
+  linkTimer = setTimeout(updateLink, 300);
+}
+
+function updateLink(): void {
+  if (view === 'chart') return;
+  const search = toSearch({ settings, times, showsAll });
+  if (search === location.search) return;
+  history.replaceState(null, '', `${location.pathname}${search}`);
+  dispatchEvent(new Event('urlchange'));
+}
+
+/** Creates the counters and the lanes. */
+function createRows(): void {
+  find('counters').innerHTML = mainRows()
+    .map((row) => {
+      const isOwn = row === settings.algorithm;
+      const name = isOwn ? 'Rollgate' : nameOf(row);
+      return `<div class="counter${isOwn ? ' own' : ''}" data-row="${row}"><h2>${name}</h2><output>0</output><p></p></div>`;
+    })
+    .join('');
+  for (const lane of lanes) lane.destroy();
+  lanes = (showsAll ? ROWS : mainRows()).map((row) => {
+    const element = document.createElement('div');
+    element.className = 'lane';
+    element.dataset['row'] = row;
+    const name = row === settings.algorithm ? `${nameOf(row)} of Rollgate` : nameOf(row);
+    element.innerHTML = `<header><span>${name}</span><output></output></header><div class="plot"></div>`;
+    find('lanes').append(element);
+    return new Lane(row, element, showsAll || view === 'chart');
+  });
+  changed();
+}
+
+function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+let isChanged = true;
+function changed(): void {
+  isChanged = true;
+  requestFrame();
+}
+
+let frame: number | undefined;
+function requestFrame(): void {
+  frame ??= requestAnimationFrame(() => {
+    frame = undefined;
+    draw();
+  });
+}
+
+/** Draws the chart, and everything else if a request was decided. Continues while something moves. */
+function draw(): void {
+  const { race, version, nowMs, planned, reply, problem } = session;
+  const { limit, windowMs } = settings;
+  const shownMs = SHOWN * windowMs;
+  const fromMs = Math.max(0, nowMs - BEHIND * shownMs);
+  for (const lane of lanes) {
+    const { count } = mostOf(race, lane.row);
+    lane.draw(
+      { race, version, nowMs, theme, fromMs, toMs: fromMs + shownMs },
+      `${nameOf(lane.row)}: ${race.shots.filter(({ delays }) => delays[lane.row] !== null).length} of ${race.shots.length} requests allowed, at most ${count} in any ${formatSeconds(windowMs)}`,
+    );
+  }
+  if (isChanged) {
+    isChanged = false;
+    showCounts();
+    setText(find('result'), describeResult(race));
+    const degraded = reply?.isDegraded ? 'Redis does not respond, so the memory of this server decides.' : undefined;
+    setText(find('problem'), problem ?? degraded ?? '');
+    find('problem').hidden = (problem ?? degraded) === undefined;
+    setText(find('goal'), String(limit + 1));
+  }
+  showResponse(find('response'), reply);
+  const lastMs = race.shots.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
+  if (planned.length === 0 && nowMs > lastMs + shownMs) return;
+  if (isReduced.matches) setTimeout(requestFrame, SLOW_MS);
+  else requestFrame();
+}
+
+function showCounts(): void {
+  const { race } = session;
+  const { limit, windowMs } = settings;
+  for (const element of document.querySelectorAll<HTMLElement>('[data-row]')) {
+    const { count } = mostOf(race, element.dataset['row'] as Row);
+    const isBeyond = count > limit;
+    element.classList.toggle('beyond', isBeyond);
+    const isCounter = element.classList.contains('counter');
+    setText(element.querySelector('output')!, isCounter ? String(count) : `${count} ${isBeyond ? '✗' : '✓'}`);
+    if (isCounter) setText(element.querySelector('p')!, `most in any ${formatSeconds(windowMs)}`);
+    // The worst lane comes first, once the race is over.
+    else element.style.order = showsAll && session.planned.length === 0 ? String(-count) : '';
+  }
+}
+
+/** Shows the settings in the controls and as code. */
+function showSettings(): void {
+  find<HTMLSelectElement>('algorithm').value = settings.algorithm;
+  find<HTMLInputElement>('limit').value = String(settings.limit);
+  find<HTMLInputElement>('window').value = String(settings.windowMs / 1000);
+  find<HTMLTextAreaElement>('code').value = toCode(settings, framework);
+  setText(find('code-problem'), '');
+}
+
+/** Applies what a user has typed, or shows what is wrong with it. */
+function applyInput(read: () => Settings, isCode = false): void {
+  try {
+    const next = read();
+    setText(find('code-problem'), '');
+    if (JSON.stringify(next) === JSON.stringify(settings)) return;
+    const { value, selectionStart } = find<HTMLTextAreaElement>('code');
+    change(next);
+    if (isCode) {
+      find<HTMLTextAreaElement>('code').value = value;
+      find<HTMLTextAreaElement>('code').selectionEnd = selectionStart;
+    }
+  } catch (error) {
+    setText(find('code-problem'), (error as Error).message);
+  }
+}
+
+function addControls(): void {
+  find('algorithm').innerHTML = Object.entries(ALGORITHMS)
+    .map(([name, text]) => `<option value="${name}">${text}</option>`)
+    .join('');
+  const readControls = () =>
+    toSettings({
+      ...settings,
+      algorithm: find<HTMLSelectElement>('algorithm').value as Algorithm,
+      limit: find<HTMLInputElement>('limit').valueAsNumber,
+      windowMs: Math.round(find<HTMLInputElement>('window').valueAsNumber * 1000),
+    });
+  for (const id of ['algorithm', 'limit', 'window'])
+    find(id).addEventListener('change', () => applyInput(readControls));
+  find('code').addEventListener('input', () =>
+    applyInput(() => parseCode(find<HTMLTextAreaElement>('code').value), true),
+  );
+  find('frameworks').innerHTML = FRAMEWORKS.map(
+    ({ name }, index) =>
+      `<label class="framework"><input type="radio" name="framework" value="${index}"${index === 0 ? ' checked' : ''} /><span>${name}</span></label>`,
+  ).join('');
+  find('frameworks').addEventListener('change', ({ target }) => {
+    framework = FRAMEWORKS[Number((target as HTMLInputElement).value)]!;
+    showSettings();
+  });
+  find<HTMLInputElement>('all').checked = showsAll;
+  find('all').addEventListener('change', () => {
+    showsAll = find<HTMLInputElement>('all').checked;
+    createRows();
+    setLink(times);
+  });
+}
+
+function addButtons(): void {
+  // A press counts at once, because a click comes only when the button is released.
+  find('send').addEventListener('pointerdown', ({ button }) => button === 0 && send());
+  // A click without a pointer, such as that of a screen reader, has no detail.
+  find('send').addEventListener('click', ({ detail }) => detail === 0 && send());
+  find('attack').addEventListener('click', () => play(attackTimes(settings)));
+  find('reset').addEventListener('click', () => {
+    startOver();
+    setLink([]);
+  });
+  find('copy-link').addEventListener('click', async () => {
+    updateLink();
+    // A page of another site that embeds this one has the same search.
+    const { origin, pathname } = parent === window ? location : parent.location;
+    const { search } = location;
+    await navigator.clipboard.writeText(
+      `${origin === 'null' ? location.href.split('?')[0] : origin + pathname}${search}`,
+    );
+    confirm('copy-link', 'Copied');
+  });
+  find('copy-picture').addEventListener('click', async () =>
+    confirm('copy-picture', await copyPicture(createPicture())),
+  );
+  document.addEventListener('keydown', (event) => {
+    const control =
+      event.target instanceof Element && event.target.closest('button, input, select, summary, textarea, a');
+    if (event.code !== 'Space' || (control && control.id !== 'send')) return;
+    event.preventDefault(); // The page does not scroll, and the button does not click, too.
+    send();
+  });
+  document.addEventListener('keyup', (event) => {
+    if (event.code === 'Space' && event.target === find('send')) event.preventDefault();
+  });
+}
+
+function confirm(id: string, text: string): void {
+  const before = find(id).dataset['text'] ?? find(id).textContent;
+  find(id).dataset['text'] = before;
+  setText(find(id), text);
+  setTimeout(() => setText(find(id), before), 2000);
+}
+
+function createPicture(): HTMLCanvasElement {
+  const { race } = session;
+  const { limit } = settings;
+  const counters = mainRows().map((row) => {
+    const { count } = mostOf(race, row);
+    return { name: row === settings.algorithm ? 'Rollgate' : nameOf(row), count, isBeyond: count > limit };
+  });
+  const shown = lanes.map((lane) => ({ name: nameOf(lane.row), canvas: lane.canvas }));
+  const title = `Try to get ${limit + 1} through a limit of ${limit}`;
+  return drawPicture({ title, result: describeResult(race), counters, lanes: shown }, theme);
+}
+
+followTheme((next) => {
+  theme = next;
+  changed();
+});
+addControls();
+addButtons();
+createRows();
+showSettings();
+addEventListener('resize', requestFrame);
+if (times.length > 0) play(times);
+else if (view === 'chart') {
+  const repeat = () => {
+    const attack = attackTimes(settings);
+    play(attack);
+    setTimeout(repeat, attack.at(-1)! + REPEAT_MS);
+  };
+  repeat();
+}
