@@ -2,9 +2,14 @@ import { MemoryStore } from '@rollgate/core';
 import { Gate, type Host, type Outcome } from '@rollgate/http';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
-import { type AlgorithmName, type LimitSpec, oracleOf, quotaNames } from '../../store-conformance/src/algorithms.js';
+import {
+  type AlgorithmName,
+  type LimitSpec,
+  limitsOf,
+  oracleOf,
+  quotaNames,
+} from '../../store-conformance/src/algorithms.js';
 import { smallLimit } from '../../store-conformance/src/arbitraries/limits.js';
-import { limitsOf } from '../../store-conformance/src/model-comparison.js';
 import { TestClock } from '../../store-conformance/src/test-clock.js';
 import { parseField } from './support/structured-fields';
 

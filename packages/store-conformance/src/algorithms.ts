@@ -1,49 +1,40 @@
-import {
-  type Block,
-  block,
-  bucketedWindow,
-  concurrency,
-  fixedWindow,
-  type Limit,
-  leakyBucket,
-  rollingWindow,
-  type Store,
-  slidingWindowCounter,
-  tokenBucket,
-} from '@rollgate/core';
-import { type ReportedQuota, reportedQuota } from '@rollgate/core/outgoing';
-import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/core/store';
-import { type BlockSettings, blockOracle } from './oracles/block.js';
-import { bucketedWindowOracle } from './oracles/bucketed-window.js';
-import { type CalendarWindowSettings, calendarWindowOracle, tabledPeriod } from './oracles/calendar-window.js';
-import { concurrencyOracle } from './oracles/concurrency.js';
-import { fixedWindowOracle } from './oracles/fixed-window.js';
-import { leakyBucketOracle } from './oracles/leaky-bucket.js';
-import { MS, type Oracle } from './oracles/oracle.js';
-import { type ReportedQuotaSettings, reportedQuotaOracle } from './oracles/reported-quota.js';
-import { rollingWindowOracle } from './oracles/rolling-window.js';
-import { slidingWindowCounterOracle } from './oracles/sliding-window-counter.js';
-import { tokenBucketOracle } from './oracles/token-bucket.js';
+import assert from 'node:assert/strict';
+import type { Limit, Store } from '@rollgate/core';
+import type { Admission } from './algorithms/admissions.js';
+import type { Algorithm, Burst } from './algorithms/algorithm.js';
+import { blockAlgorithm } from './algorithms/block.js';
+import { bucketedWindowAlgorithm } from './algorithms/bucketed-window.js';
+import { calendarWindowAlgorithm } from './algorithms/calendar-window.js';
+import { concurrencyAlgorithm } from './algorithms/concurrency.js';
+import { fixedWindowAlgorithm } from './algorithms/fixed-window.js';
+import { leakyBucketAlgorithm } from './algorithms/leaky-bucket.js';
+import { MS, type Oracle } from './algorithms/oracle.js';
+import { reportedQuotaAlgorithm } from './algorithms/reported-quota.js';
+import { rollingWindowAlgorithm } from './algorithms/rolling-window.js';
+import { slidingWindowCounterAlgorithm } from './algorithms/sliding-window-counter.js';
+import { tokenBucketAlgorithm } from './algorithms/token-bucket.js';
+import type { VectorStep } from './vector.js';
 
-/** Each algorithm's factory and oracle. The compiler requires all other data of an algorithm listed here. */
+/** All algorithms, by the name of the function of `@rollgate/core` that creates the limit. */
 const algorithms = {
-  rollingWindow: { make: rollingWindow, oracle: rollingWindowOracle },
-  fixedWindow: { make: fixedWindow, oracle: fixedWindowOracle },
-  slidingWindowCounter: { make: slidingWindowCounter, oracle: slidingWindowCounterOracle },
-  tokenBucket: { make: tokenBucket, oracle: tokenBucketOracle },
-  leakyBucket: { make: leakyBucket, oracle: leakyBucketOracle },
-  bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
-  calendarWindow: { make: tabledWindow, oracle: calendarWindowOracle },
-  block: { make: blockFor, oracle: blockOracle },
-  reportedQuota: { make: reportedQuotaFor, oracle: reportedQuotaOracle },
-  concurrency: { make: concurrency, oracle: concurrencyOracle },
+  rollingWindow: rollingWindowAlgorithm,
+  fixedWindow: fixedWindowAlgorithm,
+  slidingWindowCounter: slidingWindowCounterAlgorithm,
+  tokenBucket: tokenBucketAlgorithm,
+  leakyBucket: leakyBucketAlgorithm,
+  bucketedWindow: bucketedWindowAlgorithm,
+  calendarWindow: calendarWindowAlgorithm,
+  block: blockAlgorithm,
+  reportedQuota: reportedQuotaAlgorithm,
+  concurrency: concurrencyAlgorithm,
 };
 
 /** The name of the function of `@rollgate/core` that creates the limit. */
 export type AlgorithmName = keyof typeof algorithms;
 
 /** The options of the function, with durations in milliseconds. */
-export type OptionsOf<Name extends AlgorithmName> = Parameters<(typeof algorithms)[Name]['oracle']>[0];
+export type OptionsOf<Name extends AlgorithmName> =
+  (typeof algorithms)[Name] extends Algorithm<infer Options> ? Options : never;
 
 type SpecOf<Name extends AlgorithmName> = { readonly algorithm: Name; readonly options: OptionsOf<Name> };
 
@@ -52,68 +43,41 @@ export type LimitSpec<Name extends AlgorithmName = AlgorithmName> = { [One in Na
 
 export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
 
-/** The name of an algorithm that counts units. A block has no quota, and that of `reportedQuota` is the server's. */
-export type QuotaName = Exclude<AlgorithmName, 'block' | 'reportedQuota'>;
+/** What the suite knows of an algorithm. Its options are those of the specs that {@link toSpec} returns. */
+export const algorithmOf = (name: AlgorithmName) => algorithms[name] as Algorithm<unknown>;
 
-/** Returns those that count units. */
-export const withQuotas = (names: readonly AlgorithmName[]): QuotaName[] =>
-  names.filter((name) => name !== 'block' && name !== 'reportedQuota');
+/** A limit of this algorithm with these options. */
+export const toSpec = (algorithm: AlgorithmName, options: unknown): LimitSpec => ({ algorithm, options }) as LimitSpec;
+
+/** The algorithms that count units. A block has no quota, and that of `reportedQuota` is the server's. */
+export const withQuotas = (names: readonly AlgorithmName[]): AlgorithmName[] =>
+  names.filter((name) => algorithmOf(name).minute !== undefined);
+
+/** Whether checks of this algorithm always take leases. */
+export const takesLeases = (name: AlgorithmName): boolean => algorithmOf(name).hasLeases === true;
+
+/** Whether allowed actions of this algorithm may start later. */
+export const hasQueue = (name: AlgorithmName): boolean => algorithmOf(name).queues === true;
 
 /** All algorithms that count units. */
-export const quotaNames: readonly QuotaName[] = withQuotas(algorithmNames);
+export const quotaNames: readonly AlgorithmName[] = withQuotas(algorithmNames);
 
-/** Creates the limit of this spec. */
-export function limitOf({ algorithm, options }: LimitSpec): Limit {
-  return (algorithms[algorithm].make as (options: unknown) => Limit)(withUnits(options));
-}
-
-/** A calendar window whose periods are those of the table. */
-function tabledWindow({ limit, lengths, lease, unsettled }: CalendarWindowSettings): CalendarWindow {
-  const longestMicros = Math.max(...lengths) * MS;
-  const calendar = {
-    windowMicros: longestMicros,
-    longestMicros,
-    periodAt(micros: number) {
-      const [startMicros, endMicros] = tabledPeriod(lengths, micros);
-      return { startMicros, endMicros };
-    },
-  };
-  if (lease === undefined) return new CalendarWindow({ limit, calendar });
-  return new LeasedCalendarWindow({ limit, calendar, lease, unsettled });
-}
-
-/** The limit of `block()`, or the one whose record closes a key for this long. */
-function blockFor({ length }: BlockSettings): Block {
-  return length === 0 ? block() : block().lasting(length ?? Infinity);
-}
-
-/** The limit of `reportedQuota()`, or the one whose charges and settlements set these numbers. */
-function reportedQuotaFor({ reported, ...options }: ReportedQuotaSettings): ReportedQuota {
-  const limit = reportedQuota(options);
-  if (reported === undefined) return limit;
-  const { kind, remaining = 0, limit: reportedLimit = 0, reset = 0, window = 0, block = 0, age = 0 } = reported;
-  const { reserve = 0, needed = 0 } = reported;
-  return limit.reporting({
-    kind: kind === undefined ? 0 : kind === 'window' ? 1 : 2,
-    remaining,
-    limit: reportedLimit,
-    resetMicros: reset * MS,
-    windowMicros: window * MS,
-    blockMicros: block * MS,
-    ageMicros: age * MS,
-    reserve,
-    needed,
-  });
-}
-
-/** Returns the durations as text, because text never warns about short durations. */
-function withUnits(options: object): object {
-  return Object.fromEntries(
-    Object.entries(options).map(([name, value]) => [name, DURATIONS.includes(name) ? `${value}ms` : value]),
-  );
-}
+/** A limit of an algorithm that counts units. Its units stay used for at least a minute. */
+export const minuteLimit = (algorithm: AlgorithmName, quota: number): LimitSpec =>
+  toSpec(algorithm, algorithmOf(algorithm).minute!(quota));
 
 const DURATIONS = ['window', 'every', 'interval', 'bucket', 'lease', 'maxAge', 'retryAfter'];
+
+/** Creates the limit of this spec. Its durations are text, because text never warns about short ones. */
+export function limitOf({ algorithm, options }: LimitSpec): Limit {
+  const entries = Object.entries(options);
+  const given = entries.map(([name, value]) => [name, DURATIONS.includes(name) ? `${value}ms` : value]);
+  return algorithmOf(algorithm).create(Object.fromEntries(given));
+}
+
+/** The limits of these specs. */
+export const limitsOf = (specs: Readonly<Record<string, LimitSpec>>): Readonly<Record<string, Limit>> =>
+  Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
 
 const oracles = [new WeakMap<LimitSpec, Oracle>(), new WeakMap<LimitSpec, Oracle>()] as const;
 
@@ -123,15 +87,71 @@ const oracles = [new WeakMap<LimitSpec, Oracle>(), new WeakMap<LimitSpec, Oracle
  * @param leasesEnd Whether leases in the store end.
  */
 export function oracleOf(spec: LimitSpec, leasesEnd: boolean): Oracle {
-  const { algorithm, options } = spec;
   const known = oracles[leasesEnd ? 1 : 0];
-  const create = algorithms[algorithm].oracle as (options: unknown, leasesEnd: boolean) => Oracle;
-  const oracle = known.get(spec) ?? create(options, leasesEnd);
+  const oracle = known.get(spec) ?? algorithmOf(spec.algorithm).oracle(spec.options, leasesEnd);
   known.set(spec, oracle);
   return oracle;
 }
 
 /** Whether leases in this store end. In the memory of the process that holds them, they do not. */
-export function endsLeases(store: Pick<Store, 'renew'>): boolean {
-  return store.renew !== undefined;
+export const endsLeases = (store: Pick<Store, 'renew'>): boolean => store.renew !== undefined;
+
+/** Throws if the limit allowed more than it guarantees. Times must not decrease. */
+export function assertGuarantee({ algorithm, options }: LimitSpec, admitted: readonly Admission[]): void {
+  algorithmOf(algorithm).assertGuarantee?.(options, admitted);
+  const { minDifference = 0 } = options as { minDifference?: number | undefined };
+  for (const [index, { at }] of admitted.entries()) {
+    const gap = (admitted[index + 1]?.at ?? Infinity) - at;
+    assert.ok(gap >= minDifference * MS, `Closer to each other than \`minDifference\`: ${gap} µs`);
+  }
 }
+
+/** The most that a limit allows in a window, and traffic that attains it. */
+export interface WorstBurst {
+  /** The algorithm and its settings. */
+  readonly limit: LimitSpec;
+  /** Whether an action counts when it is allowed or when it leaves the queue. */
+  readonly counted: 'allowed' | 'leaving';
+  /** The length of the window `(t - windowMs, t]`. */
+  readonly windowMs: number;
+  /** The most units in any such window. No traffic gets more. */
+  readonly units: number;
+  /** The same for any settings. `W` is the window, and `µs` is a microsecond. */
+  readonly formula: string;
+  /** Actions that attain it, with their time in milliseconds, cost and number. All of them are allowed. */
+  readonly traffic: Burst<unknown>['traffic'];
+}
+
+const ofEach = <Entry>(entriesOf: (name: AlgorithmName) => readonly Entry[]) =>
+  Object.fromEntries(algorithmNames.map((name) => [name, entriesOf(name)])) as {
+    [Name in AlgorithmName]: readonly Entry[];
+  };
+
+/**
+ * The worst bursts of each algorithm with a limit of ten per second. `concurrency` has none, because a slot that is
+ * released at once can be taken again at once. So it allows any number of actions in a window.
+ */
+export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>> = ofEach((name) =>
+  (algorithmOf(name).worstBursts ?? []).map(({ options, ...burst }) => ({
+    limit: toSpec(name, options),
+    windowMs: 1000,
+    ...burst,
+  })),
+);
+
+/** A history of one key under one limit, with the expected result of each step. */
+export interface Vector<Name extends AlgorithmName = AlgorithmName> {
+  /** What the history shows. */
+  readonly title: string;
+  /** The algorithm and its settings. */
+  readonly limit: LimitSpec<Name>;
+  /** The steps, in the order of their times. */
+  readonly steps: readonly VectorStep<OptionsOf<Name>>[];
+  /** Whether the history is only for stores whose leases end. In memory, they do not. */
+  readonly leasesEnd?: true;
+}
+
+/** Histories of each algorithm, and what is to be decided in them, as data. */
+export const vectors = ofEach((name) =>
+  algorithmOf(name).vectors.map(({ title, options, ...rest }) => ({ title, limit: toSpec(name, options), ...rest })),
+) as unknown as { readonly [Name in AlgorithmName]: readonly Vector<Name>[] };

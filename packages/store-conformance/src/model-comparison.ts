@@ -1,11 +1,11 @@
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
-import { limitOf } from './algorithms.js';
+import { MS } from './algorithms/oracle.js';
+import { limitsOf } from './algorithms.js';
 import type { Command, Cost, KeyNames, SettledCost, Step } from './arbitraries/histories.js';
 import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
 import { LeaseControl } from './lease-control.js';
 import { hasLease, hasSlots } from './model-states.js';
-import { MS } from './oracles/oracle.js';
 import { type LimitSpecs, type ModelReceipt, ReferenceModel } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
 
@@ -39,11 +39,6 @@ function toSettledCost(names: readonly string[], settled: SettledCost): number |
   if (typeof settled === 'number') return settled;
   const costs = names.map((name, index): [string, number | undefined] => [name, settled[index]]);
   return Object.fromEntries(costs.filter((entry): entry is [string, number] => entry[1] !== undefined));
-}
-
-/** Creates the limits of these specs. */
-export function limitsOf(specs: LimitSpecs): Readonly<Record<string, Limit>> {
-  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
 }
 
 function leaseOf(specs: LimitSpecs): number | undefined {

@@ -1,7 +1,7 @@
 import type { LimitDecision, RejectionReason } from '@rollgate/core';
+import { MS } from './algorithms/oracle.js';
 import { findFirstTime } from './find-first-time.js';
 import { hasSlots, type LimitOnKey, type ModelStates } from './model-states.js';
-import { MS } from './oracles/oracle.js';
 
 export function allowsAt(states: ModelStates, { oracle, stateId, cost }: LimitOnKey, at: number): boolean {
   return cost <= oracle.quota && oracle.allows(states.read(oracle, stateId, at), at, cost);

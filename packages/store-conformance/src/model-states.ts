@@ -1,5 +1,5 @@
+import type { Oracle } from './algorithms/oracle.js';
 import type { LimitSpec } from './algorithms.js';
-import type { Oracle } from './oracles/oracle.js';
 
 /** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */
 interface Life {

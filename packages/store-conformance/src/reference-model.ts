@@ -1,5 +1,6 @@
 import type { Decision, LimitDecision } from '@rollgate/core';
 import { type Costs, costAt, type SettledCosts } from '@rollgate/core/store';
+import { MS } from './algorithms/oracle.js';
 import { type LimitSpec, oracleOf } from './algorithms.js';
 import { combineDecisions } from './expected-decision.js';
 import { allowsAt, figuresOf, hasEstimatedWait, reasonOf, waitOf } from './model-figures.js';
@@ -12,7 +13,6 @@ import {
   reservesUnits,
   stateIdOf,
 } from './model-states.js';
-import { MS } from './oracles/oracle.js';
 
 /** Limits by name. */
 export type LimitSpecs = Readonly<Record<string, LimitSpec>>;

@@ -1,5 +1,5 @@
 import type { Clock } from '@rollgate/core';
-import { MS } from './oracles/oracle.js';
+import { MS } from './algorithms/oracle.js';
 
 /** A clock that a test sets, in whole microseconds. */
 export class TestClock implements Clock {

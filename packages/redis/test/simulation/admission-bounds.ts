@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { costAt } from '@rollgate/core/store';
-import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
-import { type Admission, assertGuarantee, mostInAnyWindow } from '../../../store-conformance/src/guarantees.js';
+import { type Admission, mostInAnyWindow } from '../../../store-conformance/src/algorithms/admissions.js';
+import { assertGuarantee, type LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { Execution, StoreCall } from './call-records.js';
 import type { Call } from './caller.js';
 

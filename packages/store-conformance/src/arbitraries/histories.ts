@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { MS } from '../oracles/oracle.js';
+import type { TokenFractions } from '../algorithms/algorithm.js';
+import { MS } from '../algorithms/oracle.js';
 import type { LimitSpecs } from '../reference-model.js';
-import type { TokenFractions } from './token-fractions.js';
 
 /** How far time advances in microseconds, or an offset from the time that the last decision returned. */
 export type Step = number | { readonly due: -1 | 0 | 1 };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { algorithmNames, limitOf } from '../algorithms.js';
-import { type Admission, assertGuarantee, mostInAnyWindow } from '../guarantees.js';
-import { MS } from '../oracles/oracle.js';
-import { type WorstBurst, worstBursts } from '../worst-bursts.js';
+import { type Admission, mostInAnyWindow } from '../algorithms/admissions.js';
+import { MS } from '../algorithms/oracle.js';
+import { algorithmNames, assertGuarantee, limitOf, type WorstBurst, worstBursts } from '../algorithms.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
 
 async function expectBurst(

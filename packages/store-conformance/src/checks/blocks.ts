@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { block } from '@rollgate/core';
-import { limitOf, withQuotas } from '../algorithms.js';
+import { MS } from '../algorithms/oracle.js';
+import { limitOf, minuteLimit, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
-import { MS } from '../oracles/oracle.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { minuteLimit } from './minute-limit.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Decision } from '@rollgate/core';
 import fc from 'fast-check';
-import { type AlgorithmName, algorithmNames } from '../algorithms.js';
+import type { TokenFractions } from '../algorithms/algorithm.js';
+import { MS } from '../algorithms/oracle.js';
+import { type AlgorithmName, algorithmNames, limitsOf, takesLeases } from '../algorithms.js';
 import { anySteps, histories } from '../arbitraries/histories.js';
 import { largeLimit, limit, smallLimit } from '../arbitraries/limits.js';
-import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
-import { limitsOf } from '../model-comparison.js';
-import { MS } from '../oracles/oracle.js';
 import type { LimitSpecs } from '../reference-model.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { compareWithModel, slotWeightOf } from './decisions.js';
+import { compareWithModel } from './decisions.js';
 
 const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
 
@@ -23,7 +22,7 @@ const alternatingLimits = (algorithm: AlgorithmName) =>
     .chain((pair) =>
       histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anySteps, {
         changes: 8,
-        slots: slotWeightOf(algorithm),
+        slots: takesLeases(algorithm) ? 1 : 0,
       }),
     );
 

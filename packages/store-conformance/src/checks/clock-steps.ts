@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Decision, Limit } from '@rollgate/core';
-import { endsLeases, limitOf, type QuotaName, quotaNames } from '../algorithms.js';
-import { MS } from '../oracles/oracle.js';
+import { MS } from '../algorithms/oracle.js';
+import { type AlgorithmName, endsLeases, limitOf, minuteLimit, quotaNames } from '../algorithms.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { minuteLimit } from './minute-limit.js';
 
 const QUOTA = 3;
 
 /** Creates a caller that repeats a check, without any time passing, until it is rejected. */
-function createCaller(context: CheckContext, algorithm: QuotaName) {
+function createCaller(context: CheckContext, algorithm: AlgorithmName) {
   context.clock.micros = 1e9 * MS;
   const limit: Limit = limitOf(minuteLimit(algorithm, QUOTA));
   const limiter = createLimiter(context, limit);
@@ -22,7 +21,7 @@ function createCaller(context: CheckContext, algorithm: QuotaName) {
 }
 
 /** A step back of at most a window admits nothing, and extends the wait by the step. */
-async function expectNoAdmission(context: CheckContext, algorithm: QuotaName): Promise<void> {
+async function expectNoAdmission(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
   const { limit, check, admit } = createCaller(context, algorithm);
   assert.ok((await admit()).length >= QUOTA);
@@ -41,7 +40,7 @@ async function expectNoAdmission(context: CheckContext, algorithm: QuotaName): P
  * After a step so large that only a broken clock can have written the state, the quota is admitted exactly once. A refund of
  * what was recorded before the step admits nothing more.
  */
-async function expectOneMoreQuota(context: CheckContext, algorithm: QuotaName): Promise<void> {
+async function expectOneMoreQuota(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
   const { limit, limiter, admit } = createCaller(context, algorithm);
   let before = await admit();

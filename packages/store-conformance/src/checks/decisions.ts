@@ -1,13 +1,11 @@
-import { holdsSlots } from '@rollgate/core/store';
 import fc from 'fast-check';
-import { type AlgorithmName, algorithmNames, endsLeases, limitOf, withQuotas } from '../algorithms.js';
+import { MS } from '../algorithms/oracle.js';
+import { algorithmNames, endsLeases, limitsOf, takesLeases } from '../algorithms.js';
 import { anySteps, forwardSteps, type History, histories, plainHistories } from '../arbitraries/histories.js';
 import { limits, oneLimit, plainWindows } from '../arbitraries/limits.js';
-import { limitsOf, ModelComparison } from '../model-comparison.js';
-import { MS } from '../oracles/oracle.js';
+import { ModelComparison } from '../model-comparison.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { minuteLimit } from './minute-limit.js';
 
 /** Every decision equals the model's, and every wait is exact to the microsecond. */
 export async function compareWithModel(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
@@ -21,12 +19,6 @@ export async function compareWithModel(context: CheckContext, some: fc.Arbitrary
   await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
-/** The weight of operations on slots in a history of this algorithm. */
-export const slotWeightOf = (algorithm: AlgorithmName): number =>
-  algorithm === 'reportedQuota' || withQuotas([algorithm]).some((name) => holdsSlots(limitOf(minuteLimit(name, 1))))
-    ? 1
-    : 0;
-
 // If time runs back, a decision shows whether the store has already dropped an expired key. That depends on the other
 // keys, even on those of other algorithms. So time only advances in histories of several keys.
 export const decisions: readonly Requirement[] = [
@@ -34,7 +26,10 @@ export const decisions: readonly Requirement[] = [
     name: `${algorithm} decides like its oracle when time jumps and runs back, with waits exact to the microsecond`,
     among: [algorithm],
     verify: (context: CheckContext) =>
-      compareWithModel(context, histories(oneLimit(algorithm), ['ann'], anySteps, { slots: slotWeightOf(algorithm) })),
+      compareWithModel(
+        context,
+        histories(oneLimit(algorithm), ['ann'], anySteps, { slots: takesLeases(algorithm) ? 1 : 0 }),
+      ),
   })),
   {
     name: 'rolling windows decide plain checks like their oracles while few hits leave at a time',

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Decision, type RateLimiter, StoreError } from '@rollgate/core';
-import { limitOf, type QuotaName, withQuotas } from '../algorithms.js';
+import { type AlgorithmName, limitOf, minuteLimit, takesLeases, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { slotWeightOf } from './decisions.js';
-import { minuteLimit } from './minute-limit.js';
 
 const QUOTA = 100;
 
@@ -25,7 +23,7 @@ function withoutUsage(peeked: Decision): Decision {
 }
 
 /** Checks that arrive together, of which only some must write, while the storage accepts no write. */
-async function expectRejections(context: CheckContext, algorithm: QuotaName): Promise<void> {
+async function expectRejections(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const limit = limitOf(minuteLimit(algorithm, QUOTA));
   const limiter = createLimiter(context, { each: limit, all: limit });
   const open = { each: 'open', all: 'all' };
@@ -40,7 +38,7 @@ async function expectRejections(context: CheckContext, algorithm: QuotaName): Pr
     const [allowed, rejected, peeked, other] = await Promise.all([check(open), check(full), peek(open), check(open)]);
     const about = () => `A check of ${algorithm} that is rejected, next to one that is not, on a read-only storage`;
     assertSame([allowed, rejected, peeked, other], ['failed', withoutUsage(rejection), before, 'failed'], about);
-    if (slotWeightOf(algorithm) === 0) await expectFailure(limiter.charge(open));
+    if (!takesLeases(algorithm)) await expectFailure(limiter.charge(open));
     await expectFailure(limiter.refund(past));
     await expectFailure(limiter.reset(open));
   } finally {
@@ -50,17 +48,17 @@ async function expectRejections(context: CheckContext, algorithm: QuotaName): Pr
 }
 
 /** Changes that leave a smaller state, by the decisions of five earlier checks. */
-async function shrink(limiter: RateLimiter, decisions: readonly Decision[], algorithm: QuotaName): Promise<void> {
+async function shrink(limiter: RateLimiter, decisions: readonly Decision[], algorithm: AlgorithmName): Promise<void> {
   await limiter.settle(decisions[0]!, { cost: 2 });
   await limiter.refund(decisions[2]!);
   await limiter.refund(decisions[2]!);
   await limiter.settle(decisions[4]!, { cost: 0 });
-  if (slotWeightOf(algorithm) > 0) await limiter.release(decisions[3]!);
+  if (takesLeases(algorithm)) await limiter.release(decisions[3]!);
   await limiter.reset('bob');
 }
 
 /** Refunds, lower settlements, releases and resets have the same effect on a full storage. */
-async function expectFreedUnits(context: CheckContext, algorithm: QuotaName): Promise<void> {
+async function expectFreedUnits(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const states = [];
   for (const isFull of [false, true]) {
     const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));
@@ -71,7 +69,7 @@ async function expectFreedUnits(context: CheckContext, algorithm: QuotaName): Pr
     await context.setFull(isFull);
     try {
       // A check that removes expired slots first may get their memory.
-      if (isFull && slotWeightOf(algorithm) === 0) await expectFailure(limiter.check('new'));
+      if (isFull && !takesLeases(algorithm)) await expectFailure(limiter.check('new'));
       assertSame((await limiter.check('ann', { cost: QUOTA })).allowed, false, () => `A rejection by ${algorithm}`);
       await shrink(limiter, decisions, algorithm);
       await limiter.refund(only);

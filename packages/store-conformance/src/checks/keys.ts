@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { limitOf, withQuotas } from '../algorithms.js';
+import { limitOf, minuteLimit, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { minuteLimit } from './minute-limit.js';
 import { countingStore, createCounter } from './rolling-counter.js';
 
 const long = (length: number, end: string) => 'x'.repeat(length - 1) + end;

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { limitOf, type QuotaName, withQuotas } from '../algorithms.js';
+import { type AlgorithmName, limitOf, minuteLimit, takesLeases, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { slotWeightOf } from './decisions.js';
-import { minuteLimit } from './minute-limit.js';
 import { WITHOUT_QUEUE } from './parallel-checks.js';
 
 /** So large that no operation below is rejected. */
@@ -13,20 +11,20 @@ const QUOTA = 1000;
 const KEY = 'ann';
 
 /** Operations that lead to the same state in any order: on 60 checks of two units each, and on the key. */
-function changesOf(limiter: RateLimiter, algorithm: QuotaName, decisions: readonly Decision[]) {
+function changesOf(limiter: RateLimiter, algorithm: AlgorithmName, decisions: readonly Decision[]) {
   return decisions.flatMap((decision, index): (() => Promise<unknown>)[] => [
     () => {
       if (index % 4 === 0) return limiter.refund(decision);
       if (index % 4 === 1) return limiter.settle(decision, { cost: 1 });
       if (index % 4 === 2) return limiter.settle(decision, { cost: 3 });
-      return slotWeightOf(algorithm) === 0 ? limiter.charge(KEY) : limiter.release(decision);
+      return !takesLeases(algorithm) ? limiter.charge(KEY) : limiter.release(decision);
     },
     () => limiter.check(KEY),
   ]);
 }
 
 /** Concurrent operations lead to the same state as the same operations one after the other. */
-async function expectSameStateAtOnce(context: CheckContext, algorithm: QuotaName): Promise<void> {
+async function expectSameStateAtOnce(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const results = [];
   for (const isConcurrent of [false, true]) {
     const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));

@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Decision, Store } from '@rollgate/core';
-import { limitOf, type QuotaName, quotaNames, withQuotas } from '../algorithms.js';
+import { type AlgorithmName, hasQueue, limitOf, minuteLimit, quotaNames, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { minuteLimit } from './minute-limit.js';
 
 const CALLS = 1000;
 const QUOTA = 100;
 
 /** A queue allows one more than its capacity, and the order of the calls determines the starts. */
-export const WITHOUT_QUEUE = quotaNames.filter((algorithm) => algorithm !== 'leakyBucket');
+export const WITHOUT_QUEUE = quotaNames.filter((algorithm) => !hasQueue(algorithm));
 
 /** Starts all calls in the same iteration of the event loop. */
 const callAtOnce = (call: (index: number) => Promise<Decision>) =>
   Promise.all(Array.from({ length: CALLS }, (_, index) => call(index)));
 
-async function expectExactQuota(stores: readonly Store[], algorithm: QuotaName): Promise<void> {
+async function expectExactQuota(stores: readonly Store[], algorithm: AlgorithmName): Promise<void> {
   const prefix = randomUUID();
   const limiters = stores.map((store) => createLimiter({ store }, limitOf(minuteLimit(algorithm, QUOTA)), prefix));
   const decisions = await callAtOnce((index) => limiters[index % limiters.length]!.check('ann'));
@@ -25,7 +24,7 @@ async function expectExactQuota(stores: readonly Store[], algorithm: QuotaName):
   const delays = allowed.map(({ delayMs }) => delayMs).sort((one, other) => one - other);
   // The action that starts at once does not wait in the queue.
   const starts = Array.from({ length: QUOTA + 1 }, (_, index) => index * 60_000);
-  const expected = algorithm === 'leakyBucket' ? starts : new Array<number>(QUOTA).fill(0);
+  const expected = hasQueue(algorithm) ? starts : new Array<number>(QUOTA).fill(0);
   assertSame(delays, expected, () => `Delays of the actions that ${algorithm} allows`);
 }
 
@@ -54,7 +53,7 @@ async function expectAllOrNone(context: CheckContext): Promise<void> {
 }
 
 /** One limit is full, so the other one, which allows the action, stays unchanged. */
-async function expectNoTrace(context: CheckContext, full: QuotaName, open: QuotaName): Promise<void> {
+async function expectNoTrace(context: CheckContext, full: AlgorithmName, open: AlgorithmName): Promise<void> {
   const limits = { full: limitOf(minuteLimit(full, 1)), open: limitOf(minuteLimit(open, 5)) };
   const limiter = createLimiter(context, limits);
   const key = { full: 'ann', open: 'ann' };

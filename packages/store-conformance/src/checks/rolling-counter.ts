@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type CountingStore, RollingCounter, type Store } from '@rollgate/core';
 import fc from 'fast-check';
+import { MS } from '../algorithms/oracle.js';
 import { assertSame } from '../assert-same.js';
-import { MS } from '../oracles/oracle.js';
-import { CounterModel, type CounterSettings } from '../oracles/rolling-counter.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, type Requirement, TIMEOUT } from './check.js';
+import { CounterModel, type CounterSettings } from './counter-model.js';
 
 const isCounting = (store: Store): store is Store & CountingStore => 'addCount' in store;
 

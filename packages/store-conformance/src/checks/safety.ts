@@ -1,10 +1,10 @@
 import type { Decision } from '@rollgate/core';
 import fc from 'fast-check';
-import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
+import type { Admission } from '../algorithms/admissions.js';
+import type { TokenFractions } from '../algorithms/algorithm.js';
+import { MS } from '../algorithms/oracle.js';
+import { type AlgorithmName, algorithmNames, assertGuarantee, limitOf } from '../algorithms.js';
 import { limit } from '../arbitraries/limits.js';
-import type { TokenFractions } from '../arbitraries/token-fractions.js';
-import { type Admission, assertGuarantee } from '../guarantees.js';
-import { MS } from '../oracles/oracle.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
 

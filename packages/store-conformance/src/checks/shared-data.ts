@@ -1,18 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Decision, RateLimiter } from '@rollgate/core';
 import fc from 'fast-check';
-import { type AlgorithmName, endsLeases, limitOf, type QuotaName, quotaNames } from '../algorithms.js';
+import type { TokenFractions } from '../algorithms/algorithm.js';
+import { MS } from '../algorithms/oracle.js';
+import {
+  type AlgorithmName,
+  endsLeases,
+  limitOf,
+  limitsOf,
+  minuteLimit,
+  quotaNames,
+  takesLeases,
+} from '../algorithms.js';
 import { type Command, forwardSteps } from '../arbitraries/histories.js';
 import { oneLimit } from '../arbitraries/limits.js';
-import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
-import { limitsOf, ModelComparison } from '../model-comparison.js';
-import { MS } from '../oracles/oracle.js';
+import { ModelComparison } from '../model-comparison.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
-import { slotWeightOf } from './decisions.js';
-import { minuteLimit } from './minute-limit.js';
 import { countingStore, createCounter } from './rolling-counter.js';
 
 const specs = (algorithms: readonly AlgorithmName[]) =>
@@ -65,7 +71,7 @@ const CHANGES: readonly ((limiter: RateLimiter, pastDecisions: Decision[], hasSl
 ];
 
 /** After each operation at one store, the other one has what a single store has. */
-async function expectSharedChanges(context: CheckContext, algorithm: QuotaName): Promise<void> {
+async function expectSharedChanges(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const limit = limitOf(minuteLimit(algorithm, 100));
   const prefix = `run-${randomUUID()}`;
   const one = createLimiter(context, limit, prefix);
@@ -73,7 +79,7 @@ async function expectSharedChanges(context: CheckContext, algorithm: QuotaName):
   const alone = createLimiter(context, limit);
   const [shared, own]: Decision[][] = [[], []];
   for (const change of CHANGES) {
-    const hasSlots = slotWeightOf(algorithm) > 0;
+    const hasSlots = takesLeases(algorithm);
     await change(one, shared!, hasSlots);
     await change(alone, own!, hasSlots);
     const expected = toPlainDecision(await alone.peek('ann'));

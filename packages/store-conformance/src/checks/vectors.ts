@@ -1,66 +1,69 @@
-import type { Decision, Limit, RateLimiter } from '@rollgate/core';
-import { algorithmNames, endsLeases, type LimitSpec, limitOf } from '../algorithms.js';
+import type { Decision } from '@rollgate/core';
+import { MS } from '../algorithms/oracle.js';
+import { algorithmNames, endsLeases, limitOf, toSpec, type Vector, vectors } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { LeaseControl } from '../lease-control.js';
-import { MS } from '../oracles/oracle.js';
-import { vectors } from '../vectors/index.js';
-import type { Vector, VectorAction, VectorCharge, VectorVerdict } from '../vectors/vector.js';
+import type { VectorDetails, VectorVerdict } from '../vector.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
 
 const KEY = 'ann';
 
-const figuresOf = ({
-  allowed,
-  remaining,
-  retryAfterMs,
-  resetMs,
-  nextUnitMs,
-  delayMs = 0,
-}: Omit<VectorVerdict, 'reason' | 'retryIsEstimate'>) => {
-  return { allowed, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs };
-};
-
-/** The expected decision of this step. */
-const expectedOf = (step: VectorVerdict) => {
-  const reason = step.allowed ? undefined : (step.reason ?? 'limit');
-  return { ...figuresOf(step), reason, retryIsEstimate: step.retryIsEstimate };
-};
-
-function decide(limiter: RateLimiter, step: VectorAction | VectorCharge, limits: Limit): Promise<Decision> {
-  if ('charge' in step) return limiter.charge(KEY, { cost: step.charge, limits });
-  const options = { cost: step.cost, limits };
-  return step.peek ? limiter.peek(KEY, options) : limiter.check(KEY, options);
-}
-
 async function verifyVector(context: CheckContext, vector: Vector): Promise<void> {
   const { algorithm, options: own } = vector.limit;
   const limiter = createLimiter(context, limitOf(vector.limit));
-  const decisions = new Map<number, Decision>();
-  for (const [index, step] of vector.steps.entries()) {
-    context.clock.micros = Math.round(step.at * MS);
-    if ('reset' in step) {
-      await limiter.reset(KEY);
-    } else if ('refund' in step) {
-      await limiter.refund(decisions.get(step.refund)!);
-    } else if ('release' in step) {
-      await limiter.release(decisions.get(step.release)!);
-    } else if ('renew' in step) {
-      await LeaseControl.of(limiter)?.renew((own as { lease: number }).lease);
-    } else if ('settle' in step) {
-      await limiter.settle(decisions.get(step.settle)!, { cost: step.cost });
-    } else {
-      const options = 'options' in step ? step.options : own;
-      const limits = limitOf({ algorithm, options } as LimitSpec);
-      const decision = await decide(limiter, step, limits);
-      decisions.set(index, decision);
-      const about = () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${step.at} ms`;
-      const { reason, retryIsEstimate } = decision;
-      assertSame({ ...figuresOf(decision), reason, retryIsEstimate }, expectedOf(step), about);
+  const decisions: (Decision | undefined)[] = [];
+  for (const [index, [at, operation, ...rest]] of vector.steps.entries()) {
+    context.clock.micros = Math.round(at * MS);
+    const decided = decisions[rest[0] as number]!;
+    if (operation === 'reset') await limiter.reset(KEY);
+    else if (operation === 'refund' || operation === 'release') await limiter[operation](decided);
+    else if (operation === 'renew') await LeaseControl.of(limiter)?.renew((own as { lease: number }).lease);
+    else if (operation === 'settle') await limiter.settle(decided, { cost: rest[1] as number });
+    else {
+      const [cost, allowed, remaining, retryAfterMs, resetMs, nextUnitMs, ...details] = rest as DecidingCells;
+      const {
+        options = own,
+        delayMs = 0,
+        reason,
+        retryIsEstimate,
+        usage,
+      } = Object.assign({}, ...details) as VectorDetails;
+      const given = { cost, limits: limitOf(toSpec(algorithm, options)) };
+      const decision = await (operation === 'check'
+        ? limiter.check(KEY, given)
+        : operation === 'peek'
+          ? limiter.peek(KEY, given)
+          : limiter.charge(KEY, given));
+      decisions[index] = decision;
       const { spent, reserved } = Object.values(decision.limits)[0]!;
-      if (step.usage !== undefined) assertSame([spent, reserved], step.usage, about);
+      const figures = [decision.allowed, decision.remaining, decision.retryAfterMs, decision.resetMs];
+      assertSame(
+        [
+          ...figures,
+          decision.nextUnitMs ?? null,
+          decision.delayMs,
+          decision.reason,
+          decision.retryIsEstimate,
+          usage && [spent, reserved],
+        ],
+        [
+          allowed,
+          remaining,
+          retryAfterMs,
+          resetMs,
+          nextUnitMs,
+          delayMs,
+          allowed ? undefined : (reason ?? 'limit'),
+          retryIsEstimate,
+          usage,
+        ],
+        () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${at} ms`,
+      );
     }
   }
 }
+
+type DecidingCells = readonly [cost: number, ...VectorVerdict];
 
 /** Each vector starts with a new key. */
 export const vectorRequirements: readonly Requirement[] = algorithmNames.map((algorithm) => ({

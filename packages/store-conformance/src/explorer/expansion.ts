@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import { MS } from '../oracles/oracle.js';
+import { MS } from '../algorithms/oracle.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { findDifference } from './find-difference.js';
 import { OracleState, type OracleVerdict } from './oracle-state.js';

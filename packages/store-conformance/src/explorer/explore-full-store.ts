@@ -1,5 +1,5 @@
 import { type Decision, MemoryStore } from '@rollgate/core';
-import { MS } from '../oracles/oracle.js';
+import { MS } from '../algorithms/oracle.js';
 import type { Finding } from './expansion.js';
 import { StateObserver } from './observed-limit.js';
 import { type PreparedScenario, prepare, type Scenario } from './scenario.js';

@@ -1,4 +1,4 @@
-import { assertGuarantee } from '../guarantees.js';
+import { assertGuarantee } from '../algorithms.js';
 import type { OracleState } from './oracle-state.js';
 import type { PreparedCall } from './scenario.js';
 

@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
+import { MS, type Oracle, sum } from '../algorithms/oracle.js';
 import { type LimitSpec, limitOf, oracleOf } from '../algorithms.js';
-import { MS, type Oracle, sum } from '../oracles/oracle.js';
 import type { LimitSpecs } from '../reference-model.js';
 import { ObservedLimit, type StateObserver } from './observed-limit.js';
 

@@ -1,9 +1,8 @@
-import { type AlgorithmName, algorithmNames, type LimitSpec } from '../algorithms.js';
+import { type AlgorithmName, algorithmNames, algorithmOf, type LimitSpec, toSpec } from '../algorithms.js';
 import type { Call, Scenario } from './scenario.js';
-import { smallSettings } from './small-settings.js';
 
 const specsOf = (algorithm: AlgorithmName): LimitSpec[] =>
-  smallSettings[algorithm].map((options) => ({ algorithm, options }) as LimitSpec);
+  algorithmOf(algorithm).tiny.map((options) => toSpec(algorithm, options));
 
 const callOnOneKey = (limit: LimitSpec): Call => ({ specs: { limit }, keys: { limit: 'key' } });
 

@@ -1,5 +1,5 @@
-import { bucketBefore, usedWidth } from './bucket-widths.js';
-import { MS, sum } from './oracle.js';
+import { bucketBefore, usedWidth } from '../algorithms/bucket-widths.js';
+import { MS, sum } from '../algorithms/oracle.js';
 
 /** The settings of a `RollingCounter`, in milliseconds. */
 export interface CounterSettings {

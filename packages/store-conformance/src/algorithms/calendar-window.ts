@@ -1,0 +1,415 @@
+import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/core/store';
+import fc from 'fast-check';
+import { leasingVector, vector } from '../vector.js';
+import { assertAtMost, unitsOf } from './admissions.js';
+import { type Algorithm, DAY, LONG_RUN, leases, MAX, windowsIn } from './algorithm.js';
+import { isTooFarAhead, MS, noDelay, type Oracle, type ReservingOracle, scaleOf, sum } from './oracle.js';
+import { ms, quota } from './small-settings.js';
+
+/** A limit with a table of periods instead of a calendar. */
+export interface CalendarWindowSettings {
+  readonly limit: number;
+  /** The lengths of the periods in milliseconds. They follow each other from time 0 on, again and again. */
+  readonly lengths: readonly number[];
+  /** How long a reservation lasts without a renewal, in milliseconds. Without it, checks reserve nothing. */
+  readonly lease?: number | undefined;
+  /** What becomes of a reservation then. */
+  readonly unsettled?: 'refund' | 'charge' | undefined;
+}
+
+/** One action. A refund or a settlement finds it by its id. */
+interface Hit {
+  readonly id: object;
+  readonly cost: number;
+  /** When the reservation of these units ends. Spent units have none. */
+  readonly until?: number | undefined;
+  /** Whether the units come back then. */
+  readonly returns?: boolean | undefined;
+}
+
+/** The end of the running period, the actions in it, and the scale of the largest limit that recorded them. */
+interface Running {
+  readonly end: number;
+  readonly hits: readonly Hit[];
+  readonly scale: number;
+}
+
+const EMPTY: Running = { end: -Infinity, hits: [], scale: 0 };
+
+/** The start and the end of the period that contains `at`, in microseconds. */
+function tabledPeriod(lengths: readonly number[], at: number): readonly [start: number, end: number] {
+  const all = sum(lengths) * MS;
+  let start = Math.floor(at / all) * all;
+  for (const length of lengths) {
+    if (at < start + length * MS) return [start, start + length * MS];
+    start += length * MS;
+  }
+  throw new RangeError(`Expected a time, got ${at}`);
+}
+
+const isReserved = ({ until = -Infinity }: Hit, at: number) => until > at;
+const isBack = ({ until = Infinity, returns }: Hit, at: number) => returns === true && until <= at;
+
+/** What is left when the reservations that have ended are gone, or spent. */
+function withoutEnded(running: Running, now: number): Running {
+  const left = running.hits.filter((hit) => !isBack(hit, now));
+  const hits = left.map((hit) => (isReserved(hit, now) ? hit : { id: hit.id, cost: hit.cost }));
+  return hits.length === 0 ? EMPTY : { ...running, hits };
+}
+
+/**
+ * Counts the actions until the period of each of them has ended.
+ *
+ * @param leasesEnd Whether a lease ends unless it is renewed, as in a store that several processes share.
+ */
+function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boolean): Oracle {
+  const { limit, lengths, lease, unsettled = 'refund' } = settings;
+  const ownScale = scaleOf(Math.max(...lengths) * MS);
+  const hitsAt = ({ end, hits }: Running, at: number) => (at < end ? hits : []);
+  const counted = (running: Running, at: number) =>
+    hitsAt(running, at).filter((hit) => lease === undefined || !isBack(hit, at));
+  const free = (running: Running, at: number) => limit - unitsOf(counted(running, at));
+  const reserved = (running: Running, at: number) =>
+    lease === undefined ? 0 : unitsOf(hitsAt(running, at).filter((hit) => isReserved(hit, at)));
+  const endFrom = (now: number) => (leasesEnd ? now + lease! * MS : Infinity);
+  const add = ({ end, hits, scale }: Running, now: number, hit: Hit): Running => {
+    const [, ownEnd] = tabledPeriod(lengths, now);
+    if (now >= end) return { end: ownEnd, hits: [hit], scale: ownScale };
+    return { end: Math.max(end, ownEnd), hits: [...hits, hit], scale: Math.max(scale, ownScale) };
+  };
+  const charge = (running: Running, now: number, cost: number): [Running, object] => {
+    const id = {};
+    return [add(running, now, { id, cost }), id];
+  };
+  const reserve = (running: Running, now: number, cost: number): [Running, object] => {
+    const id = {};
+    const hit = { id, cost, until: endFrom(now), returns: unsettled === 'refund' };
+    return [add(withoutEnded(running, now), now, hit), id];
+  };
+  const keep = (running: Running, id: object, kept: number): Running => ({
+    ...running,
+    hits: running.hits.flatMap((hit) => (hit.id !== id ? [hit] : kept > 0 ? [{ id, cost: kept }] : [])),
+  });
+  const reserving: ReservingOracle<Running, object> = {
+    charge: (running, now, cost) => charge(withoutEnded(running, now), now, cost),
+    settle(before, id, now, cost) {
+      const running = withoutEnded(before, now);
+      const hit = running.hits.find((one) => one.id === id);
+      if (hit === undefined) return [running, cost];
+      return [keep(running, id, Math.min(cost, hit.cost)), Math.max(0, cost - hit.cost)];
+    },
+    withoutLeases(running, now) {
+      return { ...running, hits: counted(running, now).map(({ id, cost }) => ({ id, cost })) };
+    },
+    suggestedWait(running, now, cost) {
+      const isEnough = cost <= free(running, now) + reserved(running, now);
+      return cost > free(running, now) && isEnough ? Math.min(lease! * MS, running.end - now) : undefined;
+    },
+  };
+  const oracle: Oracle<Running, object> = {
+    quota: limit,
+    empty: EMPTY,
+    isImplausible: ({ end, scale }, now) => isTooFarAhead(end, now, scale),
+    expires: ({ end, hits }) => (hits.length > 0 ? end : -Infinity),
+    allows: (running, at, cost) => cost <= free(running, at),
+    free,
+    delay: noDelay,
+    record: lease === undefined ? charge : reserve,
+    refund: (running, id, _, kept) => keep(running, id, kept),
+    usage(running, at) {
+      return { spent: limit - free(running, at) - reserved(running, at), reserved: reserved(running, at) };
+    },
+    boundaries: ({ hits }) => hits.flatMap(({ until = Infinity }) => (until < Infinity ? [until] : [])),
+    ...(lease === undefined ? {} : { reserving, renew }),
+  };
+  return oracle as Oracle;
+
+  function renew(running: Running, id: object, now: number): Running | undefined {
+    const hit = running.hits.find((one) => one.id === id);
+    if (hit === undefined || !isReserved(hit, now)) return undefined;
+    const renewed = { ...hit, until: endFrom(now) };
+    return { ...running, hits: running.hits.map((one) => (one === hit ? renewed : one)) };
+  }
+}
+
+/** Creates a calendar window whose periods are those of the table. */
+function createTabledWindow({ limit, lengths, lease, unsettled }: CalendarWindowSettings): CalendarWindow {
+  const longestMicros = Math.max(...lengths) * MS;
+  const calendar = {
+    windowMicros: longestMicros,
+    longestMicros,
+    periodAt(micros: number) {
+      const [startMicros, endMicros] = tabledPeriod(lengths, micros);
+      return { startMicros, endMicros };
+    },
+  };
+  if (lease === undefined) return new CalendarWindow({ limit, calendar });
+  return new LeasedCalendarWindow({ limit, calendar, lease, unsettled });
+}
+
+const vectors = [
+  vector('an empty key has the whole quota', { limit: 3, lengths: [1000, 3000] }, [
+    [0, 'peek', 3, true, 3, 0, 0, 0],
+    [0, 'check', 3, true, 0, 0, 1000, 1000],
+    [0, 'check', 1, false, 0, 1000, 1000, 1000],
+    [0, 'check', 4, false, 0, Infinity, 1000, 1000],
+  ]),
+  vector('each period has a quota of its own, and periods differ in length', { limit: 2, lengths: [1000, 3000] }, [
+    [700, 'check', 2, true, 0, 0, 300, 300],
+    [999.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
+    [1000, 'check', 2, true, 0, 0, 3000, 3000],
+    [3999.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
+    [4000, 'check', 1, true, 1, 0, 1000, 1000],
+  ]),
+  vector('many periods may pass between two actions', { limit: 1, lengths: [1000, 3000] }, [
+    [0, 'check', 1, true, 0, 0, 1000, 1000],
+    [400_500, 'check', 1, true, 0, 0, 500, 500],
+  ]),
+  vector(
+    'another calendar grants no second quota, because the count ends with the later of both periods',
+    { limit: 3, lengths: [1000] },
+    [
+      [100, 'check', 1, true, 2, 0, 900, 900],
+      [600, 'check', 1, true, 1, 0, 900, 900, { options: { limit: 3, lengths: [500, 1000, 500] } }],
+      [1000, 'check', 1, true, 0, 0, 1000, 1000],
+      [1500, 'check', 1, false, 0, 500, 500, 500],
+      [2000, 'check', 3, true, 0, 0, 1000, 1000],
+    ],
+  ),
+  vector('a shorter calendar does not end a longer period', { limit: 2, lengths: [1000] }, [
+    [0, 'check', 2, true, 8, 0, 12_000, 12_000, { options: { limit: 10, lengths: [12_000] } }],
+    [1000, 'check', 1, false, 0, 11_000, 11_000, 11_000],
+    [12_000, 'check', 2, true, 0, 0, 1000, 1000],
+  ]),
+  vector('a shorter calendar that records leaves a longer period plausible', { limit: 3, lengths: [1000] }, [
+    [0, 'check', 1, true, 2, 0, 8000, 8000, { options: { limit: 3, lengths: [8000] } }],
+    [100, 'check', 1, true, 1, 0, 7900, 7900],
+    [200, 'check', 1, true, 0, 0, 7800, 7800],
+    [200, 'check', 1, false, 0, 7800, 7800, 7800],
+  ]),
+  vector('a rejection prolongs no period', { limit: 1, lengths: [1000] }, [
+    [0, 'check', 1, true, 0, 0, 1000, 1000],
+    [500, 'check', 1, false, 0, 500, 500, 500, { options: { limit: 1, lengths: [9000] } }],
+    [1000, 'check', 1, true, 0, 0, 1000, 1000],
+  ]),
+  vector('a time before the current period counts as in it', { limit: 2, lengths: [1000] }, [
+    [2500, 'check', 1, true, 1, 0, 500, 500],
+    [1400, 'check', 1, true, 0, 0, 1600, 1600],
+    [1400, 'check', 1, false, 0, 1600, 1600, 1600],
+    [3000, 'check', 2, true, 0, 0, 1000, 1000],
+  ]),
+  vector(
+    'a period that ends further ahead than twice the next power of two microseconds was written by a wrong clock',
+    { limit: 1, lengths: [1000] },
+    [
+      [5000, 'check', 1, true, 0, 0, 1000, 1000],
+      [3902.848, 'check', 1, false, 0, 2097.152, 2097.152, 2097.152],
+      [3902.847, 'check', 1, true, 0, 0, 97.153, 97.153],
+    ],
+  ),
+  vector('a refund returns exactly what was taken, once, even in a prolonged period', { limit: 3, lengths: [1000] }, [
+    [0, 'check', 2, true, 1, 0, 1000, 1000],
+    [100, 'check', 1, true, 0, 0, 2900, 2900, { options: { limit: 3, lengths: [3000] } }],
+    [1500, 'refund', 0],
+    [1500, 'refund', 0],
+    [1500, 'check', 2, true, 0, 0, 1500, 1500],
+    [1500, 'check', 1, false, 0, 1500, 1500, 1500],
+  ]),
+  vector('a refund has no effect after the period, or after a reset', { limit: 2, lengths: [1000] }, [
+    [0, 'check', 1, true, 1, 0, 1000, 1000],
+    [1000, 'check', 1, true, 1, 0, 1000, 1000],
+    [1100, 'refund', 0],
+    [1100, 'peek', 1, true, 1, 0, 900, 900],
+    [1200, 'reset'],
+    [1200, 'check', 2, true, 0, 0, 800, 800],
+    [1300, 'refund', 1],
+    [1300, 'check', 1, false, 0, 700, 700, 700],
+  ]),
+  vector('a key whose actions were all refunded equals a new one', { limit: 2, lengths: [1000] }, [
+    [0, 'check', 2, true, 0, 0, 9000, 9000, { options: { limit: 2, lengths: [9000] } }],
+    [500, 'refund', 0],
+    [500, 'peek', 2, true, 2, 0, 0, 0],
+    [500, 'check', 2, true, 0, 0, 500, 500],
+  ]),
+  vector('an overdraft counts in the period in which it was recorded', { limit: 3, lengths: [1000] }, [
+    [100, 'check', 1, true, 2, 0, 900, 900],
+    [200, 'settle', 0, 5],
+    [200, 'peek', 1, false, 0, 800, 800, 800],
+    [1900, 'check', 2, true, 1, 0, 100, 100],
+    [2100, 'settle', 3, 3],
+    [2100, 'peek', 1, true, 2, 0, 900, 900],
+    [2100, 'charge', 7, false, 0, 900, 900, 900],
+    [3000, 'peek', 1, true, 3, 0, 0, 0],
+  ]),
+  vector('a settlement below the cost returns the difference while its period lasts', { limit: 3, lengths: [1000] }, [
+    [0, 'check', 3, true, 0, 0, 1000, 1000],
+    [500, 'settle', 0, 1],
+    [500, 'check', 2, true, 0, 0, 500, 500],
+    [1000, 'settle', 2, 0],
+    [1000, 'peek', 1, true, 3, 0, 0, 0],
+  ]),
+  vector('a check reserves its cost until the settlement', { limit: 10, lengths: [1000], lease: 300 }, [
+    [0, 'check', 6, true, 4, 0, 1000, 1000],
+    [0, 'peek', 4, true, 4, 0, 1000, 1000, { usage: [0, 6] }],
+    [0, 'peek', 5, false, 4, 300, 1000, 1000, { retryIsEstimate: true, usage: [0, 6] }],
+    [100, 'settle', 0, 2],
+    [100, 'peek', 9, false, 8, 900, 900, 900, { usage: [2, 0] }],
+    [200, 'check', 8, true, 0, 0, 800, 800],
+    [200, 'settle', 5, 11],
+    [200, 'peek', 1, false, 0, 800, 800, 800, { usage: [13, 0] }],
+  ]),
+  vector(
+    'a rejection because of reservations suggests a wait of one lease, but not beyond the period',
+    { limit: 3, lengths: [1000], lease: 300 },
+    [
+      [0, 'charge', 1, true, 2, 0, 1000, 1000, { usage: [1, 0] }],
+      [600, 'check', 2, true, 0, 0, 400, 400],
+      [600, 'check', 2, false, 0, 300, 400, 400, { retryIsEstimate: true }],
+      [600, 'check', 3, false, 0, 400, 400, 400],
+      [600, 'check', 4, false, 0, Infinity, 400, 400],
+      [800, 'check', 1, false, 0, 200, 200, 200, { retryIsEstimate: true }],
+    ],
+  ),
+  leasingVector(
+    'a reservation that is not renewed comes back after one lease',
+    { limit: 3, lengths: [1000], lease: 300 },
+    [
+      [0, 'check', 2, true, 1, 0, 1000, 1000],
+      [100, 'check', 1, true, 0, 0, 900, 900],
+      [299.999, 'peek', 1, false, 0, 300, 700.001, 700.001, { retryIsEstimate: true, usage: [0, 3] }],
+      [300, 'peek', 2, true, 2, 0, 700, 700, { usage: [0, 1] }],
+      [400, 'peek', 3, true, 3, 0, 0, 0, { usage: [0, 0] }],
+      [400, 'settle', 0, 1],
+      [400, 'peek', 2, true, 2, 0, 600, 600, { usage: [1, 0] }],
+      [400, 'refund', 1],
+      [400, 'check', 3, false, 2, 600, 600, 600],
+    ],
+  ),
+  leasingVector(
+    'with `charge`, a reservation that is not renewed stays spent, and a settlement replaces it',
+    { limit: 3, lengths: [1000], lease: 300, unsettled: 'charge' },
+    [
+      [0, 'check', 2, true, 1, 0, 1000, 1000],
+      [300, 'peek', 2, false, 1, 700, 700, 700, { usage: [2, 0] }],
+      [400, 'check', 1, true, 0, 0, 600, 600],
+      [500, 'settle', 0, 1],
+      [500, 'check', 1, true, 0, 0, 500, 500],
+    ],
+  ),
+  leasingVector('a living process renews its reservations', { limit: 2, lengths: [1000], lease: 300 }, [
+    [0, 'check', 2, true, 0, 0, 1000, 1000],
+    [200, 'renew'],
+    [499.999, 'check', 1, false, 0, 300, 500.001, 500.001, { retryIsEstimate: true }],
+    [500, 'check', 1, true, 1, 0, 500, 500],
+  ]),
+  vector(
+    'a settlement after the period, or after a reset, records the actual cost in full',
+    { limit: 9, lengths: [1000], lease: 300 },
+    [
+      [900, 'check', 5, true, 4, 0, 100, 100],
+      [1000, 'peek', 9, true, 9, 0, 0, 0],
+      [1100, 'settle', 0, 4],
+      [1100, 'check', 2, true, 3, 0, 900, 900],
+      [1100, 'reset'],
+      [1200, 'settle', 3, 3],
+      [1200, 'peek', 6, true, 6, 0, 800, 800, { usage: [3, 0] }],
+    ],
+  ),
+  vector(
+    'a release spends what is reserved, and a settlement may still follow',
+    { limit: 9, lengths: [1000], lease: 300 },
+    [
+      [0, 'check', 5, true, 4, 0, 1000, 1000],
+      [100, 'release', 0],
+      [900, 'peek', 4, true, 4, 0, 100, 100, { usage: [5, 0] }],
+      [900, 'settle', 0, 2],
+      [900, 'peek', 7, true, 7, 0, 100, 100, { usage: [2, 0] }],
+    ],
+  ),
+  vector(
+    'a limit without leases takes reserved units for spent ones, and leaves them reserved',
+    { limit: 3, lengths: [1000], lease: 300 },
+    [
+      [0, 'check', 2, true, 1, 0, 1000, 1000],
+      [100, 'check', 1, true, 0, 0, 900, 900, { options: { limit: 3, lengths: [1000] } }],
+      [100, 'check', 1, false, 0, 900, 900, 900, { options: { limit: 3, lengths: [1000] } }],
+      [200, 'settle', 0, 1],
+      [200, 'peek', 1, true, 1, 0, 800, 800, { usage: [2, 0] }],
+    ],
+  ),
+  leasingVector(
+    'a reservation after the end of another one leaves the rest as they are',
+    { limit: 9, lengths: [1000], lease: 300 },
+    [
+      [0, 'check', 1, true, 8, 0, 1000, 1000],
+      [200, 'check', 2, true, 6, 0, 800, 800],
+      [300, 'check', 3, true, 4, 0, 700, 700],
+      [500, 'peek', 1, true, 6, 0, 500, 500, { usage: [0, 3] }],
+    ],
+  ),
+  leasingVector('a renewal after the end of the lease is too late', { limit: 2, lengths: [1000], lease: 300 }, [
+    [0, 'check', 2, true, 0, 0, 1000, 1000],
+    [300, 'renew'],
+    [300, 'check', 2, true, 0, 0, 700, 700],
+  ]),
+  vector(
+    'with `charge`, a settlement in a later period records the actual cost in full',
+    { limit: 9, lengths: [1000], lease: 300, unsettled: 'charge' },
+    [
+      [900, 'check', 5, true, 4, 0, 100, 100],
+      [1000, 'check', 1, true, 8, 0, 1000, 1000],
+      [1100, 'settle', 0, 3],
+      [1100, 'check', 5, true, 0, 0, 900, 900],
+    ],
+  ),
+];
+
+export const calendarWindowAlgorithm: Algorithm<CalendarWindowSettings> = {
+  create: createTabledWindow,
+  oracle: calendarWindowOracle,
+  minute: (quota) => ({ limit: quota, lengths: [600_000] }),
+  small(fractions) {
+    const window = { limit: quota, lengths: fc.array(ms, { minLength: 1, maxLength: 3 }) };
+    const unsettled = fc.constantFrom('refund' as const, 'charge' as const);
+    return fc.oneof(fc.record(window), fc.record({ ...window, lease: fc.constant(leases[fractions]), unsettled }));
+  },
+  large: () => [
+    { limit: 2, lengths: [DAY, DAY + 1, 3] },
+    { limit: 1e6, lengths: [3, 31 * DAY] },
+    { limit: MAX, lengths: [5] },
+    { limit: MAX, lengths: [DAY] },
+  ],
+  tiny: [
+    { limit: 1, lengths: [2, 1] },
+    { limit: 2, lengths: [1, 3] },
+    { limit: 3, lengths: [4], lease: 3 },
+    { limit: 2, lengths: [3, 1, 2] },
+    { limit: 2, lengths: [4, 2], lease: 3, unsettled: 'charge' },
+  ],
+  assertGuarantee({ limit, lengths, lease, unsettled }, admitted) {
+    if (lease !== undefined && unsettled !== 'charge') return; // Units that come back may be admitted again.
+    for (const start of new Set(admitted.map(({ at }) => tabledPeriod(lengths, at)[0]))) {
+      const hits = admitted.filter(({ at }) => tabledPeriod(lengths, at)[0] === start);
+      assertAtMost(limit, unitsOf(hits), 'in a period of the calendar');
+    }
+  },
+  worstBursts: [
+    {
+      options: { limit: 10, lengths: [1000, 2000] },
+      counted: 'allowed',
+      units: 20,
+      formula: '2 * limit, if no period is shorter than W',
+      traffic: [
+        { at: 999.999, cost: 1, times: 10 },
+        { at: 1000, cost: 1, times: 10 },
+      ],
+    },
+  ],
+  longRuns: [
+    {
+      options: { limit: LONG_RUN.limit, lengths: [LONG_RUN.window] },
+      guaranteed: (elapsed) => LONG_RUN.limit * windowsIn(elapsed),
+    },
+  ],
+  vectors,
+};

@@ -1,0 +1,60 @@
+import type { RejectionReason } from '@rollgate/core';
+
+/** What else a step has or expects. */
+export interface VectorDetails<Options = unknown> {
+  /** The settings of the limit for this step. Without them, those of the vector apply. */
+  readonly options?: Options;
+  /** Milliseconds until the start of an allowed action. Absent if it starts at once. */
+  readonly delayMs?: number;
+  /** The reason of a rejection. Absent if it is `'limit'`. */
+  readonly reason?: Exclude<RejectionReason, 'limit'>;
+  /** Present if the wait is an estimate. */
+  readonly retryIsEstimate?: true;
+  /** The units that are spent and reserved. Absent if the vector does not compare them. */
+  readonly usage?: readonly [spent: number, reserved: number];
+}
+
+/**
+ * The expected result of an action. Times are milliseconds, exact to the microsecond: until the same action would be allowed, until the full
+ * quota is free, and until more units are free, which is `null` for slots.
+ */
+export type VectorVerdict<Options = unknown> = readonly [
+  allowed: boolean,
+  remaining: number,
+  retryAfterMs: number,
+  resetMs: number,
+  nextUnitMs: number | null,
+  ...details: VectorDetails<Options>[],
+];
+
+/**
+ * A step at a time in milliseconds. `of` is the index of the step whose action a refund, a release or a settlement is about. The verdict of a
+ * charge is that of a peek with cost 1 right after. A renewal is that of all open leases.
+ */
+export type VectorStep<Options = unknown> =
+  | readonly [at: number, operation: 'check' | 'peek' | 'charge', cost: number, ...verdict: VectorVerdict<Options>]
+  | readonly [at: number, operation: 'refund' | 'release', of: number]
+  | readonly [at: number, operation: 'settle', of: number, cost: number]
+  | readonly [at: number, operation: 'renew' | 'reset'];
+
+/** A history of one key under a limit with these options. */
+export interface History<Options> {
+  readonly title: string;
+  readonly options: Options;
+  readonly steps: readonly VectorStep<Options>[];
+  readonly leasesEnd?: true;
+}
+
+/** Describes a history by its title, the options of the limit, and its steps. */
+export const vector = <Options>(
+  title: string,
+  options: Options,
+  steps: readonly VectorStep<Options>[],
+): History<Options> => ({ title, options, steps });
+
+/** A history for stores whose leases end. */
+export const leasingVector = <Options>(
+  title: string,
+  options: Options,
+  steps: readonly VectorStep<Options>[],
+): History<Options> => ({ title, options, steps, leasesEnd: true });
