@@ -1,6 +1,5 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type PostgresClient, PostgresStore } from '@rollgate/postgres';
-import { until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 
@@ -29,7 +28,8 @@ function createConnection(): (text: string) => Promise<unknown> {
   const name = ++connections;
   return (text) => {
     events.push(`${name} ${text.split(' ')[0]}`);
-    if (name > 1 || text === 'ROLLBACK') return Promise.reject(new Error('Closed'));
+    if (name > 1) return Promise.reject(new Error('Closed'));
+    if (text === 'ROLLBACK') return Promise.resolve(Object.assign([], { command: 'ROLLBACK' }));
     return new Promise((_, reject) => {
       respond = reject;
     });
@@ -39,18 +39,19 @@ function createConnection(): (text: string) => Promise<unknown> {
 const clients: Record<string, () => unknown> = {
   pg: () => ({
     ...{ query() {}, end() {}, totalCount: 0 },
-    async connect() {
+    connect(callback: (error: undefined, client: object) => void) {
       const run = createConnection();
       const name = connections;
-      return {
+      callback(undefined, {
         ...{ query: ({ text }: { text: string }) => run(text), on() {}, removeListener() {} },
         release: (destroy = false) => events.push(`${name} ${destroy ? 'closed' : 'released'}`),
-      };
+      });
     },
   }),
   'Postgres.js': () =>
     Object.assign(() => {}, {
-      ...{ unsafe() {}, listen() {} },
+      ...{ options: { max: 1 }, listen() {} },
+      unsafe: () => ({ simple: async () => [] }),
       async reserve() {
         const run = createConnection();
         const name = connections;
@@ -62,18 +63,26 @@ const clients: Record<string, () => unknown> = {
     }),
 };
 
+/** What the server reports of a statement. Its connection stays open. */
+const failed = Object.assign(new Error('canceling statement'), { severity: 'ERROR' });
+const reset = new Error('read ECONNRESET');
+
 test.each([
-  ['pg', ['1 BEGIN', '1 closed', '2 BEGIN'], []],
-  ['Postgres.js', ['1 BEGIN', '2 BEGIN'], ['1 ROLLBACK', '1 released']],
-])('with %s, the next check after a silent connection uses another one', async (kind, untilNext, afterResponse) => {
-  const store = new PostgresStore({ client: clients[kind]!() as PostgresClient });
-  const limits = rollingWindow({ limit: 1, window: '1h' });
-  const limiter = new RateLimiter({ limits, store, onStoreError: 'throw' });
-  await expect(limiter.check('ann')).rejects.toThrow('did not respond within 10000 ms');
-  await expect(limiter.check('ann')).rejects.toThrow('Closed');
-  expect(events.slice(0, untilNext.length)).toEqual(untilNext);
-  await until('the second connection is back', async () => events.some((event) => /2 (closed|released)/.test(event)));
-  respond(new Error('Reset'));
-  await flushPromises();
-  expect(events.filter((event) => event.startsWith('1')).slice(untilNext.length - 1)).toEqual(afterResponse);
-});
+  ['pg', failed, ['1 BEGIN', '1 closed', '2 BEGIN'], []],
+  ['Postgres.js', failed, ['1 BEGIN', '2 BEGIN'], ['1 ROLLBACK', '1 released']],
+  ['Postgres.js', reset, ['1 BEGIN', '2 BEGIN'], []],
+])(
+  'with %s, the next check after a silent connection uses another one: %s',
+  async (kind, response, untilNext, afterResponse) => {
+    const store = new PostgresStore({ client: clients[kind]!() as PostgresClient });
+    const limits = rollingWindow({ limit: 1, window: '1h' });
+    const limiter = new RateLimiter({ limits, store, onStoreError: 'throw' });
+    await expect(limiter.check('ann')).rejects.toThrow('did not respond within 10000 ms');
+    await expect(limiter.check('ann')).rejects.toThrow('Closed');
+    expect(events.slice(0, untilNext.length)).toEqual(untilNext);
+    await flushPromises();
+    respond(response);
+    await flushPromises();
+    expect(events.filter((event) => event.startsWith('1')).slice(untilNext.length - 1)).toEqual(afterResponse);
+  },
+);

@@ -166,8 +166,8 @@ test('a transaction that fails leaves no lock and no trace', async () => {
   const condition = "BEFORE INSERT ON rollgate WHEN NEW.key LIKE '%bob%'";
   database.exec(`CREATE TRIGGER broken ${condition} BEGIN SELECT RAISE(ABORT, 'No bob'); END`);
   const outcomes = await Promise.allSettled([limiter.check('ann'), limiter.check('bob')]);
-  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect((await limiter.check('ann')).remaining).toBe(8);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  expect((await limiter.check('ann')).remaining).toBe(7);
 });
 
 test('writes delete expired rows, and none that still counts', async () => {

@@ -9,16 +9,24 @@ import { abandonedError, type QueuedTransaction, TransactionBatch } from './tran
 export class TransactionQueue {
   readonly #run: (batch: TransactionBatch) => Promise<void>;
   readonly #maxBatch: number;
+  readonly #isDataError: (error: unknown) => boolean;
   #waiting: QueuedTransaction[] = [];
   #isRunning = false;
 
   /**
    * @param run Runs one transaction: reads the states of `batch.keys`, calls `batch.update` and writes the changes.
    * @param maxBatch The most calls in one transaction.
+   * @param isDataError Whether the database has refused what one call reads or writes, and rolled the transaction back. Each
+   *   call then runs alone, so that the data of one never fails another.
    */
-  constructor(run: (batch: TransactionBatch) => Promise<void>, maxBatch: number) {
+  constructor(
+    run: (batch: TransactionBatch) => Promise<void>,
+    maxBatch: number,
+    isDataError: (error: unknown) => boolean,
+  ) {
     this.#run = run;
     this.#maxBatch = maxBatch;
+    this.#isDataError = isDataError;
   }
 
   /** Adds a call to the next transaction. Pass it to `createStore`. */
@@ -32,17 +40,22 @@ export class TransactionQueue {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = new TransactionBatch(this.#take());
-      try {
-        await this.#run(batch);
-        batch.succeed();
-      } catch (error) {
-        batch.fail(error);
-      }
+      await this.#settle(this.#take());
       // What the callers start now joins the next batch.
       if (this.#waiting.length === 0) await new Promise<void>(afterPoll);
     }
     this.#isRunning = false;
+  }
+
+  async #settle(calls: readonly QueuedTransaction[]): Promise<void> {
+    const batch = new TransactionBatch(calls);
+    try {
+      await this.#run(batch);
+      batch.succeed();
+    } catch (error) {
+      if (calls.length === 1 || !this.#isDataError(error)) return batch.fail(error);
+      for (const call of calls) await this.#settle([call]);
+    }
   }
 
   /** Takes the next calls. Drops those whose callers no longer wait. */

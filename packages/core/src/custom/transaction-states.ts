@@ -41,8 +41,15 @@ export class TransactionStates implements States {
 
 /**
  * Returns the key under which a database keeps a state. It has the version of the layout, so processes of another version use other
- * keys. JSON keeps the parts apart, whatever characters they contain.
+ * keys. JSON keeps the parts apart, whatever characters they contain. All are ASCII, because a database may be unable to store others.
  */
 export function toStorageKey({ namespace, limit }: StateOwner, key: string): string {
-  return JSON.stringify([limit.layoutVersion ?? 1, namespace, key]);
+  return JSON.stringify([limit.layoutVersion ?? 1, namespace, key]).replace(BEYOND_ASCII, escapeUnit);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it begins with the first of them.
+const BEYOND_ASCII = /[^\u0000-\u007f]/g;
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -2,8 +2,8 @@
 
 /** A `Pool` of `pg`, or of a package with the same methods. */
 export interface PgPool {
-  /** Waits for a free connection. */
-  connect(): Promise<PgClient>;
+  /** Waits for a free connection. Calls back with an error or a connection, or returns a promise of it. */
+  connect(callback: (error: Error | undefined, client: PgClient | undefined) => void): unknown;
   /** Whether the pool has been closed. */
   readonly ending?: boolean;
 }
@@ -32,8 +32,12 @@ export interface PgListener {
 
 /** The function that `postgres()` of Postgres.js returns. */
 export interface PostgresJsSql {
+  /** Creates a query from a text. */
+  unsafe(text: string): PostgresJsQuery;
   /** Waits for a free connection. */
   reserve(): Promise<PostgresJsReserved>;
+  /** The most connections that the client opens. */
+  readonly options: { readonly max: number };
   /** Listens for notifications of a channel. */
   listen(channel: string, onMessage: (payload: string) => void): Promise<unknown>;
 }

@@ -25,7 +25,7 @@ export function postgresSchema({ table = 'rollgate' }: { readonly table?: string
   const name = quoteTable(table);
   return `CREATE TABLE IF NOT EXISTS ${name} (
   key text COLLATE "C" NOT NULL,
-  page int2 NOT NULL,
+  page int4 NOT NULL,
   version int8,
   drop_at_ms float8 NOT NULL DEFAULT 0,
   state bytea,

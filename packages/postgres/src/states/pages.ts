@@ -34,9 +34,9 @@ export function toHex({ buffer, byteOffset, byteLength }: Float64Array): string 
   return Buffer.from(buffer, byteOffset, byteLength).toString('hex');
 }
 
-/** Reads what {@link toHex} wrote. */
+/** Reads what {@link toHex} wrote. Leaves out a part of a number at the end, which only a damaged state has. */
 export function fromHex(hex: string): Float64Array {
-  const numbers = new Float64Array(hex.length / 16);
+  const numbers = new Float64Array(Math.floor(hex.length / 16));
   Buffer.from(numbers.buffer).write(hex, 'hex');
   return numbers;
 }

@@ -5,6 +5,9 @@ import { withConnection } from './with-connection.js';
 /** PostgreSQL rejects a notification of 8,000 bytes or more. */
 const MOST_BYTES = 7999;
 
+/** The most keys that wait to be sent, while the server is slow. */
+const MOST_KEYS = 10_000;
+
 /**
  * Notifies other processes of the keys that have free quota again, by `NOTIFY`. It has its own transactions, after those of the
  * checks, because a commit with a notification waits for all others with one on the server. Without other changes, such a commit
@@ -35,9 +38,12 @@ export class Notifications {
     this.#listen(this.#channel, onMessage).catch(() => {});
   }
 
-  /** Notifies of these keys in the background, and of those that come until they are sent. A failure only makes callers wait longer. */
+  /**
+   * Notifies of these keys in the background, and of those that come until they are sent. A failure, or more keys than it holds,
+   * only makes callers wait longer.
+   */
   publish(keys: readonly string[]): void {
-    for (const key of keys) this.#freedKeys.add(key);
+    for (const key of keys) if (this.#freedKeys.size < MOST_KEYS) this.#freedKeys.add(key);
     if (this.#isPublishing || this.#freedKeys.size === 0) return;
     this.#isPublishing = true;
     this.#publishAll()

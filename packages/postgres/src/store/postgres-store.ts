@@ -27,18 +27,22 @@ export class PostgresStore extends TransactionalStore {
     // A sweep compares with the server's time, so it would delete what an injected clock still needs.
     const sweeper = sweepMs === undefined || clock !== undefined ? undefined : new Sweeper(connector, table, sweepMs);
     let lastError: Error | undefined;
-    const queue = new TransactionQueue(async (batch) => {
-      try {
-        await runner.run(batch);
-        lastError = undefined;
-        notifications?.publish(batch.freedKeys);
-        sweeper?.afterBatch();
-      } catch (error) {
-        const explained = explainError(error, table);
-        lastError = explained instanceof Error ? explained : undefined;
-        throw explained;
-      }
-    }, MOST_CHECKS);
+    const queue = new TransactionQueue(
+      async (batch) => {
+        try {
+          await runner.run(batch);
+          lastError = undefined;
+          notifications?.publish(batch.freedKeys);
+          sweeper?.afterBatch();
+        } catch (error) {
+          const explained = explainError(error, table);
+          lastError = explained instanceof Error ? explained : undefined;
+          throw explained;
+        }
+      },
+      MOST_CHECKS,
+      isDataError,
+    );
     super({
       transact: queue.transact,
       clock: clock ?? 'database',
@@ -65,4 +69,11 @@ export class PostgresStore extends TransactionalStore {
       throw explainCreateError(error, table);
     });
   }
+}
+
+/** Whether the server, or a text too long for JavaScript, has refused the data of a call: classes 22, 23 and 54 of PostgreSQL's codes. */
+function isDataError(error: unknown): boolean {
+  if (error instanceof RangeError) return true;
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'string' && /^(22|23|54)...$/.test(code);
 }

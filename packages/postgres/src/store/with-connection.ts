@@ -3,6 +3,9 @@ import type { Connection, Connector, TextRunner } from '../clients/connector.js'
 /** A connection that does not respond for this long is broken, so that later transactions get another one. */
 const DEADLINE_MS = 10_000;
 
+/** How long a transaction waits for a connection. An attempt that nobody responds to must not stop the next ones. */
+const CONNECT_MS = 5000;
+
 /** PostgreSQL's code of a write on a read-only server, such as one that has become a standby. */
 const READ_ONLY = '25006';
 
@@ -13,20 +16,20 @@ class SilenceError extends Error {
 /**
  * Runs `use` with a connection. If it fails, returns the connection in the background, without an open transaction.
  *
- * @throws Error if the server does not respond to a text within 10 seconds.
+ * @throws Error if the client has no connection within 5 seconds, or if the server does not respond to a text within 10.
  */
 export async function withConnection(
   connector: Connector,
   use: (connection: TextRunner) => Promise<void>,
 ): Promise<void> {
-  const connection = await connector.connect();
+  const connection = await connect(connector);
   let last: Promise<unknown> = Promise.resolve();
   let hasBegun = false;
   const run: Connection['run'] = (text) => {
     hasBegun ||= text.startsWith('BEGIN');
     const running = connection.run(text);
     last = running;
-    return withDeadline(running);
+    return withDeadline(running, DEADLINE_MS, 'did not respond');
   };
   try {
     await use({ run });
@@ -60,14 +63,27 @@ async function giveBack(
   if (connection.close === undefined) {
     await rollBack();
     connection.release();
-  } else if (!isBroken && (await withDeadline(rollBack()).catch(() => false))) connection.release();
+  } else if (!isBroken && (await withDeadline(rollBack(), DEADLINE_MS, 'did not respond').catch(() => false)))
+    connection.release();
   else connection.close();
 }
 
-function withDeadline<Result>(running: Promise<Result>): Promise<Result> {
+async function connect(connector: Connector): Promise<Connection> {
+  const connecting = connector.connect();
+  try {
+    return await withDeadline(connecting, CONNECT_MS, 'gave no connection');
+  } catch (error) {
+    connecting.then(
+      (late) => late.release(),
+      () => {},
+    );
+    throw error;
+  }
+}
+
+function withDeadline<Result>(running: Promise<Result>, ms: number, failure: string): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const message = `PostgreSQL did not respond within ${DEADLINE_MS} ms`;
-    const timer = setTimeout(() => reject(new SilenceError(message)), DEADLINE_MS);
+    const timer = setTimeout(() => reject(new SilenceError(`PostgreSQL ${failure} within ${ms} ms`)), ms);
     running.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -19,14 +19,21 @@ export interface SqliteDatabase {
   prepare(text: string): SqliteStatement;
 }
 
-/** SQLite's number for a database that another connection has locked. The bits above 8 say why. */
-const BUSY = 5;
-
 /** Whether another connection has locked the database. */
 export function isBusy(error: unknown): boolean {
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-  if (typeof errcode === 'number') return (errcode & 0xff) === BUSY; // Of `node:sqlite`.
-  return typeof code === 'string' && code.startsWith('SQLITE_BUSY');
+  return hasCode(error, 5, 'SQLITE_BUSY');
+}
+
+/** Whether SQLite has refused the data of a call: it is too large, or a constraint that somebody has added forbids it. */
+export function isDataError(error: unknown): boolean {
+  return error instanceof RangeError || hasCode(error, 18, 'SQLITE_TOOBIG') || hasCode(error, 19, 'SQLITE_CONSTRAINT');
+}
+
+/** `node:sqlite` has a number, whose bits above 8 say more, and the other libraries a name, which may go on. */
+function hasCode(error: unknown, primary: number, name: string): boolean {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === 'number') return (errcode & 0xff) === primary;
+  return typeof code === 'string' && code.startsWith(name);
 }
 
 /** Whether the database is open. The libraries have different names for it. */

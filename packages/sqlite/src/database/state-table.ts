@@ -27,10 +27,11 @@ export class StateTable {
   }
 
   read(key: string): Float64Array | undefined {
-    const row = this.#select.get(key) as { readonly state: Uint8Array } | undefined;
-    if (row === undefined) return undefined;
-    // A copy, because the bytes need not begin where a number may.
-    return new Float64Array(new Uint8Array(row.state).buffer);
+    const state = (this.#select.get(key) as { readonly state: unknown } | undefined)?.state;
+    if (!(state instanceof Uint8Array)) return undefined; // No row, or a damaged one.
+    // A copy, because the bytes need not begin where a number may. A damaged state may end in the middle of a number.
+    const { buffer } = new Uint8Array(state);
+    return new Float64Array(buffer, 0, Math.floor(buffer.byteLength / 8));
   }
 
   write(key: string, { buffer, byteOffset, byteLength }: Float64Array, dropAtMs: number): void {

@@ -1,5 +1,5 @@
 import { backendOfTable, emitWarning, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
-import { isBusy, isOpen, type SqliteDatabase } from '../database/database.js';
+import { isBusy, isDataError, isOpen, type SqliteDatabase } from '../database/database.js';
 import { BatchRunner } from './batch-runner.js';
 import { resolveOptions, type SqliteStoreOptions } from './options.js';
 
@@ -20,7 +20,7 @@ export class SqliteStore extends TransactionalStore {
     database.exec('PRAGMA busy_timeout = 0');
     warnWithoutWal(database);
     const runner = new BatchRunner(database, table, clock === undefined);
-    const queue = new TransactionQueue((batch) => runner.run(batch), MOST_CHECKS);
+    const queue = new TransactionQueue((batch) => runner.run(batch), MOST_CHECKS, isDataError);
     super({
       transact: queue.transact,
       clock: clock ?? 'database',
