@@ -31,7 +31,8 @@ const signInLimit = rateLimit({
     ...accountKeys(await emailOf(request.clone())),
     address: clientKey(),
   }),
-  skipSuccessfulRequests: true, // Only failures count.
+  skipSuccessfulRequests: true, // Only wrong passwords count, and no failure of the app itself.
+  requestWasSuccessful: (_request, response) => response.status !== 401,
   // In production, add a store that your processes share: `store: new RedisStore({ client })`.
 });
 

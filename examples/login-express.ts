@@ -12,7 +12,8 @@ const accountKeys = (email: unknown) => sameKey(account, `account:${String(email
 const loginLimit = rateLimit({
   limits: { ...account, address: rollingWindow({ limit: Number(ADDRESS_LIMIT), window: '1h' }) },
   key: (request, clientKey) => ({ ...accountKeys(request.body?.email), address: clientKey() }),
-  skipSuccessfulRequests: true, // Only failures count.
+  skipSuccessfulRequests: true, // Only wrong passwords count, and no failure of the app itself.
+  requestWasSuccessful: (_request, response) => response.statusCode !== 401,
   // In production, add a store that your processes share: `store: new RedisStore({ client })`.
 });
 

@@ -18,7 +18,8 @@ await app.register(rateLimit, { global: false });
 const loginLimit = app.rateLimit({
   limits: { ...account, address: rollingWindow({ limit: Number(ADDRESS_LIMIT), window: '1h' }) },
   key: (request, clientKey) => ({ ...accountKeys((request.body as Login['Body']).email), address: clientKey() }),
-  skipSuccessfulRequests: true, // Only failures count.
+  skipSuccessfulRequests: true, // Only wrong passwords count, and no failure of the app itself.
+  requestWasSuccessful: (_request, reply) => reply.statusCode !== 401,
   // In production, add a store that your processes share: `store: new RedisStore({ client })`.
 });
 
