@@ -41,7 +41,7 @@ function publishedBytes(folder) {
  */
 async function bundleOf(folder) {
   const { name, exports, peerDependencies } = manifestOf(folder);
-  const platform = JSON.stringify(exports['.']).includes('/esm/') ? 'neutral' : 'node';
+  const platform = JSON.stringify(exports['.']).includes('.mjs') ? 'neutral' : 'node';
   const { outputFiles } = await build({
     stdin: { contents: `export * from '${name}'`, resolveDir: folder },
     ...{ bundle: true, minify: true, format: 'esm', platform, target: 'es2022', write: false },

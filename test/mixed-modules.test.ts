@@ -23,7 +23,7 @@ beforeAll(async () => {
   cpSync(join(CORE, 'dist'), join(copy, 'dist'), { recursive: true });
   cpSync(join(CORE, 'package.json'), join(copy, 'package.json'));
   const script = join(__dirname, 'support/mixed-modules.mjs');
-  const { stdout } = await run(process.execPath, [script, join(copy, 'dist/index.mjs')]);
+  const { stdout } = await run(process.execPath, [script, join(copy, 'dist/index.js')]);
   outcomes = JSON.parse(stdout);
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));

@@ -372,11 +372,13 @@ async function lint(name: string): Promise<unknown> {
 }
 
 describe.each(libraries)('the library %s', (name) => {
-  test('has both kinds of modules', () => {
-    const paths = tarballs[names.indexOf(name)]!.files.map(({ path }) => path);
-    expect(paths).toEqual(
-      expect.arrayContaining(['dist/index.mjs', 'dist/index.d.mts', 'dist/index.js', 'dist/index.d.ts']),
-    );
+  test('has one file per entry and kind of module with its types, and at most one that they share', () => {
+    const { exports } = readManifest(folders[names.indexOf(name)]!);
+    const named = Object.values(exports!).flatMap((target) => (target instanceof Object ? Object.values(target) : []));
+    const entries = named.flatMap((path: string) => [path, path.replace(/(?<!\.d)\.(m?)(?:js|ts)$/, '.d.$1ts')]);
+    const built = tarballs[names.indexOf(name)]!.files.map(({ path }) => path).filter((path) => /^dist\//.test(path));
+    const unshared = built.filter((path) => !/^dist\/shared(?:\.m?js|\.d\.ts)$/.test(path));
+    expect(unshared.sort()).toEqual([...new Set(entries)].map((path) => path.slice('./'.length)).sort());
   });
 
   test('resolves in every tool, with its types', async () => {

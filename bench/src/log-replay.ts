@@ -9,7 +9,7 @@ import { type Report, type Row, toFigure, whole } from './table.js';
 const HEADERS = { time: 'lines per second', memory: 'peak memory, MB' };
 type Column = keyof typeof HEADERS;
 
-const CLI = fileURLToPath(new URL('../../packages/cli/dist/esm/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 
 const COMMANDS = [
   ['suggest', '--window', '1m'],

@@ -21,8 +21,7 @@ function entryPointsOf(folder) {
 }
 
 function sourceOf(conditions) {
-  const built = conditions.require ?? conditions.node.require;
-  return built.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
+  return (conditions.require ?? conditions.default).replace('./dist/', 'src/').replace(/\.js$/, '.ts');
 }
 
 /** The other packages refer to what the core exports, so it comes first. */

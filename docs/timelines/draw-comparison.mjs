@@ -2,7 +2,7 @@
 // from the decisions of real limiters: npm run build && node docs/timelines/draw-comparison.mjs
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '../../packages/core/dist/index.mjs';
+import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '../../packages/core/dist/index.js';
 import { createExpressWindow } from '../../packages/playground/dist/race.js';
 import { markAt, round, toPicture } from './marks.mjs';
 

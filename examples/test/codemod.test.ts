@@ -8,7 +8,7 @@ import { APPS, HOST, pairsOf, ROOT } from './support/migration-pages';
 
 const run = promisify(execFile);
 const JSCODESHIFT = join(ROOT, 'examples/node_modules/jscodeshift/bin/jscodeshift.js');
-const ROLLGATE = join(ROOT, 'packages/cli/dist/esm/main.js');
+const ROLLGATE = join(ROOT, 'packages/cli/dist/main.js');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const TSC_OPTIONS =
   '--ignoreConfig --noEmit --singleThreaded --strict --skipLibCheck --target es2022 --module nodenext --types node';

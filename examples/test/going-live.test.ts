@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { start } from './support/example-server.js';
 
-const ROLLGATE = join(__dirname, '../../packages/cli/dist/esm/main.js');
+const ROLLGATE = join(__dirname, '../../packages/cli/dist/main.js');
 
 /** How many requests each caller makes, all in one moment. */
 const CALLERS = { '203.0.113.1': 15, '203.0.113.2': 8, '203.0.113.3': 3, '203.0.113.4': 1 };

@@ -10,7 +10,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 async function buildPage(folder, hasServer) {
   rmSync(here(folder), { recursive: true, force: true });
   await build({
-    ...{ bundle: true, minify: true, format: 'iife', target: 'es2022', logLevel: 'warning' },
+    ...{ bundle: true, minify: true, format: 'iife', target: 'es2022', logLevel: 'warning', tsconfigRaw: {} },
     define: { HAS_SERVER: String(hasServer) },
     entryPoints: [
       { in: here('src/page/main.ts'), out: 'page' },

@@ -12,7 +12,6 @@ import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import { createDeferred } from '../src/base/deferred';
 import { checkAtTail } from '../src/waiting/check-at-tail';
-import { checkAtTail as checkAtTailInBundles } from '../src/waiting/check-at-tail.neutral';
 
 const clock = manualClock();
 
@@ -140,10 +139,7 @@ test('callers that wait for the start of their action reject no check', async ()
   await Promise.all(waits);
 });
 
-test.each([
-  ['on Node', checkAtTail],
-  ['in bundles', checkAtTailInBundles],
-])('%s, a check behind a queue decides alike', async (_, check) => {
+test('a check behind a queue leaves the units that others wait for', async () => {
   const store = new MemoryStore({ clock });
   const rule = { name: 'default', limit: second, namespace: 'a' };
   const plan = { prefix: 'a', rules: [rule] };
@@ -154,7 +150,7 @@ test.each([
     woken: createDeferred(),
   });
   const checkBehind = (...waiters: ReturnType<typeof waiter>[]) =>
-    check(new Map(waiters.length === 0 ? [] : [[name!, waiters]]), store, plan, 'ann', 2);
+    checkAtTail(new Map(waiters.length === 0 ? [] : [[name!, waiters]]), store, plan, 'ann', 2);
   expect(await checkBehind()).toMatchObject({ allowed: true, remaining: 2 });
   expect(await checkBehind(waiter(1))).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true });
   expect(await checkBehind(waiter(1, false))).toMatchObject({ allowed: true, remaining: 0 });

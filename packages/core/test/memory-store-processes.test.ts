@@ -36,8 +36,8 @@ test('a log that has rolled for a long time takes no more memory than a new one'
   expect(grown).toBeLessThan(1e6); // The times alone would be 8 MB.
 });
 
-/** The entry points of the build for Node, and of the one for bundles. */
-const BUILDS = { node: '@rollgate/core', bundles: join(__dirname, '../dist/esm/index.js') };
+/** The files for Node, and for other platforms. */
+const BUILDS = { node: '@rollgate/core', bundles: join(__dirname, '../dist/index.mjs') };
 
 test.each(Object.entries(BUILDS))(
   'the idle sweep of the build for %s empties an unused store, and keeps no process alive',

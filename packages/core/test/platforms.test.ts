@@ -1,7 +1,6 @@
-import { createStore } from '@rollgate/core/store';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import * as node from '../src/base/platform';
-import * as neutral from '../src/base/platform.neutral';
-import { defaultGuard } from '../src/failure/default-guard.neutral';
+import * as web from '../src/base/platform.web';
 
 /** Each line that could be confused with another one by its bytes, and lengths around the blocks of SHA-256. */
 const TEXTS = [
@@ -14,27 +13,64 @@ const TEXTS = [
 ];
 
 test('the platforms offer the same', () => {
-  expect(Object.keys(neutral).sort()).toEqual(Object.keys(node).sort());
+  expect(Object.keys(web).sort()).toEqual(Object.keys(node).sort());
 });
 
 test.each(TEXTS)('the hash of %j is the same on every platform', (text) => {
-  expect(neutral.hashUtf16(text)).toBe(node.hashUtf16(text));
+  expect(web.hashUtf16(text)).toBe(node.hashUtf16(text));
 });
 
 test.each(TEXTS)('a copy of %j is equal on every platform', (text) => {
-  expect(neutral.cloneString(text)).toBe(text);
+  expect(web.cloneString(text)).toBe(text);
   expect(node.cloneString(text)).toBe(text);
 });
 
 test('the clocks of the platforms agree', () => {
   const before = node.monotonicMicros();
-  const between = neutral.monotonicMicros();
+  const between = web.monotonicMicros();
   expect(between).toBeGreaterThanOrEqual(before - 60_000_000);
   expect(between).toBeLessThanOrEqual(node.monotonicMicros() + 60_000_000);
 });
 
-test('outside Node, a store without a guard is an error that names the guard, and stores that may fail have one', () => {
-  const store = createStore({ transact: () => undefined });
-  expect(store.guard).toBeDefined();
-  expect(() => defaultGuard(store, 500, 'throw')).toThrow('Expected `store.guard` to be guardStore');
+describe('outside Node', () => {
+  /** The packages, as they are there. */
+  function load(): typeof import('@rollgate/core') & typeof import('@rollgate/core/store') {
+    jest.resetModules();
+    jest.doMock('../src/base/platform', () => jest.requireActual('../src/base/platform.web'));
+    return { ...require('@rollgate/core'), ...require('@rollgate/core/store') };
+  }
+
+  test('a store without a guard is an error that names the guard, and stores that may fail have one', async () => {
+    const { createStore, RateLimiter, rollingWindow } = load();
+    const store = createStore({ transact() {} });
+    const limits = rollingWindow({ limit: 1, window: '1m' });
+    expect(() => new RateLimiter({ limits, store })).not.toThrow();
+    Object.assign(store, { guard: undefined });
+    expect(() => new RateLimiter({ limits, store })).toThrow('Expected `store.guard` to be guardStore');
+  });
+
+  test('a call that the store does not settle ends at its deadline, after others that it has settled', async () => {
+    const { createStore, RateLimiter, rollingWindow } = load();
+    const rows: Rows = new Map();
+    let isSilent = false;
+    const store = createStore({
+      transact: async (keys, update) => {
+        if (isSilent) await new Promise(() => {});
+        updateRows(rows, keys, update);
+      },
+    });
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 9, window: '1m' }), store, timeout: 20 });
+    expect((await limiter.check('ann')).remaining).toBe(8);
+    isSilent = true;
+    await expect(limiter.check('ann')).rejects.toThrow('The store did not respond within 20 ms');
+  });
+
+  test('callbacks run when they are due, and not after they were canceled', async () => {
+    const { scheduleAfter } = load();
+    const ran: string[] = [];
+    const cancel = scheduleAfter(1, () => ran.push('canceled'));
+    cancel();
+    await new Promise<void>((resolve) => scheduleAfter(3, resolve));
+    expect(ran).toEqual([]);
+  });
 });

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ComparisonJson, LogJson, SimulationJson, SuggestionsJson } from '../../src/report/json-report';
 
 /** The built command. `npm test` builds it before the tests run. */
-export const MAIN = join(__dirname, '../../dist/esm/main.js');
+export const MAIN = join(__dirname, '../../dist/main.js');
 const RUNNER = join(__dirname, 'command-runner.mjs');
 
 export interface Exit {

@@ -1,7 +1,7 @@
-// Reads requests as lines of JSON and responds with the built suggester's result. It runs in its own process because Jest
+// Reads requests as lines of JSON and responds with the suggester's result. It runs in its own process because Jest
 // cannot load ES modules.
 import { createInterface } from 'node:readline';
-import { Suggester } from '../../dist/esm/suggester.js';
+import { Suggester } from '../../src/suggester.ts';
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { windowMs, share, hits } = JSON.parse(line);

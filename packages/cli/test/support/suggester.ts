@@ -1,7 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { bundleProgram } from '@rollgate/test-support/bundle-program';
 
 interface Rejections {
   readonly limit: number;
@@ -30,7 +32,9 @@ class SuggesterProcess {
   readonly #ended: Promise<never>;
 
   constructor() {
-    this.#child = spawn(process.execPath, [join(__dirname, 'suggester-process.mjs')]);
+    const program = bundleProgram(join(__dirname, 'suggester-process.mjs'));
+    this.#child = spawn(process.execPath, [program]);
+    this.#child.once('exit', () => rmSync(dirname(program), { recursive: true }));
     this.#lines = createInterface({ input: this.#child.stdout });
     this.#ended = once(this.#child, 'exit').then(() => Promise.reject(new Error('The suggester has exited')));
     this.#ended.catch(() => {}); // It may exit while no request waits.

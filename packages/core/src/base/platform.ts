@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import * as diagnostics from 'node:diagnostics_channel';
 import * as perfHooks from 'node:perf_hooks';
 
-// What Node provides. `platform.neutral.ts` is its counterpart in the build for other platforms.
+// What Node provides. `platform.web.ts` takes its place in the build for other platforms.
 
 /** The part of a diagnostics channel that Rollgate uses. */
 export interface EventChannel {
@@ -32,6 +32,15 @@ function uptimeMicros(): number {
   const time = hrtime();
   return time[0] * 1e6 + Math.floor(time[1] / 1000);
 }
+
+/** Whether a timer may serve several requests. Some platforms end the timers of a request with the request. */
+export const REQUESTS_SHARE_TIMERS: boolean = true;
+
+/**
+ * Whether a store that may fail has to bring its guard. If it need not, every app contains the guard, even one that keeps its limits
+ * in memory.
+ */
+export const STORES_BRING_GUARDS: boolean = false;
 
 /** Emits a process warning. */
 export function emitWarning(message: string, options: { type: string; code: string; detail?: string }): void {

@@ -1,5 +1,6 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import { PendingResult, type ResultListener } from '../base/pending-result.js';
+import { REQUESTS_SHARE_TIMERS } from '../base/platform.js';
 import type { CountingStore, Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
 import { isMisuse } from '../validation/error-codes.js';
@@ -129,11 +130,12 @@ class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
     private readonly part: PartHealth,
     private readonly deadlines: Deadlines,
   ) {
+    if (!REQUESTS_SHARE_TIMERS) this.deadlines = new Deadlines(deadlines.timeoutMs, deadlines.timers);
     this.promise = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
-    deadlines.start(this);
+    this.deadlines.start(this);
     if (sent instanceof PendingResult) sent.listen(this);
     else this.#listenTo(sent);
   }

@@ -1,5 +1,5 @@
 import type { Timer } from '../base/background-timer.js';
-import { afterPoll, performance } from '../base/platform.js';
+import { afterPoll, performance, REQUESTS_SHARE_TIMERS } from '../base/platform.js';
 import { realTimers, type Timers } from '../time/clock-timers.js';
 import type { TimedCall } from './timed-call.js';
 
@@ -53,8 +53,11 @@ export class Deadlines {
     else next.previous = previous;
     // A settled call that the garbage collector has kept would keep all later ones.
     call.previous = call.next = undefined;
-    // Setting a timer for each call costs more than a timer that finds nothing to do.
-    if (this.#first === undefined) this.#timer?.unref();
+    if (this.#first === undefined) {
+      // Setting a timer for each call costs more than a timer that finds nothing to do.
+      if (REQUESTS_SHARE_TIMERS) this.#timer?.unref();
+      else clearTimeout(this.#timer);
+    }
     return true;
   }
 

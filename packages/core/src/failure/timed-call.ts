@@ -5,8 +5,6 @@ export interface TimedCall {
   /** The pending calls that were started before and after this one. */
   previous: TimedCall | undefined;
   next: TimedCall | undefined;
-  /** Only platforms other than Node have a timer for each call. */
-  cancelTimer?: () => void;
   /** Called once, if the call has not settled by its deadline. */
   onTimeout(): void;
 }

@@ -1,11 +1,12 @@
-import { defaultGuard } from '../failure/default-guard.js';
+import { STORES_BRING_GUARDS } from '../base/platform.js';
+import { guardStore } from '../failure/guarded-store.js';
 import { DEFAULT_TIMEOUT_MS, parseTimeout } from '../failure/parse-timeout.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import { isLimit } from '../plan/create-plan.js';
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/on-store-error.js';
-import type { GuardedStore, Store } from '../store/store.js';
+import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
 import { withCode } from '../validation/error-codes.js';
 import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, STORE } from '../validation/error-texts.js';
 import {
@@ -61,7 +62,7 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
   const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
   const used: GuardedStore = isInMemory
     ? (store ?? new MemoryStore())
-    : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
+    : (store.guard ?? (STORES_BRING_GUARDS ? rejectUnguarded : guardStore))(store, timeoutMs, policy);
   if (fallbackLimits !== undefined && !isInMemory && used.withFallback === undefined) {
     throw invalidOption('store', FALLBACK_GUARD, store);
   }
@@ -72,3 +73,8 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
   if (maxWaiting !== Infinity) unitsFromZero('maxWaiting', maxWaiting);
   return { plans, store: used, maxWaiting };
 }
+
+/** @throws TypeError, because the store may fail and has no guard. */
+const rejectUnguarded: StoreGuard = (store) => {
+  throw invalidOption('store.guard', 'guardStore', store.guard);
+};

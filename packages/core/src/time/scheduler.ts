@@ -1,5 +1,5 @@
 import { MAX_TIMER_MS, type Timer } from '../base/background-timer.js';
-import { bindAsyncContext, performance } from '../base/platform.js';
+import { bindAsyncContext, performance, REQUESTS_SHARE_TIMERS } from '../base/platform.js';
 import { PriorityQueue, type QueueMember } from '../base/priority-queue.js';
 import { invalidNumber } from '../validation/validate.js';
 
@@ -10,18 +10,55 @@ class Scheduled implements QueueMember {
   constructor(readonly run: () => void) {}
 }
 
-/**
- * All callbacks of the process, on one timer. With one timer per callback, Node could run late ones in the wrong order.
- */
-const queue = new PriorityQueue<Scheduled>();
-let timer: Timer | undefined;
-/** The callback for which the timer is set. */
-let next: Scheduled | undefined;
+/** Callbacks that share a timer. With one timer per callback, Node could run late ones in the wrong order. */
+class Schedule {
+  readonly #queue = new PriorityQueue<Scheduled>();
+  #timer: Timer | undefined;
+  /** The callback for which the timer is set. */
+  #next: Scheduled | undefined;
+
+  add(scheduled: Scheduled, dueMicros: number): void {
+    this.#queue.set(scheduled, dueMicros);
+    this.#setTimer();
+  }
+
+  remove(scheduled: Scheduled): void {
+    this.#queue.remove(scheduled);
+    this.#setTimer();
+  }
+
+  #setTimer(): void {
+    const { first } = this.#queue;
+    if (first === this.#next) return;
+    clearTimeout(this.#timer);
+    this.#next = first;
+    if (first === undefined) return;
+    const leftMs = Math.ceil((first.priority - currentMicros()) / 1000);
+    this.#timer = setTimeout(() => this.#runDue(), Math.min(leftMs, MAX_TIMER_MS));
+  }
+
+  /** A timer may be early, by up to a millisecond or during a long wait. Then this only sets it again. */
+  #runDue(): void {
+    this.#next = undefined;
+    const nowMicros = currentMicros();
+    const queue = this.#queue;
+    try {
+      for (let { first } = queue; first !== undefined && first.priority <= nowMicros; first = queue.first) {
+        queue.remove(first);
+        first.run();
+      }
+    } finally {
+      this.#setTimer(); // Even if a callback throws, because the others must still run.
+    }
+  }
+}
+
+const ofProcess = new Schedule();
 
 /**
- * Calls `callback`, in the caller's async context, once `delayMs` milliseconds have passed, but never before. Callbacks
- * run in the order of their times, even when the process is late for several. A pending callback keeps the process
- * alive.
+ * Calls `callback`, in the caller's async context, once `delayMs` milliseconds have passed, but never before. Where requests share
+ * timers, callbacks run in the order of their times, even when the process is late for several. A pending callback keeps the
+ * process alive.
  *
  * @param delayMs Milliseconds, of any length.
  * @param startMs The time from which they count.
@@ -31,40 +68,15 @@ let next: Scheduled | undefined;
 export function scheduleAfter(delayMs: number, callback: () => void, startMs: number): () => void {
   // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
+  const schedule = REQUESTS_SHARE_TIMERS ? ofProcess : new Schedule();
   const scheduled = new Scheduled(bindAsyncContext(callback));
-  queue.set(scheduled, Math.round(startMs * 1000) + Math.ceil(delayMs * 1000));
-  setTimer();
+  schedule.add(scheduled, Math.round(startMs * 1000) + Math.ceil(delayMs * 1000));
   return function cancel() {
-    queue.remove(scheduled);
-    setTimer();
+    schedule.remove(scheduled);
   };
 }
 
 /** Read like this, fake timers of a test runner move it together with the timer. */
 function currentMicros(): number {
   return Math.round(performance.now() * 1000);
-}
-
-function setTimer(): void {
-  const first = queue.first;
-  if (first === next) return;
-  clearTimeout(timer);
-  next = first;
-  if (first === undefined) return;
-  const leftMs = Math.ceil((first.priority - currentMicros()) / 1000);
-  timer = setTimeout(runDue, Math.min(leftMs, MAX_TIMER_MS));
-}
-
-/** A timer may be early, by up to a millisecond or during a long wait. Then this only sets it again. */
-function runDue(): void {
-  next = undefined;
-  const nowMicros = currentMicros();
-  try {
-    for (let first = queue.first; first !== undefined && first.priority <= nowMicros; first = queue.first) {
-      queue.remove(first);
-      first.run();
-    }
-  } finally {
-    setTimer(); // Even if a callback throws, because the others must still run.
-  }
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-// What Node provides. `platform.neutral.ts` is its counterpart in the build for other platforms.
+// What Node provides. `platform.web.ts` takes its place in the build for other platforms.
 
 export { errorMonitor } from 'node:events';
 export { performance } from 'node:perf_hooks';

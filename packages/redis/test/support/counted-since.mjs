@@ -1,7 +1,7 @@
 // Since when a start may count in Redis. A process may stand still at any time, so tests compare each start with this time.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { RedisStore } from '@rollgate/redis';
-import { ServerClock } from '../../dist/waiting/server-clock.js';
+import { RedisStore } from '../../src/index.ts';
+import { ServerClock } from '../../src/waiting/server-clock.ts';
 
 /** The monotonic time that all processes of a machine share, in milliseconds. */
 export const now = () => Number(process.hrtime.bigint() / 1000n) / 1000;

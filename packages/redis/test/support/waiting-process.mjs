@@ -1,9 +1,9 @@
-// Waits for calls of one key, and sends a message for each start. Imports the built packages, as an app does.
+// Waits for calls of one key, and sends a message for each start. Bundled with the sources of the store, whose classes it changes.
 import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { RedisStore } from '@rollgate/redis';
-import { fairWaiting } from '@rollgate/redis/waiting';
 import { Redis } from 'ioredis';
-import { ServerClock } from '../../dist/waiting/server-clock.js';
+import { RedisStore } from '../../src/index.ts';
+import { ServerClock } from '../../src/waiting/server-clock.ts';
+import { fairWaiting } from '../../src/waiting-api.ts';
 import { countedSince, now, runCall } from './counted-since.mjs';
 
 const options = JSON.parse(process.argv[2]);

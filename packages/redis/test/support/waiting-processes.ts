@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { OnStoreError } from '@rollgate/core';
+import { bundleProgram } from '@rollgate/test-support/bundle-program';
 
 export interface WaitingOptions {
   readonly url: string;
@@ -51,7 +54,9 @@ export class WaitingProcess {
   #done: Promise<void> | undefined;
 
   constructor(options: WaitingOptions, onMessage?: (message: WaitMessage) => void) {
-    this.#child = fork(`${__dirname}/waiting-process.mjs`, [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
+    const program = bundleProgram(`${__dirname}/waiting-process.mjs`);
+    this.#child = fork(program, [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
+    this.#child.once('exit', () => rmSync(dirname(program), { recursive: true }));
     this.#child.on('message', (message: Message) => {
       if (message.startedMs !== undefined) this.startedMs.push(message.startedMs);
       if ('index' in message) onMessage?.(message);

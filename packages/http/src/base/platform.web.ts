@@ -1,4 +1,4 @@
-// The counterpart of `platform.ts` for platforms other than Node.
+// Takes the place of `platform.ts` on platforms other than Node.
 
 /** The phrases of statuses that rejections commonly have (RFC 9110, section 15). All of them would add 0.4 kB to bundles. */
 export const STATUS_CODES: Readonly<Record<number, string>> = {

@@ -142,4 +142,4 @@ function addImports(root: Collection, from: string, names: ReadonlySet<string>, 
   }
 }
 
-export = { addImports, replacePackage };
+export { addImports, replacePackage };

@@ -131,7 +131,7 @@ function translateOptions(options: ObjectExpression, rules: Rules, migration: Mi
   });
 }
 
-export = {
+export {
   addDefault,
   findOption,
   flag,

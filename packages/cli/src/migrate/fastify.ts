@@ -1,6 +1,6 @@
 import type { ObjectExpression } from 'jscodeshift';
 
-import options = require('./options.cjs');
+import * as options from './options.js';
 
 type Rules = Parameters<typeof options.translateOptions>[1];
 type Rule = Rules[string];
@@ -91,4 +91,4 @@ function isRoute(given: ObjectExpression): boolean {
   return hasLimit !== undefined && options.knowsAll(RULES, given);
 }
 
-export = { isRoute, translatePlugin, translateRoute };
+export { isRoute, translatePlugin, translateRoute };

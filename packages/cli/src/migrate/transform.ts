@@ -1,8 +1,8 @@
 import type { API, ASTNode, Collection, FileInfo, ObjectExpression } from 'jscodeshift';
 
-import translateExpress = require('./express.cjs');
-import fastify = require('./fastify.cjs');
-import imports = require('./imports.cjs');
+import { translateExpress } from './express.js';
+import * as fastify from './fastify.js';
+import * as imports from './imports.js';
 
 type Translate = typeof translateExpress;
 type Migration = Parameters<Translate>[1];
@@ -10,8 +10,7 @@ type IsFunction = (node: ASTNode | undefined) => boolean;
 
 /**
  * A transform for jscodeshift. It turns uses of express-rate-limit and @fastify/rate-limit into those of Rollgate, and reports
- * every use that a person has to translate. Returns `undefined` for a file without them. jscodeshift requires its transforms, so
- * this folder is CommonJS.
+ * every use that a person has to translate. Returns `undefined` for a file without them.
  */
 function transform(file: FileInfo, { j, report: print }: API): string | undefined {
   if (!/rate-?limit/i.test(file.source)) return undefined;
@@ -116,4 +115,4 @@ function resolveObject(root: Collection, node: ASTNode | null | undefined, j: AP
 
 /** Reads JavaScript and TypeScript, with JSX. */
 const parser = 'tsx';
-export = Object.assign(transform, { parser });
+export default Object.assign(transform, { parser });

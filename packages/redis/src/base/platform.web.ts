@@ -1,6 +1,6 @@
 import type * as node from './platform.js';
 
-// The counterpart of `platform.ts` for platforms other than Node. It uses nothing but web standards.
+// Takes the place of `platform.ts` on platforms other than Node. It uses nothing but web standards.
 
 /** No client there emits errors. */
 export const errorMonitor = Symbol('errorMonitor');

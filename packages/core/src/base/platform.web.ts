@@ -1,8 +1,8 @@
 import type * as node from './platform.js';
 import { sha256 } from './sha256.js';
 
-// The counterpart of `platform.ts` for platforms other than Node. It uses nothing but web standards, and Node's features
-// where the platform has them.
+// Takes the place of `platform.ts` on platforms other than Node. It uses nothing but web standards, and Node's features where the
+// platform has them.
 
 interface Host {
   readonly process?: {
@@ -23,6 +23,10 @@ export const channel: typeof node.channel =
   builtin<Diagnostics>('node:diagnostics_channel')?.channel ?? (() => ({ hasSubscribers: false, publish() {} }));
 
 export const { performance } = globalThis;
+
+export const REQUESTS_SHARE_TIMERS = false;
+
+export const STORES_BRING_GUARDS = true;
 
 /** Reads the origin each time, because some platforms know the time only while they handle a request. */
 export const monotonicMicros: typeof node.monotonicMicros = () =>

@@ -1,6 +1,6 @@
 import type { ObjectExpression, ObjectProperty } from 'jscodeshift';
 
-import options = require('./options.cjs');
+import * as options from './options.js';
 
 type Rules = Parameters<typeof options.translateOptions>[1];
 type Rule = Rules[string];
@@ -107,4 +107,4 @@ function translateExpress(given: ObjectExpression, migration: Migration): void {
   translateIdentifier(given, migration);
 }
 
-export = translateExpress;
+export { translateExpress };

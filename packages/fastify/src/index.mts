@@ -1,4 +1,0 @@
-// ES modules get the same instance as `require`, because one process may contain both.
-export * from '@rollgate/core';
-export type * from './index.js';
-export { createClientKey, RateLimitError, rateLimit, rateLimit as default, settle } from './index.js';

@@ -1,3 +1,0 @@
-// ES modules get the same instance as `require`, because one process may contain both.
-export type * from './index.js';
-export { SqliteStore } from './index.js';

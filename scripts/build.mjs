@@ -1,0 +1,88 @@
+// Bundles each package into one file per entry of its package.json, and its declarations likewise. What several entries need is in
+// a file that they share, so that it exists once. Run by the workspace's build, after the compiler has written the declarations.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+
+const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
+
+/** Replaces each `platform.ts` by the `platform.web.ts` next to it. */
+const forOtherPlatforms = {
+  name: 'other-platforms',
+  async resolveId(specifier, importer) {
+    const resolved = importer === undefined ? null : await this.resolve(specifier, importer, { skipSelf: true });
+    if (resolved === null || basename(resolved.id) !== 'platform.ts') return resolved;
+    return { ...resolved, id: resolved.id.replace(/\.ts$/, '.web.ts') };
+  },
+};
+
+await Promise.all(readdirSync(PACKAGES).map(buildPackage));
+writeWrapper('fastify', 'rateLimit');
+
+async function buildPackage(name) {
+  const folder = join(PACKAGES, name);
+  if (!existsSync(join(folder, 'package.json'))) return;
+  const { exports = {}, bin = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const targets = Object.values(exports).filter((target) => typeof target === 'object');
+  const onNode = targets.map((target) => target.require ?? target.default);
+  const elsewhere = targets.flatMap(({ node, default: file }) => (node === undefined ? [] : [file]));
+  const programs = Object.values(bin);
+  if (onNode.length + programs.length === 0) return;
+  rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  await Promise.all([
+    bundle(folder, onNode, { format: 'cjs' }),
+    bundle(folder, elsewhere, { platform: 'neutral', plugins: [forOtherPlatforms] }),
+    bundle(folder, onNode.map(toTypes), { plugins: [dts({ dtsInput: true, tsconfig: false })] }),
+    bundle(folder, programs),
+    ...(name === 'cli' ? [bundle(folder, ['./dist/migrate/transform.cjs'], { format: 'cjs' })] : []),
+    ...(name === 'store-conformance' ? [bundle(folder, ['./dist/explorer/main.js'], { format: 'cjs' })] : []),
+  ]);
+  // The declarations of one module serve both kinds. A compiler finds them by the name of the module.
+  for (const file of elsewhere) writeFileSync(join(folder, toTypes(file)), reexport(file));
+}
+
+function toTypes(file) {
+  return file.replace(/\.(m?)js$/, '.d.$1ts');
+}
+
+function reexport(file) {
+  return `export * from './${basename(file).replace(/\.mjs$/, '.js')}';\n`;
+}
+
+/** Bundles files of `dist`, each from the source or declaration of the same name. */
+async function bundle(folder, files, { format = 'esm', platform = 'node', plugins = [] } = {}) {
+  if (files.length === 0) return;
+  const [, extension] = /((?:\.d)?\.[cm]?[jt]s)$/.exec(files[0]);
+  const nameOf = (file) => file.slice('./dist/'.length, -extension.length);
+  const sourceOf = (file) => (extension === '.d.ts' ? `./types/${nameOf(file)}.d.ts` : `./src/${nameOf(file)}.ts`);
+  // The plugin adds `.ts` to a name that ends in `.d`.
+  const suffix = extension === '.d.ts' ? '.d' : '';
+  await build({
+    ...{ cwd: folder, platform, plugins, external: /^[^./]/, tsconfig: join(folder, 'tsconfig.json') },
+    checks: { bundlerTimings: false },
+    input: Object.fromEntries(files.map((file) => [nameOf(file) + suffix, sourceOf(file)])),
+    output: {
+      ...{
+        dir: join(folder, 'dist'),
+        format,
+        exports: 'named',
+        minify: false,
+        comments: { jsdoc: extension === '.d.ts' },
+      },
+      entryFileNames: `[name]${suffix === '' ? extension : '.ts'}`,
+      chunkFileNames: `[name]${suffix === '' ? extension : '.ts'}`,
+      codeSplitting: { groups: [{ name: `shared${suffix}`, minShareCount: 2 }] },
+      // Plain properties: V8 keeps getters of exports in a slow form, so each use in another package would take longer.
+      externalLiveBindings: false,
+      generatedCode: { symbols: false },
+    },
+  });
+}
+
+/** Writes an ES module that has the default export of a CommonJS module. Without it, Node would make all exports the default one. */
+function writeWrapper(name, byDefault) {
+  const text = `${reexport('index.js')}export { ${byDefault} as default } from './index.js';\n`;
+  for (const extension of ['mjs', 'd.mts']) writeFileSync(join(PACKAGES, name, 'dist', `index.${extension}`), text);
+}
