@@ -11,7 +11,7 @@ const PACKAGES = [
 const ROOMS = {
   core: [
     ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'store', 'engine'],
-    ...['memory', 'failure', 'custom', 'events', 'slots', 'blocks', 'waiting', 'limiter', 'outgoing'],
+    ...['memory', 'failure', 'custom', 'events', 'slots', 'blocks', 'waiting', 'limiter'],
   ],
   http: ['base', 'client', 'warnings', 'headers', 'rejection', 'refunds', 'options', 'gate', 'node', 'web'],
   postgres: ['clients', 'states', 'sql', 'store'],

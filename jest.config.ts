@@ -45,7 +45,9 @@ const config: Config = {
     // Tests run on the sources; what is published is tested as tarballs, by packages.test.ts.
     '^@rollgate/core/store$': '<rootDir>/packages/core/src/store-api.ts',
     '^@rollgate/redis/waiting$': '<rootDir>/packages/redis/src/waiting-api.ts',
-    '^@rollgate/core/outgoing$': '<rootDir>/packages/core/src/outgoing-api.ts',
+    '^@rollgate/calendar/window$': '<rootDir>/packages/calendar/src/window.ts',
+    '^@rollgate/core/limits$': '<rootDir>/packages/core/src/limits-api.ts',
+    '^@rollgate/fetch/outgoing$': '<rootDir>/packages/fetch/src/outgoing.ts',
     '^@rollgate/express/express-rate-limit$': '<rootDir>/packages/express/src/express-rate-limit.ts',
     '^@rollgate/fetch/undici$': '<rootDir>/packages/fetch/src/undici.ts',
     '^@rollgate/nestjs/fastify$': '<rootDir>/packages/nestjs/src/fastify.ts',

@@ -1,14 +1,10 @@
 import type { Duration } from '@rollgate/core';
-import {
-  type Calendar,
-  CalendarWindow,
-  invalidOption,
-  LeasedCalendarWindow,
-  validateOptionNames,
-} from '@rollgate/core/store';
+import { invalidOption, validateOptionNames } from '@rollgate/core/store';
+import { type Calendar, CalendarWindow } from './counted-window.js';
 import { DayCalendar } from './day-calendar.js';
 import { type Anchor, type CalendarPeriod, parseDays } from './days.js';
 import { HourCalendar } from './hour-calendar.js';
+import { LeasedCalendarWindow } from './leased-calendar-window.js';
 import { parseTimeZone } from './time-zone.js';
 
 /** The options of {@link calendarWindow}. */

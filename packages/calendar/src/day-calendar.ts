@@ -1,4 +1,4 @@
-import type { Calendar, Period } from '@rollgate/core/store';
+import type { Calendar, Period } from './counted-window.js';
 import { type Days, firstDay, indexOfDay } from './days.js';
 import { toZoned } from './time-zone.js';
 

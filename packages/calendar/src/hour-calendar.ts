@@ -1,4 +1,4 @@
-import type { Calendar, Period } from '@rollgate/core/store';
+import type { Calendar, Period } from './counted-window.js';
 import { toZoned } from './time-zone.js';
 
 const HOUR_MS = 3600e3;

@@ -1,6 +1,6 @@
 import { concurrency, manualClock, rollingWindow } from '@rollgate/core';
-import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
 import { createStore } from '@rollgate/core/store';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import { calendarWindow } from '../src';

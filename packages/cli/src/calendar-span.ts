@@ -1,5 +1,5 @@
 import { type CalendarWindowOptions, calendarWindow } from '@rollgate/calendar';
-import type { CalendarWindow } from '@rollgate/core/store';
+import type { CalendarWindow } from '@rollgate/calendar/window';
 import { UsageError } from './errors.js';
 import { formatDuration } from './format-duration.js';
 

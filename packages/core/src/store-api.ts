@@ -13,13 +13,8 @@ export { TransactionQueue } from './custom/transaction-queue.js';
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
 export { toDecision } from './decision/to-decision.js';
-export { type ReservingLimit, reports, reservesUnits } from './engine/reserving-limit.js';
+export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';
-export {
-  type Calendar,
-  CalendarWindow,
-  type Period,
-} from './limits/calendar-window.js';
 export {
   type Hit,
   hasLeases,
@@ -27,12 +22,14 @@ export {
   holdsSlots,
   type LeasedLimit,
   type LeasingLimit,
+  type ScriptedLimit,
   type State,
   type Verdict,
 } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory/memory-store.js';
+export { isLimit } from './plan/create-plan.js';
 export {
   type Costs,
   costAt,
@@ -43,7 +40,6 @@ export {
   type SettledCosts,
   settledCost,
 } from './plan/plan.js';
-export { LeasedCalendarWindow } from './slots/leased-calendar-window.js';
 export type { SlotLimit } from './slots/slot-keeper.js';
 export { backendOfTable } from './store/backend-of-table.js';
 export { refundInBackground } from './store/background-refund.js';

@@ -1,6 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { concurrency, type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
-import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { until } from '@rollgate/test-support';
 import { NO_SERVER } from '@rollgate/test-support/free-port';
 import {
@@ -17,6 +16,7 @@ import {
   type WaitEvent,
   xRateLimit,
 } from '../src';
+import { OutgoingLimiter } from '../src/outgoing';
 import { createPatientFetch } from './patient-fetch';
 import { type Answer, TestApi } from './test-api';
 

@@ -2,10 +2,10 @@ import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
-import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { guardStore } from '@rollgate/core/store';
 import { Agent, Client, type Dispatcher, MockAgent, Pool, request, stream } from 'undici';
 import { type CallOptions, type CallRequest, createFetch, type Dialect, github, stripe, type WaitEvent } from '../src';
+import { OutgoingLimiter } from '../src/outgoing';
 import { createInterceptor, type InterceptorOptions } from '../src/undici';
 import { TestApi } from './test-api';
 

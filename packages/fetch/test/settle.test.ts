@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { concurrency, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
-import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import { until } from '@rollgate/test-support';
 import { createFetch, type FetchOptions, openai } from '../src';
+import { OutgoingLimiter } from '../src/outgoing';
 
 const limits = { budget: rollingWindow({ limit: 100, window: '1h' }) };
 let warn: jest.SpyInstance;

@@ -1,4 +1,4 @@
-import { type Calendar, LeasedCalendarWindow } from '@rollgate/core/store';
+import { type Calendar, LeasedCalendarWindow } from '@rollgate/calendar/window';
 import { settle } from '@rollgate/express';
 import { EXPRESSES, limitWith, memory, serve, until } from '@rollgate/host-tests/express-servers';
 

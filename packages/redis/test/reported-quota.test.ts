@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { concurrency, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
-import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { FaultyProxy, RedisCluster, until } from '@rollgate/test-support';

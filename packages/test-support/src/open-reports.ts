@@ -1,5 +1,5 @@
 import { concurrency, type Decision, type ManualClock, rollingWindow, type Store } from '@rollgate/core';
-import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { createRandom } from './random.js';
 
 const lease = '6s';

@@ -8,7 +8,7 @@ import type { CountingStore, Store } from '../store/store.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
 import { decide, type Overdraft, type RulePlace, recordOverdrafts } from './decide.js';
 import { Receipt, type RecordedHit } from './recorded-hit.js';
-import type { ReservingLimit } from './reserving-limit.js';
+import { reservesUnits, type Settlement } from './reserving-limit.js';
 import { type Place, type Returned, type StatePort, toPlaces } from './states.js';
 
 /**
@@ -84,16 +84,22 @@ export class Engine<Sync extends boolean = false> implements Store, CountingStor
 
   /** Replaces the cost of each hit. Only a check takes slots, so a lease gets no further units. */
   #settle(receipt: unknown, toCost: (hit: RecordedHit) => number, isRelease?: boolean): Returned<Sync, void> {
-    const hits = this.hitsOf(receipt).flatMap(
-      (hit) => (hit.rule.limit as Partial<ReservingLimit>).settle?.(hit, toCost(hit), isRelease) ?? hit,
-    );
-    const refunds = hits.filter((hit) => !(toCost(hit) >= hit.cost));
-    const overdrafts = toOverdrafts(hits, (hit) => toCost(hit) - hit.cost);
-    if (refunds.length + overdrafts.length === 0) return undefined as Returned<Sync, void>;
+    const settlements: Settlement[] = [];
+    const refunds: RecordedHit[] = [];
+    const others: RecordedHit[] = [];
+    for (const hit of this.hitsOf(receipt)) {
+      const { limit } = hit.rule;
+      if (!reservesUnits(limit)) (toCost(hit) < hit.cost ? refunds : others).push(hit);
+      else settlements.push(...[limit.settle(hit, toCost(hit), isRelease) ?? []].flat());
+    }
+    const overdrafts = toOverdrafts(others, (hit) => toCost(hit) - hit.cost);
+    const changes = refunds.length + settlements.length;
+    if (changes + overdrafts.length === 0) return undefined as Returned<Sync, void>;
     for (const hit of refunds) hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));
-    const effect = refunds.length > 0 ? 'frees' : 'records';
-    const settled = this.#port.run([...refunds, ...overdrafts], effect, (states) => {
+    const effect = changes > 0 ? 'frees' : 'records';
+    const settled = this.#port.run([...refunds, ...settlements, ...overdrafts], effect, (states) => {
       for (const hit of refunds) hit.refund(states, toCost(hit));
+      for (const settlement of settlements) settlement.run(states);
       recordOverdrafts(states, overdrafts);
     });
     return mapAwaitable(settled, () => {

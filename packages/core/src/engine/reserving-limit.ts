@@ -1,21 +1,34 @@
 import { hasLeases, holdsSlots, type LeasedLimit, type Limit } from '../limits/limit.js';
 import type { RecordedHit } from './recorded-hit.js';
+import type { Place, States } from './states.js';
+
+/** What a settlement, a refund or a release does with the state of a key. */
+export interface Settlement extends Place {
+  /** Changes the states of the operation. It may run again after a conflict in a database. */
+  run(states: States): void;
+}
 
 /** A limit whose checks reserve units until they are settled. */
 export interface ReservingLimit extends LeasedLimit {
   readonly holdsSlots?: false;
-  /** Whether a settlement changes the state even if the check had no cost. */
-  readonly reports?: boolean;
-  /**
-   * Prepares a settlement, a refund or a release of a hit. Returns hits to refund instead of it, or none if there is nothing to
-   * do. Their cost is `NaN`, so that the engine compares it with no other, and leaves all to them.
-   */
-  settle(hit: RecordedHit, cost: number, isRelease?: boolean): readonly RecordedHit[];
+  /** Prepares a settlement, a refund or a release of a hit. Returns `undefined` if there is nothing to do. */
+  settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined;
+}
+
+/**
+ * A limit whose charges and settlements set what a server has reported. They change the state even without a cost, and may free
+ * units.
+ */
+export interface ReportingLimit extends ReservingLimit {
+  /** The reported numbers. */
+  readonly reported: object;
+  /** The limit of checks, which sets no numbers. */
+  readonly quota: Limit;
 }
 
 /** Whether a settlement by this limit changes the state in any case. */
-export function reports(limit: Limit): boolean {
-  return (limit as Partial<ReservingLimit>).reports === true;
+export function hasReport(limit: Limit): limit is ReportingLimit {
+  return (limit as Partial<ReportingLimit>).reported !== undefined;
 }
 
 /** Whether a check of the limit reserves units. */

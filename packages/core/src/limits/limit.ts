@@ -188,10 +188,10 @@ export interface LeasingLimit extends LeasedLimit {
   unusedId(state: State, id: number): number;
 }
 
-/** A limit whose periods follow a calendar, which a server does not know. */
-export interface PeriodicLimit extends Limit {
-  /** Returns the start and the end of the period that contains the time, and the end of the next period. */
-  boundariesAt(micros: number): readonly [startMicros: number, endMicros: number, nextEndMicros: number];
+/** A limit of another package, which a script on a server decides. The name of its algorithm chooses the script. */
+export interface ScriptedLimit extends Limit {
+  /** Returns the settings that the script needs at this time, as it describes them. */
+  settingsAt(nowMicros: number): readonly number[];
 }
 
 /** Whether the limit has a quota, unlike `block`. */

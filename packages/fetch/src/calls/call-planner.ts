@@ -1,7 +1,7 @@
-import type { Reported } from '@rollgate/core/outgoing';
 import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { Reported } from '../outgoing/reported.js';
 import type { Report } from '../reports/read-report.js';
 import { readRoute } from '../reports/read-route.js';
 import { costsOfRefill } from './costs-of-refill.js';

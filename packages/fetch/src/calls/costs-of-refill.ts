@@ -1,5 +1,5 @@
-import type { Reported } from '@rollgate/core/outgoing';
 import type { QuotaReport } from '../dialects/dialect.js';
+import type { Reported } from '../outgoing/reported.js';
 import type { Report } from '../reports/read-report.js';
 import { limitName } from './outgoing-limits.js';
 

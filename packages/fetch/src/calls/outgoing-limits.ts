@@ -1,6 +1,6 @@
 import { block, type Limit } from '@rollgate/core';
-import { reportedQuota } from '@rollgate/core/outgoing';
 import { holdsSlots } from '@rollgate/core/store';
+import { reportedQuota } from '../outgoing/reported-quota.js';
 
 /** What the names of the limits begin with that the user has not passed. */
 export const PREFIX = 'fetch.';

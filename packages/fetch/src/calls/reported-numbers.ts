@@ -1,5 +1,5 @@
-import type { Reported } from '@rollgate/core/outgoing';
 import type { QuotaReport } from '../dialects/dialect.js';
+import type { Reported } from '../outgoing/reported.js';
 
 /**
  * Returns the quota of a route: of several quotas of one unit, the one that allows the fewest calls. The others have names, and

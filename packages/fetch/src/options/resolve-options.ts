@@ -1,5 +1,4 @@
 import { type Clock, MemoryStore } from '@rollgate/core';
-import { OutgoingLimiter } from '@rollgate/core/outgoing';
 import {
   hasMethods,
   invalidOption,
@@ -13,6 +12,7 @@ import { type LimitRecord, OutgoingLimits, PREFIX } from '../calls/outgoing-limi
 import type { Dialect } from '../dialects/dialect.js';
 import { draftHeaders } from '../dialects/draft-headers.js';
 import { xRateLimit } from '../dialects/x-rate-limit.js';
+import { OutgoingLimiter } from '../outgoing/outgoing-limiter.js';
 import type { CallOptions, RetryOptions } from './fetch-options.js';
 
 /** The options of calls, with defaults. */

@@ -1,4 +1,4 @@
-import { hasLeases, holdsSlots, reports, type SettledCosts, settledCost } from '@rollgate/core/store';
+import { hasLeases, hasReport, holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckResult, Operation, SettledHit, SettleOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
@@ -30,7 +30,7 @@ export class StateChanges {
     const hits: SettledHit[] = [];
     for (const hit of receipt.hits) {
       const cost = settledCost(costs, rules[hit.index]!);
-      if (isReservation(receipt, hit) || reports(rules[hit.index]!.limit)) {
+      if (isReservation(receipt, hit) || hasReport(rules[hit.index]!.limit)) {
         hits.push(endReservation(hit, cost ?? hit.cost, 'settled'));
         continue;
       }

@@ -8,15 +8,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import type { ReportedQuota } from '@rollgate/core/outgoing';
-import {
-  type CalendarWindow,
-  isPlainWindow,
-  type LeasedCalendarWindow,
-  type LeasingLimit,
-  reservesUnits,
-  withCode,
-} from '@rollgate/core/store';
+import { isPlainWindow, type LeasingLimit, reservesUnits, type ScriptedLimit, withCode } from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
@@ -62,7 +54,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   'calendar-window': {
     suffix: '/cw',
     dependencies: ['string-state'],
-    settings: (by: CalendarWindow, nowMicros) => [by.limit, by.keepMicros, by.scale, ...by.boundariesAt(nowMicros)],
+    settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   block: {
     suffix: '/b',
@@ -72,22 +64,12 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   'leased-calendar-window': {
     suffix: '/cw',
     dependencies: ['string-state', 'calendar-window', 'renewals'],
-    settings: (by: LeasedCalendarWindow, nowMicros) => [
-      by.limit,
-      by.keepMicros,
-      by.scale,
-      by.leaseMicros,
-      by.refundsUnsettled ? 1 : 0,
-      ...by.boundariesAt(nowMicros),
-    ],
+    settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   'reported-quota': {
     suffix: '/tq3',
     dependencies: ['mul-div', 'string-state', 'renewals', 'reported-state', 'report-numbers'],
-    settings: ({ limit, leaseMicros, maxAgeMicros, retryAfterMicros, reported }: ReportedQuota) => [
-      ...[limit, leaseMicros, maxAgeMicros, retryAfterMicros],
-      ...(reported === undefined ? [] : reportedSettings(reported)),
-    ],
+    settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   concurrency: {
     suffix: '/c',
@@ -95,11 +77,6 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     settings: (by: LeasingLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
   },
 };
-
-function reportedSettings(by: NonNullable<ReportedQuota['reported']>): readonly number[] {
-  const { kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed } = by;
-  return [kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed];
-}
 
 const NAMES = Object.keys(ALGORITHMS);
 

@@ -1,14 +1,14 @@
 import type { Awaitable, Clock, CountingStore, Decision, Store } from '@rollgate/core';
-import type { ReportedQuota } from '@rollgate/core/outgoing';
 import {
   type Costs,
   type CounterAlgorithm,
   foreignDecision,
   guardStore,
+  hasReport,
   type Keys,
   type Plan,
+  type ReportingLimit,
   readMicros,
-  reports,
   type SettledCosts,
   type StoreConnection,
   type StoreWaiting,
@@ -131,7 +131,7 @@ export class RedisStore implements Store, CountingStore {
   /** Implements {@link Store.charge}. */
   async charge(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
     const charged = this.#changes.charge(this.#toInput(plan, keys, costs));
-    if (plan.rules.some(({ limit }) => reports(limit))) this.#wakeReported(plan, keys);
+    if (plan.rules.some(({ limit }) => hasReport(limit))) this.#wakeReported(plan, keys);
     const { limitDecisions } = await charged;
     return toDecision(plan.rules, limitDecisions, undefined);
   }
@@ -192,7 +192,7 @@ export class RedisStore implements Store, CountingStore {
   /** Grants the turns of units that reported numbers have freed. All limits of such a charge are those of servers. */
   #wakeReported(plan: Plan, keys: Keys): void {
     if (this.#queues === undefined) return;
-    const rules = plan.rules.map((rule) => ({ ...rule, limit: (rule.limit as ReportedQuota).quota! }));
+    const rules = plan.rules.map((rule) => ({ ...rule, limit: (rule.limit as ReportingLimit).quota }));
     const encodedPlan = this.#plans.encode({ ...plan, rules });
     this.#queues.wake(encodedPlan, encodedPlan.buildKeys(keys), 1);
   }

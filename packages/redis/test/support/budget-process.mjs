@@ -3,7 +3,7 @@
 // reply, it adds the units to the ledger of those that are recorded.
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiter } from '@rollgate/core';
-import { LeasedCalendarWindow } from '@rollgate/core/store';
+import { LeasedCalendarWindow } from '@rollgate/calendar/window';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 

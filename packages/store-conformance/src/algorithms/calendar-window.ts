@@ -1,4 +1,4 @@
-import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/core/store';
+import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/calendar/window';
 import fc from 'fast-check';
 import { leasingVector, vector } from '../vector.js';
 import { assertAtMost, unitsOf } from './admissions.js';

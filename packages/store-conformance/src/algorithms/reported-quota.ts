@@ -1,4 +1,4 @@
-import { type ReportedQuota, reportedQuota } from '@rollgate/core/outgoing';
+import { type ReportedQuota, reportedQuota } from '@rollgate/fetch/outgoing';
 import fc from 'fast-check';
 import { findFirstTime } from '../find-first-time.js';
 import { leasingVector, type VectorVerdict, vector } from '../vector.js';

@@ -1,5 +1,4 @@
-import type { State, Usage, Verdict } from '../limits/limit.js';
-import { newestIdOf, usedUnits } from './lease-list.js';
+import { leases, type State, type Usage, type Verdict } from '@rollgate/core/limits';
 import {
   blockedUntil,
   costWithin,
@@ -25,7 +24,7 @@ interface Settings {
 /** Decides on a call of this cost. */
 export function fillVerdict(state: State, nowMicros: number, cost: number, settings: Settings, verdict: Verdict): void {
   const calls = openCallsOf(state);
-  const open = usedUnits(calls, nowMicros);
+  const open = leases.usedUnits(calls, nowMicros);
   // The wait by the numbers alone, and the wait if all calls stay open until their leases end.
   const isNever = nowMicros < forgottenMicros(state) && isAboveLimit(state, cost);
   const reportedTime = isNever
@@ -40,14 +39,14 @@ export function fillVerdict(state: State, nowMicros: number, cost: number, setti
     : reportedWait;
   verdict.reason = 'limit';
   verdict.delayMicros = 0;
-  verdict.atMicros = Math.max(1, nowMicros, newestIdOf(calls) + 1);
+  verdict.atMicros = Math.max(1, nowMicros, leases.newestIdOf(calls) + 1);
   fillFigures(state, nowMicros, open, settings, verdict);
 }
 
 /** The units that the server has counted, and those of open calls. */
 export function usageOf(state: State, nowMicros: number): Usage {
   const spent = isKnown(state) ? limitOf(state) - unitsAt(state, nowMicros) : 0;
-  return { spent, reserved: usedUnits(openCallsOf(state), nowMicros) };
+  return { spent, reserved: leases.usedUnits(openCallsOf(state), nowMicros) };
 }
 
 /** When a call of this cost may start if so many units are open. */

@@ -1,15 +1,14 @@
-import type { Limit } from '../limits/limit.js';
-import { unitsFromZero } from '../plan/resolve-costs.js';
-import type { ReportedNumbers } from '../slots/report-numbers.js';
-import { NOTHING, REFILL, WINDOW } from '../slots/reported-state.js';
-import { MAX_DURATION_MS } from '../validation/duration.js';
+import type { Limit } from '@rollgate/core';
+import { MAX_DURATION_MS, unitsFromZero } from '@rollgate/core/limits';
 import {
   invalidNumber,
   invalidOption,
   validateOneOf,
   validateOptionNames,
   validatePositiveInteger,
-} from '../validation/validate.js';
+} from '@rollgate/core/store';
+import type { ReportedNumbers } from './report-numbers.js';
+import { NOTHING, REFILL, WINDOW } from './reported-state.js';
 
 /** What a server has reported of one quota. Times are milliseconds from now, and may have fractions. */
 export interface Reported {

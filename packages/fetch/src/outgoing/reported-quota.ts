@@ -1,16 +1,25 @@
-import type { RecordedHit } from '../engine/recorded-hit.js';
-import type { ReservingLimit } from '../engine/reserving-limit.js';
-import type { Hit, State, Usage, Verdict } from '../limits/limit.js';
-import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
-import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import * as leases from './lease-list.js';
+import type { Duration } from '@rollgate/core';
+import {
+  type Hit,
+  leases,
+  parseDuration,
+  parseInterval,
+  type RecordedHit,
+  type ReservingLimit,
+  type ScriptedLimit,
+  type Settlement,
+  SlotKeeper,
+  type SlotLimit,
+  type State,
+  settleReservation,
+  type Usage,
+  type Verdict,
+} from '@rollgate/core/limits';
+import { validateOptionNames, validatePositiveInteger } from '@rollgate/core/store';
 import { type ReportedCall, type ReportedNumbers, reportNumbers } from './report-numbers.js';
-import { ReportSettlement } from './report-settlement.js';
 import * as server from './reported-state.js';
 import { openCallsOf } from './reported-state.js';
 import { fillVerdict, usageOf } from './reported-verdict.js';
-import { ReservationSettlement } from './reservation-settlement.js';
-import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
 
 /** The options of {@link reportedQuota}. */
 export interface ReportedQuotaOptions {
@@ -56,7 +65,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
- * import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
+ * import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
  *
  * const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s' }) });
  * const first = await limiter.check('api');
@@ -78,7 +87,7 @@ export function reportedQuota(options: ReportedQuotaOptions): ReportedQuota {
 type Settings = Pick<ReportedQuota, 'leaseMicros' | 'limit' | 'maxAgeMicros' | 'retryAfterMicros'>;
 
 /** See {@link reportedQuota}. Immutable. */
-export class ReportedQuota implements ReservingLimit, SlotLimit {
+export class ReportedQuota implements ReservingLimit, ScriptedLimit, SlotLimit {
   readonly algorithm = 'reported-quota';
   /** The version of the layout of its states in a database. */
   readonly layoutVersion = 3;
@@ -98,7 +107,6 @@ export class ReportedQuota implements ReservingLimit, SlotLimit {
   readonly stateSize = server.LEASES_START + leases.SIZE_FOR_ONE;
   /** The numbers that a charge or a settlement by this limit sets. Without them, they count units. */
   readonly reported: ReportedNumbers | undefined;
-  readonly reports: boolean;
   /** The limit that sets no numbers, if this one does. */
   readonly quota: ReportedQuota | undefined;
 
@@ -114,7 +122,6 @@ export class ReportedQuota implements ReservingLimit, SlotLimit {
     this.windowMicros = leaseMicros;
     this.keepMicros = Math.max(leaseMicros, maxAgeMicros);
     this.reported = reported;
-    this.reports = reported !== undefined;
     this.quota = quota;
     Object.freeze(this);
   }
@@ -174,18 +181,33 @@ export class ReportedQuota implements ReservingLimit, SlotLimit {
   }
 
   /** Implements {@link ReservingLimit.settle}. */
-  settle(hit: RecordedHit, cost: number, isRelease?: boolean): readonly RecordedHit[] {
-    if (isRelease && hit.wantedCost === 0) return [];
+  settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined {
+    if (isRelease && hit.wantedCost === 0) return undefined;
     const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
     const settlement =
       this.reported === undefined
-        ? new ReservationSettlement(hit, cost, (state, nowMicros) =>
+        ? settleReservation(hit, cost, (state, nowMicros) =>
             this.close(state, nowMicros, hit) || !isSpent ? cost : Math.max(0, cost - hit.cost),
           )
-        : new ReportSettlement(hit, this, this.reported);
+        : this.#settleByReport(hit, this.reported);
     hit.wantedCost = 0;
     if (isRelease) hit.isSpent = true;
-    return [settlement];
+    return settlement;
+  }
+
+  /** Closes a call, and sets the numbers of its response. */
+  #settleByReport(hit: RecordedHit, reported: ReportedNumbers): Settlement {
+    const { rule, key, life, recordedMicros, cost } = hit;
+    return {
+      rule,
+      key,
+      run: (states) => {
+        const state = states.find(rule, key) ?? states.create(rule, key);
+        if (state.life === life) this.close(state, states.nowMicros, hit);
+        this.report(state, reported, states.nowMicros, { sentMicros: recordedMicros, cost });
+        states.save(state, this);
+      },
+    };
   }
 
   /** Closes a call. Returns whether it was open. */
@@ -214,6 +236,15 @@ export class ReportedQuota implements ReservingLimit, SlotLimit {
     if (!leases.hasId(calls, index, atMicros) || leases.untilOf(calls, index) <= nowMicros) return false;
     leases.extend(calls, index, nowMicros, this.leaseMicros);
     return true;
+  }
+
+  /** Implements {@link ScriptedLimit.settingsAt}. */
+  settingsAt(): readonly number[] {
+    const settings = [this.limit, this.leaseMicros, this.maxAgeMicros, this.retryAfterMicros];
+    if (this.reported === undefined) return settings;
+    const { kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed } =
+      this.reported;
+    return [...settings, kind, remaining, limit, resetMicros, windowMicros, blockMicros, ageMicros, reserve, needed];
   }
 
   /** Returns the units that the server has counted, and those of open calls. */

@@ -1,5 +1,4 @@
-import type { State } from '../limits/limit.js';
-import { mulDiv, mulDivUp } from '../limits/mul-div.js';
+import { mulDiv, mulDivUp, type State } from '@rollgate/core/limits';
 import {
   AT,
   BLOCKED,

@@ -1,17 +1,16 @@
-import type { Decision } from '../decision/decision.js';
-import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
-import type { SomeKeysOn } from '../limiter/call-types.js';
-import { RateLimiter } from '../limiter/rate-limiter.js';
-import type { CheckOptions, RateLimiterOptions } from '../limiter/rate-limiter-options.js';
-import { MemoryStore } from '../memory/memory-store.js';
-import { isLimit, type Limits, type NameOf, resolveKeys, selectLimits } from '../plan/create-plan.js';
-import { Plans } from '../plan/plans.js';
-import type { Cost } from '../plan/resolve-costs.js';
-import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
-import type { Store } from '../store/store.js';
-import { invalidOption, validateBoolean, validateOptionNames } from '../validation/validate.js';
-import { reportDecision, toReportingLimits } from './report.js';
+import {
+  type CheckOptions,
+  type Cost,
+  type Decision,
+  type Limits,
+  type NameOf,
+  RateLimiter,
+  type RateLimiterOptions,
+} from '@rollgate/core';
+import { isDecision, type SomeKeysOn, settleByLimits } from '@rollgate/core/limits';
+import { invalidOption, isLimit, validateBoolean, validateOptionNames } from '@rollgate/core/store';
 import { isReportable, type Reported } from './reported.js';
+import { isEmpty, toReportingLimits } from './reporting-limits.js';
 
 /** The options of {@link OutgoingLimiter.report}. */
 export interface ReportOptions<Name extends string = string> {
@@ -51,7 +50,7 @@ export interface ReportOptions<Name extends string = string> {
  * @example
  * ```ts
  * import { rollingWindow } from '@rollgate/core';
- * import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
+ * import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
  *
  * const limiter = new OutgoingLimiter({
  *   limits: { own: rollingWindow({ limit: 100, window: '1m' }), api: reportedQuota({ lease: '30s' }) },
@@ -63,16 +62,11 @@ export interface ReportOptions<Name extends string = string> {
  * ```
  */
 export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<Given> {
-  readonly #plans: Plans;
-  readonly #store: Store;
-  readonly #ownsStore: boolean;
+  readonly #limits: Limits | null;
 
   constructor(options: RateLimiterOptions<Given>) {
-    const store: Store = options?.store ?? new MemoryStore();
-    super({ ...options, store });
-    this.#plans = new Plans(options.prefix ?? 'rollgate', options.limits, (plan) => plan);
-    this.#store = store;
-    this.#ownsStore = options.store === undefined;
+    super(options);
+    this.#limits = options.limits;
   }
 
   /**
@@ -103,7 +97,7 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
   async report(subject: unknown, options: ReportOptions & Pick<CheckOptions, 'limits'>): Promise<void> {
     validateOptionNames('report', options, ['reported', 'cost', 'keepOpen', 'ageMs', 'limits']);
     const { reported = {}, cost = {}, keepOpen = false, ageMs, limits } = options;
-    if (readReceipt(subject) === NO_DECISION) {
+    if (!isDecision(subject)) {
       for (const name of ['cost', 'keepOpen'] as const) {
         const value = options[name];
         if (value !== undefined) throw invalidOption(name, 'absent, because a key closes no call', value);
@@ -113,28 +107,23 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
     }
     if (ageMs !== undefined) throw invalidOption('ageMs', 'absent, because the decision knows it', ageMs);
     validateBoolean('keepOpen', keepOpen);
-    await reportDecision(subject as Decision, { reported, cost, keepOpen });
+    await settleByLimits(subject, { cost, keepOpen }, (rules) =>
+      keepOpen && isEmpty(reported) ? {} : toReportingLimits(rules, reported, 0),
+    );
   }
 
-  /** Like `close` of a `RateLimiter`. */
-  override async close(): Promise<void> {
-    await super.close();
-    if (this.#ownsStore) await this.#store.close?.();
-  }
-
-  async #reportKey(key: unknown, reported: object, ageMs: number, limits: Limits | undefined): Promise<void> {
-    const plan = selectLimits(this.#plans.of({ limits }), key);
-    const rules = typeof key === 'string' ? plan.rules.filter(({ limit }) => isReportable(limit)) : plan.rules;
-    const reportingLimits = toReportingLimits(rules, reported, ageMs);
-    const names = Object.keys(reportingLimits);
+  async #reportKey(key: unknown, reported: object, ageMs: number, limits = this.#limits): Promise<void> {
+    const named = isLimit(limits) ? { default: limits } : (limits ?? {});
+    const keys = typeof key === 'object' && key !== null ? (key as Readonly<Record<string, string>>) : undefined;
+    const isKnown = limits !== null && Object.keys(keys ?? {}).every((name) => Object.hasOwn(named, name));
+    // A charge rejects other names.
+    if (!isKnown) return void (await this.charge(key as never, { limits: (limits ?? undefined) as never }));
+    const rules = Object.entries(named).map(([name, limit]) => ({ name, limit }));
+    const asked = rules.filter(({ name, limit }) => (keys ? Object.hasOwn(keys, name) : isReportable(limit)));
+    const reporting = toReportingLimits(asked, reported, ageMs);
+    const names = Object.keys(reporting);
     if (names.length === 0) return;
-    const reportingPlan = { ...plan, rules: plan.rules.filter(({ name }) => names.includes(name)) };
-    const ownKey = typeof key === 'string' ? key : Object.fromEntries(names.map((name) => [name, (key as Keys)[name]]));
-    await this.charge(ownKey as never, {
-      limits: (isLimit(limits) ? reportingLimits['default'] : reportingLimits) as never,
-    });
-    wakeWaiters(this.#store, () => namesOf(this.#store, reportingPlan, resolveKeys(reportingPlan, ownKey)));
+    const ownKey = keys ? Object.fromEntries(names.map((name) => [name, keys[name]])) : key;
+    await this.charge(ownKey as never, { limits: (isLimit(limits) ? reporting['default'] : reporting) as never });
   }
 }
-
-type Keys = Readonly<Record<string, string>>;

@@ -1,5 +1,20 @@
-import type { RecordedHit } from '../engine/recorded-hit.js';
-import type { ReservingLimit } from '../engine/reserving-limit.js';
+import type { Duration } from '@rollgate/core';
+import {
+  type Hit,
+  leases,
+  parseInterval,
+  type RecordedHit,
+  type ReservingLimit,
+  type Settlement,
+  SlotKeeper,
+  type SlotLimit,
+  type State,
+  StatePart,
+  settleReservation,
+  type Usage,
+  type Verdict,
+} from '@rollgate/core/limits';
+import { validateOneOf } from '@rollgate/core/store';
 import {
   CalendarWindow,
   type CalendarWindowSettings,
@@ -7,14 +22,7 @@ import {
   END,
   RESERVATIONS_START,
   SCALE,
-} from '../limits/calendar-window.js';
-import type { Hit, State, Usage, Verdict } from '../limits/limit.js';
-import { type Duration, parseInterval } from '../validation/duration.js';
-import { validateOneOf } from '../validation/validate.js';
-import * as leases from './lease-list.js';
-import { ReservationSettlement } from './reservation-settlement.js';
-import { createReservations, reservationsOf } from './reservations.js';
-import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
+} from './counted-window.js';
 
 /** What becomes of a reservation whose lease ends without a settlement. */
 export type Unsettled = 'refund' | 'charge';
@@ -91,15 +99,15 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
   }
 
   /** Implements {@link ReservingLimit.settle}. A release ends only reservations that are not settled. */
-  settle(hit: RecordedHit, cost: number, isRelease?: boolean): readonly RecordedHit[] {
-    if (isRelease && hit.wantedCost === 0) return [];
+  settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined {
+    if (isRelease && hit.wantedCost === 0) return undefined;
     const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
-    const settlement = new ReservationSettlement(hit, cost, (state, nowMicros) =>
+    const settlement = settleReservation(hit, cost, (state, nowMicros) =>
       this.#settleIn(state, nowMicros, hit, cost, isSpent),
     );
     hit.wantedCost = 0;
     if (isRelease) hit.isSpent = true;
-    return [settlement];
+    return settlement;
   }
 
   /** Replaces what a check has reserved. Returns the units that are still to be recorded. */
@@ -133,6 +141,16 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     return { spent: Math.max(0, used - reserved - leases.expiredUnits(list, nowMicros)), reserved };
   }
 
+  override settingsAt(nowMicros: number): readonly number[] {
+    const [limit, keepMicros, scale, ...boundaries] = super.settingsAt(nowMicros) as [
+      number,
+      number,
+      number,
+      ...number[],
+    ];
+    return [limit, keepMicros, scale, this.leaseMicros, this.refundsUnsettled ? 1 : 0, ...boundaries];
+  }
+
   #extend(list: State, index: number, nowMicros: number): void {
     leases.extend(list, index, nowMicros, this.leaseMicros);
     if (!this.refundsUnsettled) leases.markPermanent(list, index);
@@ -149,4 +167,18 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     numbers[start + END] = -Infinity;
     numbers[start + SCALE] = 0;
   }
+}
+
+/** Returns the reservations of a state, if it has ever had one. */
+function reservationsOf(state: State): StatePart | undefined {
+  const list = new StatePart(state, RESERVATIONS_START);
+  return list.numbers[list.start + leases.NEWEST_ID] === 0 ? undefined : list;
+}
+
+/** Adds an empty list to a state. */
+function createReservations(state: State): StatePart {
+  const list = new StatePart(state, RESERVATIONS_START);
+  if (list.size < leases.SIZE_FOR_ONE) list.resize(leases.SIZE_FOR_ONE);
+  leases.clear(list);
+  return list;
 }

@@ -1,6 +1,6 @@
 import { MemoryStore, manualClock } from '@rollgate/core';
-import { OutgoingLimiter, type Reported, reportedQuota } from '@rollgate/core/outgoing';
 import { effort } from '@rollgate/test-support/effort';
+import { OutgoingLimiter, type Reported, reportedQuota } from '../src/outgoing';
 
 /** An API that limits its clients, in virtual time. */
 interface Remote {

@@ -8,12 +8,12 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { OutgoingLimiter, reportedQuota } from '@rollgate/core/outgoing';
 import { createStore, takeReceipt } from '@rollgate/core/store';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { compareOpenReports } from '@rollgate/test-support/open-reports';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { OutgoingLimiter, reportedQuota } from '../src/outgoing';
 
 const api = reportedQuota({ lease: '30s', retryAfter: '1s' });
 const window = { remaining: 3, limit: 5, resetMs: 10_000 };
@@ -482,5 +482,5 @@ test('report needs a limit of a reported quota, and its keys name such limits', 
   );
   const open = both.report('token', { reported: window, keepOpen: true } as never);
   await expect(open).rejects.toThrow('Expected `keepOpen` to be absent');
-  expect(() => new OutgoingLimiter(undefined as unknown as RateLimiterOptions)).toThrow('limits');
+  expect(() => new OutgoingLimiter(undefined as unknown as RateLimiterOptions)).toThrow('to be an object');
 });

@@ -1,7 +1,4 @@
-import type { State } from '../limits/limit.js';
-import { mulDiv, mulDivUp } from '../limits/mul-div.js';
-import { endOf } from './lease-list.js';
-import { StatePart } from './state-part.js';
+import { leases, mulDiv, mulDivUp, type State, StatePart } from '@rollgate/core/limits';
 
 // What a key of a reported quota knows of the server's numbers. All times are microseconds by the store's clock.
 
@@ -84,7 +81,7 @@ export function openCallsOf(state: State): StatePart {
 
 /** When the key is like a new one: its numbers no longer matter, and no call is open. */
 export function expiresMicros(state: State): number {
-  return Math.max(forgottenMicros(state), endOf(openCallsOf(state)));
+  return Math.max(forgottenMicros(state), leases.endOf(openCallsOf(state)));
 }
 
 /** Whether a correct clock could have written numbers that matter so late. */

@@ -1,6 +1,14 @@
-import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, PeriodicLimit, State, Usage, Verdict } from './limit.js';
+import {
+  type Hit,
+  isWithinScale,
+  type Scale,
+  type ScriptedLimit,
+  type State,
+  scaleOf,
+  type Usage,
+  type Verdict,
+} from '@rollgate/core/limits';
+import { validateOptionNames, validatePositiveInteger } from '@rollgate/core/store';
 
 /** One period of a calendar. Both times are whole milliseconds, in microseconds. */
 export interface Period {
@@ -50,7 +58,7 @@ export const RESERVATIONS_START = NEWEST_RESERVATION;
  * key has one quota in each period of each calendar, whichever calendars its checks use. A rejection records nothing, so
  * it never prolongs a period.
  */
-export class CalendarWindow implements PeriodicLimit {
+export class CalendarWindow implements ScriptedLimit {
   readonly algorithm = 'calendar-window';
   readonly limit: number;
   readonly countRejected = false;
@@ -124,9 +132,10 @@ export class CalendarWindow implements PeriodicLimit {
     numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! + kept - cost);
   }
 
-  /** Implements {@link PeriodicLimit.boundariesAt}. */
-  boundariesAt(micros: number): [startMicros: number, endMicros: number, nextEndMicros: number] {
-    const { startMicros, endMicros } = this.calendar.periodAt(micros);
-    return [startMicros, endMicros, this.calendar.periodAt(endMicros).endMicros];
+  /** Implements {@link ScriptedLimit.settingsAt}. The last three are the start and the end of the period, and the end of the next. */
+  settingsAt(nowMicros: number): readonly number[] {
+    const { startMicros, endMicros } = this.calendar.periodAt(nowMicros);
+    const nextEndMicros = this.calendar.periodAt(endMicros).endMicros;
+    return [this.limit, this.keepMicros, this.scale, startMicros, endMicros, nextEndMicros];
   }
 }

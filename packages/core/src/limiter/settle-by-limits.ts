@@ -1,0 +1,119 @@
+import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import type { Decision } from '../decision/decision.js';
+import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
+import { Receipt, RecordedHit } from '../engine/recorded-hit.js';
+import { FallbackReceipt } from '../failure/decide-by-policy.js';
+import { receiptPart } from '../failure/receipt-part.js';
+import { hasLeases, holdsSlots, type Limit } from '../limits/limit.js';
+import { type Keys, type Plan, type Rule, type SettledCosts, settledCost } from '../plan/plan.js';
+import { HeldSlots } from '../slots/held-slots.js';
+import type { LimitedReceipt } from '../store/limited-receipt.js';
+import { wakeWaiters } from '../store/quota-waiters.js';
+import type { Store } from '../store/store.js';
+import { withCode } from '../validation/error-codes.js';
+import { unsupported } from '../validation/unsupported.js';
+import { hasMethods, invalidOption } from '../validation/validate.js';
+import { resolveSettledCosts, settleDecision } from './settlement.js';
+
+/** Limits by the names of those that they replace. */
+export type OtherLimits = Readonly<Record<string, Limit>>;
+
+/** Whether a value is a decision, even one that records nothing, and not a key. */
+export function isDecision(value: unknown): value is Decision {
+  return readReceipt(value) !== NO_DECISION;
+}
+
+/**
+ * Settles the check of a decision with leases. Other limits replace those of the check, and their settlements change its states. Does
+ * nothing if the check was rejected or settled before.
+ *
+ * @param keepOpen Whether limits stay as they are that have neither another limit nor a cost, for a later settlement.
+ * @param toLimits Returns the other limits. It gets no rules if the check has no leases.
+ */
+export function settleByLimits(
+  decision: Decision,
+  { cost, keepOpen }: { cost: unknown; keepOpen: boolean },
+  toLimits: (rules: readonly Rule[]) => OtherLimits,
+): Awaitable<void> {
+  const held = readReceipt(decision);
+  if (held === undefined) return undefined; // A rejected check has taken no lease, and neither has a policy.
+  const limits = toLimits(held instanceof HeldSlots ? held.check.plan.rules : []);
+  if (!(held instanceof HeldSlots)) {
+    throw withCode('ERR_ROLLGATE_INVALID_OPTION', invalidOption('decision', 'that of a check with leases', decision));
+  }
+  const store = settlingStore(held.store, limits);
+  if (!keepOpen) return settleDecision(store, decision, { cost });
+  const costs = resolveSettledCosts(decision, { cost });
+  const isClosed = (rule: Rule) => {
+    const settled = settledCost(costs, rule);
+    // Slots that cost something stay taken until a release, which the rest of the receipt needs to find them.
+    return Object.hasOwn(limits, rule.name) || settled === 0 || (settled !== undefined && !holdsSlots(rule.limit));
+  };
+  if (held.openRules.every(isClosed)) return settleDecision(store, decision, { cost });
+  return settlePart(store, held, costs, isClosed);
+}
+
+/** Settles a check in some of its limits. What it recorded in the others stays, for a later settlement, refund or release. */
+function settlePart(
+  store: Store,
+  held: HeldSlots,
+  costs: SettledCosts,
+  isSettled: (rule: Rule) => boolean,
+): Awaitable<void> {
+  const { openRules } = held;
+  const left = openRules.filter((rule) => !isSettled(rule));
+  if (held.isSettled || left.length === openRules.length) return undefined;
+  const part = partOf(held, openRules.filter(isSettled));
+  const rest = partOf(held, left);
+  const settled = store.settle!(part, costs);
+  held.receipt = rest;
+  held.openRules = left;
+  if (!left.some(({ limit }) => hasLeases(limit))) held.renewer?.delete(held);
+  return mapAwaitable(settled, () => wakeWaiters(store, () => store.namesOfReceipt?.(part)));
+}
+
+/** The message for receipts that cannot be divided. */
+const INDIVISIBLE =
+  'Expected the receipts of the store to have the method `only`, which `keepOpen` needs, got one without it';
+
+function partOf({ receipt }: HeldSlots, rules: readonly Rule[]): unknown {
+  const names = rules.map(({ name }) => name);
+  const part = receiptPart(receipt, names);
+  if (part === undefined) throw withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(INDIVISIBLE));
+  return part;
+}
+
+/** A store whose settlements use these limits. */
+function settlingStore(store: Store, limits: OtherLimits): Store {
+  const own = {
+    backend: store.backend ?? store,
+    namesOf: store.namesOf && ((plan: Plan, keys: Keys) => store.namesOf!(plan, keys)),
+    namesOfReceipt: store.namesOfReceipt && ((receipt: unknown) => store.namesOfReceipt!(receipt)),
+    settle:
+      store.settle && ((receipt: unknown, costs: SettledCosts) => store.settle!(withLimits(receipt, limits), costs)),
+  };
+  return own as unknown as Store;
+}
+
+/** Returns a receipt whose settlement uses these limits instead of those of the check. */
+function withLimits(receipt: unknown, limits: OtherLimits): unknown {
+  if (receipt instanceof FallbackReceipt) return new FallbackReceipt(withLimits(receipt.receipt, limits));
+  if (receipt instanceof Receipt) {
+    return new Receipt(
+      receipt.owner,
+      receipt.hits.map((hit) => withLimit(hit, limits[hit.rule.name])),
+    );
+  }
+  if (hasMethods(receipt, ['withLimits'])) return (receipt as LimitedReceipt).withLimits(limits);
+  throw unsupported('report');
+}
+
+function withLimit(hit: RecordedHit, limit: Limit | undefined): RecordedHit {
+  if (limit === undefined) return hit;
+  const { rule, key, life, atMicros, recordedMicros, cost } = hit;
+  const copy = new RecordedHit({ ...rule, limit }, key, life, atMicros, recordedMicros, cost);
+  if (hit.isSpent) copy.isSpent = true;
+  copy.wantedCost = hit.wantedCost;
+  hit.wantedCost = 0; // Only the copy is settled, and a closed call is not renewed.
+  return copy;
+}
