@@ -1,13 +1,13 @@
 import type { Duration } from '@rollgate/core';
 import {
   type Hit,
+  type LeaseKeepingLimit,
   leases,
   parseInterval,
   type RecordedHit,
   type ReservingLimit,
   type Settlement,
   SlotKeeper,
-  type SlotLimit,
   type State,
   StatePart,
   settleReservation,
@@ -46,8 +46,9 @@ export interface LeasedCalendarWindowSettings extends CalendarWindowSettings {
  * The count of the period contains all reserved units. A list of leases behind the numbers of the calendar window says which
  * ones they are. So a calendar window without leases can use the same state, and takes reserved units for spent ones.
  */
-export class LeasedCalendarWindow extends CalendarWindow implements ReservingLimit, SlotLimit {
+export class LeasedCalendarWindow extends CalendarWindow implements ReservingLimit, LeaseKeepingLimit {
   override readonly stateSize = RESERVATIONS_START + leases.SIZE_FOR_ONE;
+  readonly onLateReply = 'keep';
   /** How long a reservation lasts without a renewal, in microseconds. */
   readonly leaseMicros: number;
   /** Whether the units of a reservation come back when its lease ends. */
@@ -61,7 +62,7 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
   }
 
   /** Creates what keeps the reservations that the checks of a limiter make. */
-  createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
+  createSlotKeeper(...owner: Parameters<LeaseKeepingLimit['createSlotKeeper']>): SlotKeeper {
     return new SlotKeeper(...owner);
   }
 

@@ -24,8 +24,9 @@ export type { Key, Limits, LimitsFrom, MissingNameOf, NameOf, SomeKeys } from '.
 export type { Cost } from './plan/resolve-costs.js';
 export { type Concurrency, type ConcurrencyOptions, concurrency } from './slots/concurrency.js';
 export type { RefundFailure } from './store/background-refund.js';
+export type { CountingStore } from './store/capabilities.js';
 export type { OnStoreError } from './store/on-store-error.js';
-export type { CountingStore, Store } from './store/store.js';
+export type { Store } from './store/store.js';
 export { type Clock, monotonicClock } from './time/clock.js';
 export { type ManualClock, manualClock } from './time/manual-clock.js';
 export type { Duration } from './validation/duration.js';

@@ -16,16 +16,17 @@ export { toDecision } from './decision/to-decision.js';
 export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';
 export {
-  type Hit,
+  canDelay,
   hasLeases,
-  hasQuota,
   holdsSlots,
+  isMetered,
   type LeasedLimit,
-  type LeasingLimit,
+  type MeteredLimit,
+  onlyTests,
   type ScriptedLimit,
-  type State,
-  type Verdict,
-} from './limits/limit.js';
+  type SlotLimit,
+} from './limits/capabilities.js';
+export { type Hit, hasQuota, type State, type Verdict } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory/memory-store.js';
@@ -40,12 +41,22 @@ export {
   type SettledCosts,
   settledCost,
 } from './plan/plan.js';
-export type { SlotLimit } from './slots/slot-keeper.js';
+export type { LeaseKeepingLimit } from './slots/slot-keeper.js';
 export { backendOfTable } from './store/backend-of-table.js';
 export { refundInBackground } from './store/background-refund.js';
+export type {
+  ClockedStore,
+  ClosableStore,
+  NamingStore,
+  RenewingStore,
+  SettlingStore,
+  SlotStore,
+  StoreConnection,
+  WaitingStore,
+} from './store/capabilities.js';
 export { foreignDecision } from './store/foreign-decision.js';
 export type { LimitedReceipt } from './store/limited-receipt.js';
-export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js';
+export type { FailingStore, GuardedStore, StoreGuard } from './store/store.js';
 export type { StoreGrant, StoreWait, StoreWaiting } from './store/store-waiting.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { readMicros } from './time/clock.js';

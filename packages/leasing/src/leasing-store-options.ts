@@ -4,6 +4,7 @@ import {
   invalidNumber,
   invalidOption,
   parseDuration,
+  type SettlingStore,
   validateOptionNames,
   validatePositiveInteger,
 } from '@rollgate/core/store';
@@ -53,7 +54,7 @@ export interface ResolvedOptions {
 }
 
 /** A store with the operations that leases need. */
-export type CompleteStore = Store & Required<Pick<Store, 'settle' | 'charge'>>;
+export type CompleteStore = Store & SettlingStore;
 
 /** A shorter lease would end before most stores reply. */
 export const MIN_LEASE_MS = 5;

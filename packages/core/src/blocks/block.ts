@@ -1,3 +1,4 @@
+import type { ClosingLimit } from '../limits/capabilities.js';
 import type { State, Verdict } from '../limits/limit.js';
 import { selectLimits } from '../plan/create-plan.js';
 import type { Plan, Rule } from '../plan/plan.js';
@@ -41,7 +42,7 @@ export function block(): Block {
 }
 
 /** See {@link block}. Immutable. */
-export class Block implements BlockingLimit {
+export class Block implements BlockingLimit, ClosingLimit {
   readonly algorithm = 'block';
   /** `Infinity`, because a block has no quota. */
   readonly limit: number = Infinity;

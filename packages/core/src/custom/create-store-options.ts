@@ -1,5 +1,5 @@
 import type { Awaitable } from '../base/awaitable.js';
-import type { StoreConnection } from '../store/store.js';
+import type { StoreConnection } from '../store/capabilities.js';
 import type { Clock } from '../time/clock.js';
 import type { StoredNumbers } from './stored-state.js';
 

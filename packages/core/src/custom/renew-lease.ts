@@ -1,6 +1,6 @@
 import type { RecordedHit } from '../engine/recorded-hit.js';
 import type { States } from '../engine/states.js';
-import { holdsSlots, type LeasedLimit } from '../limits/limit.js';
+import { holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 
 /** Extends a lease, or takes its slots again. Returns where the lease is then, or nothing if it is lost. */
 export function renewLease(

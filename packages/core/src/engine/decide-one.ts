@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { DecisionWithReceipt } from '../decision/decision-with-receipt.js';
+import { onlyTests } from '../limits/capabilities.js';
 import { createVerdict } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import { evaluate, toLimitDecision } from './evaluate.js';
@@ -20,7 +21,7 @@ export function decideOne(states: States, rule: Rule, key: string, cost: number,
   evaluate(limit, found, nowMicros, cost, verdict);
   const allowed = verdict.waitMicros === 0;
   let receipt: Receipt | undefined;
-  if ((allowed && !limit.testsOnly) || limit.countRejected) {
+  if ((allowed && !onlyTests(limit)) || limit.countRejected) {
     const state = found ?? states.create(rule, key);
     const { life } = state;
     const { atMicros } = verdict;

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { combine } from '../decision/to-decision.js';
+import { isMetered } from '../limits/capabilities.js';
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import { toLimitDecision } from './evaluate.js';
 import { Receipt } from './recorded-hit.js';
@@ -21,7 +22,8 @@ export function decide(states: States, places: readonly RulePlace[], costs: Cost
   const hits = owner === undefined ? [] : recordAll(states, recording);
   const results = checks.map(({ rule, passed, verdict, state }) => {
     const result = toLimitDecision(rule.limit, passed, verdict, allowed);
-    return owner ? result : Object.assign(result, rule.limit.usageOf?.(state, states.nowMicros));
+    if (owner !== undefined || !isMetered(rule.limit)) return result;
+    return Object.assign(result, rule.limit.usageOf(state, states.nowMicros));
   });
   const receipt = hits.length === 0 ? undefined : new Receipt(owner!, hits);
   return combine(

@@ -1,10 +1,11 @@
 import { mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
-import { holdsSlots } from '../limits/limit.js';
+import { holdsSlots } from '../limits/capabilities.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
+import type { CountingStore } from '../store/capabilities.js';
 import { foreignDecision } from '../store/foreign-decision.js';
-import type { CountingStore, Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
 import { decide, type Overdraft, type RulePlace, recordOverdrafts } from './decide.js';
 import { Receipt, type RecordedHit } from './recorded-hit.js';

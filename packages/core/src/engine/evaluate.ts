@@ -1,5 +1,6 @@
 import type { LimitDecision } from '../decision/decision.js';
-import { holdsSlots, type Limit, type Verdict } from '../limits/limit.js';
+import { hasLeases, holdsSlots } from '../limits/capabilities.js';
+import type { Limit, Verdict } from '../limits/limit.js';
 import { DetachedState } from './detached-state.js';
 import type { KeyState } from './states.js';
 
@@ -49,6 +50,6 @@ export function toLimitDecision(limit: Limit, passed: boolean, verdict: Verdict,
   if (passed) return result;
   // A copy of `result` with more properties would take ten times as long as the rest of the check.
   result.reason = verdict.reason;
-  if (limit.leaseMicros && verdict.isEstimate) result.retryIsEstimate = true;
+  if (verdict.isEstimate && hasLeases(limit)) result.retryIsEstimate = true;
   return result;
 }

@@ -1,4 +1,5 @@
-import { type Hit, hasLeases } from '../limits/limit.js';
+import { hasLeases } from '../limits/capabilities.js';
+import type { Hit } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Place, States } from './states.js';
 

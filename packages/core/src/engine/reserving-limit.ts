@@ -1,4 +1,5 @@
-import { hasLeases, holdsSlots, type LeasedLimit, type Limit } from '../limits/limit.js';
+import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
+import type { Limit } from '../limits/limit.js';
 import type { RecordedHit } from './recorded-hit.js';
 import type { Place, States } from './states.js';
 

@@ -1,3 +1,4 @@
+import { onlyTests } from '../limits/capabilities.js';
 import { createVerdict } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import { evaluate } from './evaluate.js';
@@ -23,7 +24,7 @@ export class RuleCheck {
     this.state = states.find(rule, key);
     evaluate(rule.limit, this.state, states.nowMicros, cost === 0 ? 1 : cost, verdict);
     if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
-    this.cost = rule.limit.testsOnly ? 0 : cost;
+    this.cost = onlyTests(rule.limit) ? 0 : cost;
     this.passed = verdict.waitMicros === 0;
   }
 }

@@ -1,7 +1,8 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import { PendingResult, type ResultListener } from '../base/pending-result.js';
 import { REQUESTS_SHARE_TIMERS } from '../base/platform.js';
-import type { CountingStore, Store } from '../store/store.js';
+import type { CountingStore } from '../store/capabilities.js';
+import type { Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
 import { isMisuse } from '../validation/error-codes.js';
 import { Deadlines } from './deadlines.js';

@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
-import { holdsSlots } from '../limits/limit.js';
+import { closesKeys, holdsSlots } from '../limits/capabilities.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { OnStoreError } from '../store/on-store-error.js';
@@ -25,7 +25,8 @@ export class FallbackReceipt {
 /**
  * Decides without the store, by the policy.
  *
- * @throws StoreError if the policy is `'throw'`, or if it decides without recording and the call closes keys.
+ * @throws StoreError if the policy is `'throw'`, or if it decides without recording and the call closes keys. No caller may believe that
+ * of a key that stays open.
  */
 export function decideByPolicy(
   policy: OnStoreError,
@@ -33,18 +34,17 @@ export function decideByPolicy(
   memory: () => MemoryStore,
   { operation, plan, keys, costs }: DecidingCall,
 ): Decision {
-  if (policy === 'throw' || (policy !== 'fallback' && operation === 'charge' && closesKeys(plan))) throw error;
+  if (
+    policy === 'throw' ||
+    (policy !== 'fallback' && operation === 'charge' && plan.rules.every(({ limit }) => closesKeys(limit)))
+  )
+    throw error;
   if (policy !== 'fallback') return decideUniformly(policy, plan);
   return degrade(
     memory()[operation](plan.fallback ?? plan, keys, costs),
     'fallback',
     (receipt) => new FallbackReceipt(receipt),
   );
-}
-
-/** Whether a charge by this plan closes keys. No caller may believe that of a key that stays open. */
-function closesKeys({ rules }: Plan): boolean {
-  return rules.every(({ limit }) => limit.testsOnly === false);
 }
 
 /** Decides the same for all keys: as if all of the quota were free, or none of it. */

@@ -1,4 +1,5 @@
-import { holdsSlots, type Limit } from '../limits/limit.js';
+import { hasLeases } from '../limits/capabilities.js';
+import type { Limit } from '../limits/limit.js';
 import type { Plan } from '../plan/plan.js';
 import type { OnStoreError } from '../store/on-store-error.js';
 import type { Store } from '../store/store.js';
@@ -18,10 +19,7 @@ export function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan
     // If that fails, they end with their leases.
     new Promise((resolve) => resolve(store[operation]?.(part))).catch(() => {});
   };
-  end('release', (limit) => holdsSlots(limit) || (isSent && opensCalls(limit)));
-  end('refund', (limit) => !isSent && opensCalls(limit));
-}
-
-function opensCalls(limit: Limit): boolean {
-  return limit.opensCalls === true;
+  const fateOf = (limit: Limit) => (hasLeases(limit) ? limit.onLateReply : 'keep');
+  end('release', (limit) => fateOf(limit) === 'release' || (isSent && fateOf(limit) === 'refund'));
+  end('refund', (limit) => !isSent && fateOf(limit) === 'refund');
 }

@@ -1,5 +1,6 @@
 import { channel, type EventChannel, emitWarning } from '../base/platform.js';
-import type { CountingStore, Store, StoreConnection } from '../store/store.js';
+import type { CountingStore, StoreConnection } from '../store/capabilities.js';
+import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';
 
 /**

@@ -9,7 +9,7 @@ import { resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
-import type { SlotKeeper, SlotLimit } from '../slots/slot-keeper.js';
+import type { LeaseKeepingLimit, SlotKeeper } from '../slots/slot-keeper.js';
 import { type QuotaQueues, queuesOf } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
@@ -242,7 +242,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   /** What keeps the leases of these limits, if there are any. The limit that has leases brings it. */
   #keeperFor({ leasing }: Plan): SlotKeeper | undefined {
     if (!leasing) return undefined;
-    this.#slots ??= (leasing as SlotLimit).createSlotKeeper(this, this.#store, this.#onLeaseLost);
+    this.#slots ??= (leasing as LeaseKeepingLimit).createSlotKeeper(this, this.#store, this.#onLeaseLost);
     return this.#slots;
   }
 }

@@ -1,8 +1,9 @@
 import { DelayedStarts, type StartOrder } from '../time/start-order.js';
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import type { DelayingLimit } from './capabilities.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, State, Verdict } from './limit.js';
+import type { Hit, State, Verdict } from './limit.js';
 import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap } from './queue-gaps.js';
 
 /** The options of {@link leakyBucket}. */
@@ -47,11 +48,10 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 }
 
 /** See {@link leakyBucket}. Immutable. */
-export class LeakyBucket implements Limit {
+export class LeakyBucket implements DelayingLimit {
   readonly algorithm = 'leaky-bucket';
   readonly limit: number;
   readonly countRejected = false;
-  readonly canDelay = true;
   /** The time between two starts, in microseconds. */
   readonly intervalMicros: number;
   /** How long a full queue takes to become empty. */
@@ -138,7 +138,7 @@ export class LeakyBucket implements Limit {
     }
   }
 
-  orderStarts(...args: ConstructorParameters<typeof DelayedStarts>): StartOrder {
-    return new DelayedStarts(...args);
+  orderStarts(backend: object, queues: readonly string[]): StartOrder {
+    return new DelayedStarts(backend, queues);
   }
 }

@@ -1,5 +1,3 @@
-import type { StartOrder } from '../time/start-order.js';
-
 /** The rule of a limit that rejects an action: its quota, the least time between two actions, or a block. */
 export type RejectionReason = 'limit' | 'minDifference' | 'blocked';
 
@@ -69,14 +67,6 @@ export interface Hit {
   readonly cost: number;
 }
 
-/** How the used units of a limit divide whose checks may reserve units. */
-export interface Usage {
-  /** The units that stay used until the period ends. */
-  readonly spent: number;
-  /** The units of checks that are not settled yet. */
-  readonly reserved: number;
-}
-
 /** How states begin and end. A store needs this for limits and rolling counters. */
 export interface StateLifecycle {
   /** The algorithm's name, such as `'rolling-window'`. A state is read only by the algorithm that wrote it. */
@@ -123,24 +113,6 @@ export interface Limit extends StateLifecycle {
   readonly windowMicros: number;
   /** Whether the limit also records rejected attempts. */
   readonly countRejected: boolean;
-  /**
-   * Whether a check takes slots until they are released, as with `concurrency`. Its wait is then only advice. Settlements
-   * and charges record no overdraft.
-   */
-  readonly holdsSlots?: boolean;
-  /** Whether a check opens a call, which ends if the store replies too late, as with `reportedQuota`. */
-  readonly opensCalls?: boolean;
-  /** How long a lease lasts unless it is renewed. Present if a check takes leases: slots, or reserved units. */
-  readonly leaseMicros?: number;
-
-  /** Whether checks and charges leave the state alone, as with `block`. A store then does not call `record`. */
-  readonly testsOnly?: boolean;
-
-  /**
-   * Whether an allowed action may start with a delay. A waiting caller then peeks before each check. Such a limit has
-   * `orderStarts`.
-   */
-  readonly canDelay?: boolean;
 
   /** Decides on the action without changing the state. Fills in the verdict. */
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
@@ -156,55 +128,9 @@ export interface Limit extends StateLifecycle {
   record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void;
   /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
-  /**
-   * Returns what keeps the delayed starts of waiting callers in order.
-   *
-   * @param backend The backend of the store. Limiters on it share the queues.
-   * @param rules The rules of the call.
-   * @param states The names of the states that the call needs, by those of the limits.
-   */
-  orderStarts?(
-    backend: object,
-    rules: readonly { readonly name: string; readonly limit: Limit }[],
-    states: ReadonlyMap<string, string>,
-  ): StartOrder;
-  /** Returns what a peek reports in addition. */
-  usageOf?(state: State | undefined, nowMicros: number): Usage;
-}
-
-/** A limit whose checks take leases. */
-export interface LeasedLimit extends Limit {
-  readonly leaseMicros: number;
-  /** Extends the lease of a hit. Returns whether the lease lasts. */
-  renew(state: State, nowMicros: number, hit: Hit): boolean;
-}
-
-/** A limit whose slots are leases, such as `concurrency`. A renewal takes slots again if they are free. */
-export interface LeasingLimit extends LeasedLimit {
-  readonly holdsSlots: true;
-  /** The wait that a rejection suggests. */
-  readonly retryAfterMicros: number;
-  /** Returns `id` if no lease of this life of the key has ever had it, and otherwise an id that none has had. */
-  unusedId(state: State, id: number): number;
-}
-
-/** A limit of another package, which a script on a server decides. The name of its algorithm chooses the script. */
-export interface ScriptedLimit extends Limit {
-  /** Returns the settings that the script needs at this time, as it describes them. */
-  settingsAt(nowMicros: number): readonly number[];
 }
 
 /** Whether the limit has a quota, unlike `block`. */
 export function hasQuota({ limit }: Pick<Limit, 'limit'>): boolean {
   return limit !== Infinity;
-}
-
-/** Whether a check of the limit takes slots, which are leases. */
-export function holdsSlots(limit: Limit): limit is LeasingLimit {
-  return limit.holdsSlots === true;
-}
-
-/** Whether a check of the limit takes leases, which a release or a settlement ends. */
-export function hasLeases(limit: Limit): limit is LeasedLimit {
-  return limit.leaseMicros !== undefined;
 }

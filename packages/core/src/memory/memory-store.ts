@@ -1,4 +1,5 @@
-import type { CountingStore, Store } from '../store/store.js';
+import type { CountingStore } from '../store/capabilities.js';
+import type { Store } from '../store/store.js';
 import { type Clock, monotonicClock } from '../time/clock.js';
 import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { MemoryEngine } from './memory-engine.js';

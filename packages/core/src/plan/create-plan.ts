@@ -1,3 +1,4 @@
+import { hasLeases } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { describeLimitName, KEYS, LIMIT, LIMITS, NAMED_LIMITS, ONE_KEY, SOME_KEYS } from '../validation/error-texts.js';
@@ -71,7 +72,7 @@ export function createPlan(prefix: string, limits: unknown): Plan {
 }
 
 function toPlan(prefix: string, rules: readonly Rule[]): Plan {
-  return { prefix, rules, leasing: rules.find(({ limit }) => limit.leaseMicros)?.limit };
+  return { prefix, rules, leasing: rules.find(({ limit }) => hasLeases(limit))?.limit };
 }
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {

@@ -1,8 +1,9 @@
-import type { Hit, LeasingLimit, State, Verdict } from '../limits/limit.js';
+import type { SlotLimit } from '../limits/capabilities.js';
+import type { Hit, State, Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import * as leases from './lease-list.js';
-import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
+import { type LeaseKeepingLimit, SlotKeeper } from './slot-keeper.js';
 
 /** The options of {@link concurrency}. */
 export interface ConcurrencyOptions {
@@ -47,12 +48,13 @@ export function concurrency(options: ConcurrencyOptions): Concurrency {
 }
 
 /** See {@link concurrency}. Immutable. */
-export class Concurrency implements LeasingLimit, SlotLimit {
+export class Concurrency implements SlotLimit, LeaseKeepingLimit {
   readonly algorithm = 'concurrency';
   readonly limit: number;
   readonly countRejected = false;
   /** A check takes slots. Its wait is an estimate, because the time of the next release is unknown. */
   readonly holdsSlots = true;
+  readonly onLateReply = 'release';
   /** How long a slot stays taken without a renewal, in microseconds. */
   readonly leaseMicros: number;
   /** The estimated wait of a rejected action, in microseconds. */
@@ -72,7 +74,7 @@ export class Concurrency implements LeasingLimit, SlotLimit {
   }
 
   /** Creates what keeps the slots that the checks of a limiter take. */
-  createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
+  createSlotKeeper(...owner: Parameters<LeaseKeepingLimit['createSlotKeeper']>): SlotKeeper {
     return new SlotKeeper(...owner);
   }
 

@@ -2,7 +2,7 @@ import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
-import { hasLeases, type LeasedLimit } from '../limits/limit.js';
+import { hasLeases, type LeasedLimit } from '../limits/capabilities.js';
 import type { Key } from '../plan/create-plan.js';
 import { type Costs, costAt, type Keys, type Plan } from '../plan/plan.js';
 import type { Store } from '../store/store.js';
@@ -12,7 +12,7 @@ import { LeaseRenewer } from './lease-renewer.js';
 import { type OnLeaseLost, reportLeaseLoss } from './report-lease-loss.js';
 
 /** A limit whose checks take leases. It brings the code that keeps them, so that bundles of other apps do not contain it. */
-export interface SlotLimit extends LeasedLimit {
+export interface LeaseKeepingLimit extends LeasedLimit {
   /** Creates what keeps the leases that checks of `limiter` take in `store`. */
   createSlotKeeper(limiter: object, store: Store, onLeaseLost: OnLeaseLost): SlotKeeper;
 }

@@ -2,12 +2,6 @@ import { createDeferred } from '../base/deferred.js';
 import { getOrInsert } from '../base/get-or-insert.js';
 import type { Cancellation } from './cancellation.js';
 
-/** A rule, whose limit may delay actions. */
-interface DelayingRule {
-  readonly name: string;
-  readonly limit: { readonly canDelay?: boolean };
-}
-
 /** The start for which an allowed caller waits. */
 interface Start {
   /** When the caller starts, and before which time its decision forbids that. */
@@ -46,12 +40,11 @@ export class DelayedStarts implements StartOrder {
 
   /**
    * @param backend The backend of the store. Limiters on it share the queues.
-   * @param rules The rules of the call.
-   * @param states The names of the states that the call needs, by those of the limits.
+   * @param queues The names of the states that delay the call.
    */
-  constructor(backend: object, rules: readonly DelayingRule[], states: ReadonlyMap<string, string>) {
+  constructor(backend: object, queues: readonly string[]) {
     this.#starts = getOrInsert(startsByBackend, backend, () => new Map());
-    this.#queues = rules.flatMap(({ name, limit }) => (limit.canDelay && states.get(name)) || []);
+    this.#queues = queues;
   }
 
   passOvertaken(delayMs: number, sentMs: number, cancellation: Cancellation): Promise<void> | undefined {

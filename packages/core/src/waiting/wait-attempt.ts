@@ -1,5 +1,6 @@
 import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
+import { canDelay } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import type { StartOrder } from '../time/start-order.js';
 import { acceptDecision } from './accept-decision.js';
@@ -15,7 +16,7 @@ export function attempt(
   sentMs: number,
 ): Awaitable<Decision | undefined> {
   const { store, plan, keys, costs, cancellation } = call;
-  const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.canDelay);
+  const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || canDelay(limit));
   if (!leavesTrace) {
     const checked = check(call, 0, sentMs);
     // A store on a network that rejects at once remembers an earlier rejection, so only a peek shows the present state.

@@ -1,6 +1,7 @@
 import type { Duration } from '@rollgate/core';
 import {
   type Hit,
+  type LeaseKeepingLimit,
   leases,
   parseDuration,
   parseInterval,
@@ -9,7 +10,6 @@ import {
   type ScriptedLimit,
   type Settlement,
   SlotKeeper,
-  type SlotLimit,
   type State,
   settleReservation,
   type Usage,
@@ -87,7 +87,7 @@ export function reportedQuota(options: ReportedQuotaOptions): ReportedQuota {
 type Settings = Pick<ReportedQuota, 'leaseMicros' | 'limit' | 'maxAgeMicros' | 'retryAfterMicros'>;
 
 /** See {@link reportedQuota}. Immutable. */
-export class ReportedQuota implements ReservingLimit, ScriptedLimit, SlotLimit {
+export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepingLimit {
   readonly algorithm = 'reported-quota';
   /** The version of the layout of its states in a database. */
   readonly layoutVersion = 3;
@@ -95,7 +95,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, SlotLimit {
   readonly limit: number;
   readonly countRejected = false;
   /** Otherwise all calls would wait for a probe that no caller sends, until its lease ends. */
-  readonly opensCalls = true;
+  readonly onLateReply = 'refund';
   /** How long a call stays open without a renewal, in microseconds. */
   readonly leaseMicros: number;
   /** How long reported numbers matter, in microseconds. */
@@ -141,7 +141,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, SlotLimit {
   }
 
   /** Creates what keeps the calls open that the checks of a limiter start. */
-  createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
+  createSlotKeeper(...owner: Parameters<LeaseKeepingLimit['createSlotKeeper']>): SlotKeeper {
     return new SlotKeeper(...owner);
   }
 

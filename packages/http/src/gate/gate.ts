@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable } from '@rollgate/core/store';
+import { hasLeases, isThenable } from '@rollgate/core/store';
 import type { Host } from '../base/host.js';
 import { limitsByName } from '../base/limits-by-name.js';
 import { toError } from '../base/to-error.js';
@@ -218,5 +218,5 @@ export class Gate<Request, Response, Target = Response> {
 }
 
 function takeLeases(limits: Limits): boolean {
-  return Object.values(limitsByName(limits)).some(({ leaseMicros }) => leaseMicros);
+  return Object.values(limitsByName(limits)).some(hasLeases);
 }

@@ -1,5 +1,5 @@
 import type { Decision, Limits } from '@rollgate/core';
-import { hasQuota } from '@rollgate/core/store';
+import { hasQuota, holdsSlots } from '@rollgate/core/store';
 import { limitsByName } from '../base/limits-by-name.js';
 import { ceilSeconds } from '../base/seconds.js';
 import type { DraftNames } from './draft-names.js';
@@ -22,9 +22,9 @@ function toPolicies(limits: Limits): string {
   if (value === undefined) {
     value = Object.entries(limitsByName(limits))
       .filter(([, limit]) => hasQuota(limit))
-      .map(([name, { limit, windowMicros, holdsSlots }]) => {
-        const period = holdsSlots ? 'qu="concurrent-requests"' : `w=${ceilSeconds(windowMicros / 1000)}`;
-        return `"${name}";q=${clampInteger(limit)};${period}`;
+      .map(([name, limit]) => {
+        const period = holdsSlots(limit) ? 'qu="concurrent-requests"' : `w=${ceilSeconds(limit.windowMicros / 1000)}`;
+        return `"${name}";q=${clampInteger(limit.limit)};${period}`;
       })
       .join(', ');
     policyValues.set(limits, value);

@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { hasLeases, reservesUnits } from '@rollgate/core/store';
+import { hasLeases, type LeasedLimit, reservesUnits } from '@rollgate/core/store';
 import { groupBy } from '../base/group-by.js';
 import { scriptNameOf } from '../operations/algorithm-registry.js';
 import type { RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
@@ -90,9 +90,9 @@ function renewOnce(
   }
   const keys = open.map(({ hit }) => hit.key);
   const leases = open.map(({ receipt, hit }): RenewedLease => {
-    const { limit, leaseMicros } = limitOf(receipt, hit);
+    const { limit, leaseMicros } = limitOf(receipt, hit) as LeasedLimit;
     const first = isReservation(receipt, hit) ? receipt.stamp : limit;
-    return { limit: first, leaseMicros: leaseMicros!, units: hit.cost, id: hit.atMicros };
+    return { limit: first, leaseMicros, units: hit.cost, id: hit.atMicros };
   });
   if (leases.length === 0) return Promise.resolve([]);
   return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import { isPlainWindow, type LeasingLimit, reservesUnits, type ScriptedLimit, withCode } from '@rollgate/core/store';
+import { isPlainWindow, type SlotLimit, reservesUnits, type ScriptedLimit, withCode } from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
@@ -74,7 +74,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   concurrency: {
     suffix: '/c',
     dependencies: ['renewals'],
-    settings: (by: LeasingLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
+    settings: (by: SlotLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
   },
 };
 

@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
-import { costAt, hasQuota } from '@rollgate/core/store';
+import { costAt, hasQuota, holdsSlots } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation } from '../operations/operations.js';
 import { Receipt, type RecordedHit } from '../operations/receipt.js';
 
@@ -63,13 +63,15 @@ function withUsage(decision: LimitDecision, { spent, reserved }: Figures): Limit
   return spent === undefined ? decision : { ...decision, spent, reserved };
 }
 
-function toLimitDecision({ limit, holdsSlots }: Limit, figures: Figures): LimitDecision {
+function toLimitDecision(of: Limit, figures: Figures): LimitDecision {
+  const { limit } = of;
+  const isOfSlots = holdsSlots(of);
   const { delay } = figures;
   const isBlock = !hasQuota({ limit });
   const remaining = isBlock && figures.remaining > 0 ? Infinity : figures.remaining;
   const retryAfterMs = figures.wait / 1000;
   const resetMs = figures.reset / 1000;
-  const nextUnitMs = holdsSlots ? undefined : figures.nextUnit / 1000;
+  const nextUnitMs = isOfSlots ? undefined : figures.nextUnit / 1000;
   if (delay >= 0) return { allowed: true, limit, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs: delay / 1000 };
   const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
   const rejection = {
@@ -82,6 +84,6 @@ function toLimitDecision({ limit, holdsSlots }: Limit, figures: Figures): LimitD
     delayMs: 0,
     reason,
   } as const;
-  const isEstimate = (holdsSlots && retryAfterMs !== Infinity) || delay === RESERVED;
+  const isEstimate = (isOfSlots && retryAfterMs !== Infinity) || delay === RESERVED;
   return isEstimate ? { ...rejection, retryIsEstimate: true } : rejection;
 }

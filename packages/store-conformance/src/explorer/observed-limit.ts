@@ -3,8 +3,11 @@ import {
   type Hit,
   hasLeases,
   holdsSlots,
+  isMetered,
   type LeasedLimit,
-  type LeasingLimit,
+  type LeaseKeepingLimit,
+  type MeteredLimit,
+  onlyTests,
   type ReservingLimit,
   reservesUnits,
   type SlotLimit,
@@ -43,14 +46,15 @@ export class ObservedLimit implements Limit {
   readonly countRejected: boolean;
   readonly stateSize: number;
   readonly holdsSlots?: boolean;
-  readonly testsOnly: boolean;
-  declare readonly usageOf?: NonNullable<Limit['usageOf']>;
+  readonly testsOnly: boolean | undefined;
+  declare readonly usageOf?: MeteredLimit['usageOf'];
+  declare readonly onLateReply?: LeasedLimit['onLateReply'];
   /** Only limits with leases have these. */
   readonly leaseMicros?: number;
   readonly renew?: LeasedLimit['renew'];
-  readonly unusedId?: LeasingLimit['unusedId'];
+  readonly unusedId?: SlotLimit['unusedId'];
   readonly settle?: ReservingLimit['settle'];
-  readonly createSlotKeeper?: SlotLimit['createSlotKeeper'];
+  readonly createSlotKeeper?: LeaseKeepingLimit['createSlotKeeper'];
   readonly #inner: Limit;
   readonly #observer: StateObserver;
   readonly #index: number;
@@ -63,16 +67,17 @@ export class ObservedLimit implements Limit {
     this.keepMicros = inner.keepMicros;
     this.countRejected = inner.countRejected;
     this.stateSize = inner.stateSize;
-    this.testsOnly = inner.testsOnly === true;
+    this.testsOnly = onlyTests(inner);
     this.#inner = inner;
     this.#observer = observer;
     this.#index = index;
     this.#name = name;
-    if (inner.usageOf !== undefined) this.usageOf = (...peeked) => inner.usageOf!(...peeked);
+    if (isMetered(inner)) this.usageOf = (...peeked) => inner.usageOf(...peeked);
     if (!hasLeases(inner)) return;
     this.leaseMicros = inner.leaseMicros;
+    this.onLateReply = inner.onLateReply;
     this.renew = (state, nowMicros, hit) => this.#renew(inner, state, nowMicros, hit);
-    this.createSlotKeeper = (...owner) => (inner as Limit as SlotLimit).createSlotKeeper(...owner);
+    this.createSlotKeeper = (...owner) => (inner as Limit as LeaseKeepingLimit).createSlotKeeper(...owner);
     if (holdsSlots(inner)) {
       this.holdsSlots = true;
       this.unusedId = (state, id) => inner.unusedId(state, id);
