@@ -1,5 +1,5 @@
-import { fixedWindow, type Limit, RateLimiter } from '@rollgate/core';
 import { type Calendar, CalendarWindow, LeasedCalendarWindow } from '@rollgate/calendar/window';
+import { fixedWindow, type Limit, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import type { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';

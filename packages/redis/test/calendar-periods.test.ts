@@ -1,5 +1,5 @@
-import { type Clock, manualClock, RateLimiter } from '@rollgate/core';
 import { type Calendar, CalendarWindow } from '@rollgate/calendar/window';
+import { type Clock, manualClock, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';

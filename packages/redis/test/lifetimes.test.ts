@@ -76,7 +76,7 @@ describe.each(LOGS)('with the log ‘%s’', (log) => {
       const decisions: Decision[] = [];
       for (const operation of history) await operation(limiter, key, decisions);
     };
-    const histories = historiesOf(limits.holdsSlots ? [...OPERATIONS, release] : OPERATIONS);
+    const histories = historiesOf(limits === ALGORITHMS['concurrency'] ? [...OPERATIONS, release] : OPERATIONS);
     await Promise.all(histories.map((history, index) => run(history, `user-${index}`)));
     await limiter.close();
   });

@@ -1,5 +1,5 @@
-import { manualClock, RateLimiter } from '@rollgate/core';
 import { type Calendar, CalendarWindow, LeasedCalendarWindow } from '@rollgate/calendar/window';
+import { manualClock, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';

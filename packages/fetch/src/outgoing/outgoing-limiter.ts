@@ -124,6 +124,7 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
     const names = Object.keys(reporting);
     if (names.length === 0) return;
     const ownKey = keys ? Object.fromEntries(names.map((name) => [name, keys[name]])) : key;
-    await this.charge(ownKey as never, { limits: (isLimit(limits) ? reporting['default'] : reporting) as never });
+    const ownLimits = isLimit(limits) ? Object.values(reporting)[0] : reporting;
+    await this.charge(ownKey as never, { limits: ownLimits as never });
   }
 }

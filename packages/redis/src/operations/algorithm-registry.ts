@@ -8,7 +8,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import { isPlainWindow, type SlotLimit, reservesUnits, type ScriptedLimit, withCode } from '@rollgate/core/store';
+import { isPlainWindow, reservesUnits, type ScriptedLimit, type SlotLimit, withCode } from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {

@@ -2,8 +2,8 @@
 // the units to the ledger of those that may be recorded, and how far they exceed the reservation to that of overdrafts. After the
 // reply, it adds the units to the ledger of those that are recorded.
 import { setTimeout as delay } from 'node:timers/promises';
-import { RateLimiter } from '@rollgate/core';
 import { LeasedCalendarWindow } from '@rollgate/calendar/window';
+import { RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 
