@@ -10,8 +10,8 @@ const PACKAGES = [
 /** The rooms of each package, which are folders of its `src`. */
 const ROOMS = {
   core: [
-    ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'store', 'engine'],
-    ...['memory', 'failure', 'custom', 'events', 'slots', 'blocks', 'waiting', 'limiter'],
+    ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'events', 'store', 'engine'],
+    ...['memory', 'failure', 'create-store', 'leases', 'blocks', 'waiting', 'limiter'],
   ],
   http: ['base', 'client', 'warnings', 'headers', 'rejection', 'refunds', 'options', 'gate', 'node', 'web'],
   postgres: ['clients', 'states', 'sql', 'store'],

@@ -1,16 +1,16 @@
 // The entry point `@rollgate/core/limits`: what limits of other packages need.
 export type { RecordedHit } from './engine/recorded-hit.js';
 export type { ReportingLimit, ReservingLimit, Settlement } from './engine/reserving-limit.js';
-export type { SomeKeysOn } from './limiter/call-types.js';
+export { settleReservation } from './engine/reserving-limit.js';
+export * as leases from './leases/lease-list.js';
+export { StatePart } from './leases/lease-list.js';
+export { type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
+export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { isDecision, type OtherLimits, settleByLimits } from './limiter/settle-by-limits.js';
 export type { ScriptedLimit, Usage } from './limits/capabilities.js';
 export { isWithinScale, type Scale, scaleOf } from './limits/clock-skew-bound.js';
 export type { Hit, State, Verdict } from './limits/limit.js';
 export { mulDiv, mulDivUp } from './limits/mul-div.js';
-export { unknownLimitMessage } from './plan/limit-names.js';
+export { unknownLimitMessage } from './plan/plan.js';
 export { unitsFromZero } from './plan/resolve-costs.js';
-export * as leases from './slots/lease-list.js';
-export { settleReservation } from './slots/reservation-settlement.js';
-export { type LeaseKeepingLimit, SlotKeeper } from './slots/slot-keeper.js';
-export { StatePart } from './slots/state-part.js';
 export { MAX_DURATION_MS, parseDuration, parseInterval } from './validation/duration.js';

@@ -1,20 +1,21 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
-export { onAbort } from './base/abort-listeners.js';
+
 export { isThenable, mapAwaitable } from './base/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './base/background-timer.js';
 export { copyString } from './base/copy-string.js';
 export { PendingResult } from './base/pending-result.js';
 export { channel, emitWarning } from './base/platform.js';
-export { createStore, TransactionalStore } from './custom/create-store.js';
-export type { CreateStoreOptions, Operation, Update } from './custom/create-store-options.js';
-export type { StoredNumbers } from './custom/stored-state.js';
-export type { BatchChanges, BatchStates, TransactionBatch } from './custom/transaction-batch.js';
-export { TransactionQueue } from './custom/transaction-queue.js';
+export { createStore, TransactionalStore } from './create-store/create-store.js';
+export type { CreateStoreOptions, Operation, Update } from './create-store/create-store-options.js';
+export type { StoredNumbers } from './create-store/stored-state.js';
+export type { BatchChanges, BatchStates, TransactionBatch } from './create-store/transaction-batch.js';
+export { TransactionQueue } from './create-store/transaction-queue.js';
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
 export { toDecision } from './decision/to-decision.js';
 export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';
+export type { LeaseKeepingLimit } from './leases/slot-keeper.js';
 export {
   canDelay,
   hasLeases,
@@ -41,28 +42,30 @@ export {
   type SettledCosts,
   settledCost,
 } from './plan/plan.js';
-export type { LeaseKeepingLimit } from './slots/slot-keeper.js';
-export { backendOfTable } from './store/backend-of-table.js';
 export { refundInBackground } from './store/background-refund.js';
 export type {
   ClockedStore,
   ClosableStore,
+  LimitedReceipt,
   NamingStore,
   RenewingStore,
   SettlingStore,
   SlotStore,
   StoreConnection,
+  StoreGrant,
+  StoreWait,
+  StoreWaiting,
   WaitingStore,
 } from './store/capabilities.js';
-export { foreignDecision } from './store/foreign-decision.js';
-export type { LimitedReceipt } from './store/limited-receipt.js';
+export { backendOfTable } from './store/quota-waiters.js';
 export type { FailingStore, GuardedStore, StoreGuard } from './store/store.js';
-export type { StoreGrant, StoreWait, StoreWaiting } from './store/store-waiting.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
+export { onAbort } from './time/cancellation.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
-export { clarifyUnit, parseDuration } from './validation/duration.js';
+export { clarifyUnit, DEFAULT_TIMEOUT_MS, parseDuration } from './validation/duration.js';
 export { withCode } from './validation/error-codes.js';
+export { foreignDecision, neverAllowed, tooManyWaiting } from './validation/errors.js';
 export {
   formatValue,
   hasMethods,
@@ -76,5 +79,4 @@ export {
   validatePositiveInteger,
   validateString,
 } from './validation/validate.js';
-export { neverAllowed, tooManyWaiting } from './validation/wait-errors.js';
 export { warnOnce } from './validation/warn-once.js';

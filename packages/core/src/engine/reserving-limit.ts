@@ -1,5 +1,6 @@
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
-import type { Limit } from '../limits/limit.js';
+import type { Limit, State } from '../limits/limit.js';
+import { recordOverdrafts } from './decide.js';
 import type { RecordedHit } from './recorded-hit.js';
 import type { Place, States } from './states.js';
 
@@ -35,4 +36,27 @@ export function hasReport(limit: Limit): limit is ReportingLimit {
 /** Whether a check of the limit reserves units. */
 export function reservesUnits(limit: Limit): limit is ReservingLimit {
   return hasLeases(limit) && !holdsSlots(limit);
+}
+
+/**
+ * Settles what a check has reserved.
+ *
+ * @param settleIn Settles it in the life of the key that has the reservation. Returns the units that are still to be recorded.
+ */
+export function settleReservation(
+  { rule, key, life, cost: reserved, isSpent }: RecordedHit,
+  settled: number,
+  settleIn: (state: State, nowMicros: number) => number,
+): Settlement {
+  return {
+    rule,
+    key,
+    run(states) {
+      const state = states.find(rule, key);
+      const isGone = reserved === 0 || state?.life !== life;
+      const units = isGone ? settled - (isSpent ? reserved : 0) : settleIn(state, states.nowMicros);
+      if (!isGone) states.save(state, rule.limit);
+      if (units > 0) recordOverdrafts(states, [{ rule, key, units }]);
+    },
+  };
 }

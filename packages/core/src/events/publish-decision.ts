@@ -1,8 +1,8 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
-import { channel } from '../base/platform.js';
 import type { Decision } from '../decision/decision.js';
 import type { Key } from '../plan/create-plan.js';
 import type { Cost } from '../plan/resolve-costs.js';
+import { decisions, rejections } from './channels.js';
 
 /** A check and its decision. */
 export interface DecisionEventOf<Limiter> {
@@ -13,9 +13,6 @@ export interface DecisionEventOf<Limiter> {
   readonly cost: Cost;
   readonly decision: Decision;
 }
-
-const decisions = channel('rollgate:decision');
-const rejections = channel('rollgate:rejection');
 
 /** Whether there is a subscriber. Without one, the limiter does not build an event. */
 export const hasSubscribers = (): boolean => decisions.hasSubscribers || rejections.hasSubscribers;

@@ -5,11 +5,10 @@ import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
 import { isMisuse } from '../validation/error-codes.js';
-import { Deadlines } from './deadlines.js';
+import { Deadlines, type TimedCall } from './deadlines.js';
 import type { CallEffect, PartHealth } from './part-health.js';
 import { type StoreError, storeDownError, storeFailedError, storeTimeoutError } from './store-error.js';
 import { StoreHealth } from './store-health.js';
-import type { TimedCall } from './timed-call.js';
 
 /** What becomes of a call that a store does not settle in time. */
 export interface FailureHandler<Result, Call = unknown> {

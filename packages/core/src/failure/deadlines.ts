@@ -1,7 +1,6 @@
 import type { Timer } from '../base/background-timer.js';
 import { afterPoll, performance, REQUESTS_SHARE_TIMERS } from '../base/platform.js';
 import { realTimers, type Timers } from '../time/clock-timers.js';
-import type { TimedCall } from './timed-call.js';
 
 /** A timer that is this late shows that the process was blocked or suspended. */
 const LONG_PAUSE_MS = 25;
@@ -85,4 +84,15 @@ export class Deadlines {
     const oldest = this.#first;
     if (oldest !== undefined) this.#timer ??= this.#startTimer(Math.max(0, oldest.dueMs - this.timers.clock.now()));
   }
+}
+
+/** A call that settles by its result or by its deadline, whichever comes first. */
+export interface TimedCall {
+  dueMs: number;
+  isSettled: boolean;
+  /** The pending calls that were started before and after this one. */
+  previous: TimedCall | undefined;
+  next: TimedCall | undefined;
+  /** Called once, if the call has not settled by its deadline. */
+  onTimeout(): void;
 }

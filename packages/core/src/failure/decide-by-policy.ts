@@ -3,7 +3,7 @@ import { degrade, toDecision } from '../decision/to-decision.js';
 import { closesKeys, holdsSlots } from '../limits/capabilities.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
-import type { OnStoreError } from '../store/on-store-error.js';
+import type { OnStoreError } from '../store/capabilities.js';
 import type { StoreError } from './store-error.js';
 
 /** The wait of a rejection by the policy `'deny'`, in milliseconds. */

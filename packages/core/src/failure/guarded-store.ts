@@ -1,20 +1,20 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
+import { Receipt } from '../engine/recorded-hit.js';
+import { hasLeases } from '../limits/capabilities.js';
+import type { Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import type { Limits, LimitsFrom } from '../plan/create-plan.js';
+import { isLimit, type Limits, type LimitsFrom } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
-import type { OnStoreError } from '../store/on-store-error.js';
+import type { LimitedReceipt, OnStoreError, StoreWaiting } from '../store/capabilities.js';
 import { namesOf } from '../store/quota-waiters.js';
 import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
-import type { StoreWaiting } from '../store/store-waiting.js';
 import type { Clock } from '../time/clock.js';
-import { unsupported } from '../validation/unsupported.js';
+import { unsupported } from '../validation/errors.js';
 import { invalidOption } from '../validation/validate.js';
 import { CallGuard, type FailureHandler, RETHROW } from './call-guard.js';
 import { type DecidingCall, decideByPolicy, FallbackReceipt } from './decide-by-policy.js';
-import { endLateCheck } from './end-late-check.js';
-import { withFallbackPlan } from './fallback-plan.js';
 
 /** The `guard` of every store that may fail. */
 export const guardStore: StoreGuard = (store, timeoutMs, policy) => new GuardedStore(store, timeoutMs, policy);
@@ -134,4 +134,57 @@ class GuardedStore implements Guarded {
   #guard<Result>(sent: Awaitable<Result>, receipt: unknown, handler: FailureHandler<Result>): Awaitable<Result> {
     return this.#decisions.guard(sent, this.partOfReceipt(receipt), handler);
   }
+}
+
+/**
+ * Frees slots and closes calls that no caller has, because the policy has decided their check. A policy that may have let the
+ * caller go on leaves its units used. Otherwise the call counts as never sent. Reserved units come back after one lease.
+ */
+export function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan, receipt: unknown): void {
+  if (receipt === undefined) return;
+  const isSent = policy === 'allow' || policy === 'fallback';
+  const end = (operation: 'release' | 'refund', isEnded: (limit: Limit) => boolean) => {
+    const names = rules.filter(({ limit }) => isEnded(limit)).map(({ name }) => name);
+    if (names.length === 0) return;
+    const part = receiptPart(receipt, names) ?? receipt;
+    // If that fails, they end with their leases.
+    new Promise((resolve) => resolve(store[operation]?.(part))).catch(() => {});
+  };
+  const fateOf = (limit: Limit) => (hasLeases(limit) ? limit.onLateReply : 'keep');
+  end('release', (limit) => fateOf(limit) === 'release' || (isSent && fateOf(limit) === 'refund'));
+  end('refund', (limit) => !isSent && fateOf(limit) === 'refund');
+}
+
+/**
+ * Returns the plan of these limits with one that decides by `fallbackLimits` while the store fails. The algorithms are the same,
+ * so that the keys, the costs and the receipts of a plan fit its fallback.
+ *
+ * @throws TypeError if `fallbackLimits` lacks one of the limits, or has another algorithm for it.
+ */
+export function withFallbackPlan(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan {
+  const given = typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits;
+  const rules = plan.rules.map((rule) => {
+    const limit = isLimit(limits) ? given : Object(given)[rule.name];
+    if (isLimit(limit) && limit.algorithm === rule.limit.algorithm) return { ...rule, limit };
+    const option = isLimit(limits) ? 'fallbackLimits' : `fallbackLimits.${rule.name}`;
+    throw invalidOption(
+      option,
+      `a limit with the algorithm of its counterpart in \`limits\`, ${rule.limit.algorithm}`,
+      limit,
+    );
+  });
+  return { ...plan, fallback: { ...plan, rules } };
+}
+
+/**
+ * Returns a receipt for what the check recorded in the limits of these names, or `undefined` if the receipt cannot be divided. The
+ * receipts of core have no method for this, because each app with a limiter in memory would contain it.
+ */
+export function receiptPart(receipt: unknown, names: readonly string[]): unknown {
+  if (receipt instanceof FallbackReceipt) return new FallbackReceipt(receiptPart(receipt.receipt, names));
+  if (!(receipt instanceof Receipt)) return (receipt as Partial<LimitedReceipt>).only?.(names);
+  return new Receipt(
+    receipt.owner,
+    receipt.hits.filter(({ rule }) => names.includes(rule.name)),
+  );
 }

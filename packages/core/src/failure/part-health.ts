@@ -1,4 +1,5 @@
-import { channel, type EventChannel, emitWarning } from '../base/platform.js';
+import { type EventChannel, emitWarning } from '../base/platform.js';
+import { storeFailures, storeRecoveries } from '../events/channels.js';
 import type { CountingStore, StoreConnection } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';
@@ -32,9 +33,6 @@ export interface StoreRecovery {
    */
   readonly failures: number;
 }
-
-const failureChannel = channel('rollgate:store:failure');
-const recoveryChannel = channel('rollgate:store:recovery');
 
 /** Failures with shorter pauses belong to one outage, so that it is published once. */
 const OUTAGE_END_MS = 1000;
@@ -132,7 +130,7 @@ export class PartHealth {
     this.#publishedMs = nowMs;
     const failure: StoreFailure = { store: this.#store, part: this.#part, error };
     const message = `${error.message}. \`onStoreError\` decides the checks until the store recovers`;
-    this.#publish(failureChannel, failure, 'ROLLGATE_STORE_FAILED', message);
+    this.#publish(storeFailures, failure, 'ROLLGATE_STORE_FAILED', message);
   }
 
   /**
@@ -160,7 +158,7 @@ export class PartHealth {
     this.#hasTimedOut = false;
     this.#failures = 0;
     const message = `The store responds again after ${failedForMs} ms`;
-    this.#publish(recoveryChannel, recovery, 'ROLLGATE_STORE_RECOVERED', message);
+    this.#publish(storeRecoveries, recovery, 'ROLLGATE_STORE_RECOVERED', message);
   }
 
   /** Publishes an event. Without subscribers, it becomes a process warning. */

@@ -1,7 +1,18 @@
-import type { Limits, LimitsFrom } from '../plan/create-plan.js';
+import type { BlockNameOf } from '../blocks/blocking-limit.js';
+import type { Decision } from '../decision/decision.js';
+import type { LeaseLoss } from '../leases/slot-keeper.js';
+import type {
+  Key,
+  Limits,
+  LimitsFrom,
+  MissingNameOf,
+  NameIn,
+  NameOf,
+  OptionalNameIn,
+  SomeKeys,
+} from '../plan/create-plan.js';
 import type { Cost, CostOn } from '../plan/resolve-costs.js';
-import type { LeaseLoss } from '../slots/report-lease-loss.js';
-import type { OnStoreError } from '../store/on-store-error.js';
+import type { OnStoreError } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import type { Duration } from '../validation/duration.js';
 
@@ -96,3 +107,17 @@ export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<O
    */
   timeout?: Duration | undefined;
 }
+
+// The types of what a limiter's operations take and return.
+
+// TypeScript infers the names from the limits alone, not from the key or the expected decision.
+export type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
+export type SomeKeysOn<Own extends Limits> = NoInfer<SomeKeys<NameOf<Own>>>;
+export type BlockKeysOn<Own extends Limits> = [BlockNameOf<Own>] extends [never]
+  ? never
+  : NoInfer<SomeKeys<BlockNameOf<Own>>>;
+/** The decision of the limits for which there are keys. */
+export type DecisionFor<Own extends Limits, Keys, Name extends string = NameOf<Own>> = NoInfer<
+  Decision<NameIn<Keys, Name>, (MissingNameOf<Own> | OptionalNameIn<Keys, Name>) & NameIn<Keys, Name>>
+>;
+export type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>, MissingNameOf<Own>>>;

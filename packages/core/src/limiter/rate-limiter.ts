@@ -1,26 +1,41 @@
-import { type Awaitable, toPromise } from '../base/awaitable.js';
+import { type Awaitable, mapAwaitable, toPromise } from '../base/awaitable.js';
 import { type BlockNameOf, toBlockingPlan } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
-import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
+import { hasReport } from '../engine/reserving-limit.js';
+import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
+import type { LeaseKeepingLimit, LeaseLoss, SlotKeeper } from '../leases/slot-keeper.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import type { Limits, NameOf, SomeKeys, WithoutOthers } from '../plan/create-plan.js';
-import { resolveKeys, selectLimits } from '../plan/create-plan.js';
-import type { Plan } from '../plan/plan.js';
+import {
+  type Limits,
+  type NameOf,
+  resolveKeys,
+  type SomeKeys,
+  selectLimits,
+  type WithoutOthers,
+} from '../plan/create-plan.js';
+import type { Costs, Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
-import type { LeaseKeepingLimit, SlotKeeper } from '../slots/slot-keeper.js';
-import { type QuotaQueues, queuesOf } from '../store/quota-waiters.js';
+import { namesOf, type QuotaQueues, queuesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Duration } from '../validation/duration.js';
+import { unsupported } from '../validation/errors.js';
 import { checkAtTail } from '../waiting/check-at-tail.js';
 import { WaitingCallers } from '../waiting/waiting-callers.js';
-import type { BlockKeysOn, DecisionFor, DecisionOn, KeyOn, SomeKeysOn } from './call-types.js';
-import { chargeKeys, resetKeys } from './key-changes.js';
-import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
-import { resolveRateLimiterOptions } from './resolve-rate-limiter-options.js';
-import { resolveWaitOptions } from './resolve-wait-options.js';
+import type {
+  BlockKeysOn,
+  CheckOptions,
+  DecisionFor,
+  DecisionOn,
+  KeyOn,
+  RateLimiterOptions,
+  SettleOptions,
+  SomeKeysOn,
+  WaitOptions,
+} from './rate-limiter-options.js';
+import { resolveRateLimiterOptions, resolveWaitOptions } from './resolve-rate-limiter-options.js';
 import { refundDecision, releaseSlots, settleDecision } from './settlement.js';
 
 /**
@@ -246,3 +261,31 @@ export class RateLimiter<Given extends Limits = Limits> {
     return this.#slots;
   }
 }
+
+/** Records costs without deciding. Returns the decision of a peek right after. Reported numbers may free units. */
+export function chargeKeys(store: Store, plan: Plan, key: unknown, costs: Costs): Awaitable<Decision> {
+  if (store.charge === undefined) throw unsupported('charge');
+  const keys = resolveKeys(plan, key);
+  const charged = store.charge(plan, keys, costs);
+  if (!plan.rules.some(({ limit }) => hasReport(limit))) return charged;
+  return mapAwaitable(charged, (decision) => {
+    wakeWaiters(store, () => namesOf(store, plan, keys));
+    return decision;
+  });
+}
+
+/** Drops the state of keys, and wakes the callers that wait for the quota that is free now. */
+export async function resetKeys(store: Store, plan: Plan, key: unknown): Promise<void> {
+  const keys = resolveKeys(plan, key);
+  await store.reset(plan, keys);
+  wakeWaiters(store, () => namesOf(store, plan, keys));
+}
+
+/** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */
+export type DecisionEvent = DecisionEventOf<RateLimiter>;
+
+/**
+ * Published on the channel `rollgate:lease:lost` when slots of a `concurrency` limit, or reserved units of a `calendarWindow`, may
+ * belong to another process.
+ */
+export type LeaseLossEvent = LeaseLoss<RateLimiter>;

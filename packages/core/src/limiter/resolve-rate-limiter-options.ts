@@ -1,12 +1,12 @@
 import { STORES_BRING_GUARDS } from '../base/platform.js';
 import { guardStore } from '../failure/guarded-store.js';
-import { DEFAULT_TIMEOUT_MS, parseTimeout } from '../failure/parse-timeout.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
-import { isLimit } from '../plan/create-plan.js';
+import { isLimit, type Limits } from '../plan/create-plan.js';
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
-import { ON_STORE_ERROR } from '../store/on-store-error.js';
+import { ON_STORE_ERROR } from '../store/capabilities.js';
 import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
+import { DEFAULT_TIMEOUT_MS, parseDuration, parseTimeout } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
 import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, STORE } from '../validation/error-texts.js';
 import {
@@ -17,7 +17,7 @@ import {
   validateOptionNames,
   validateString,
 } from '../validation/validate.js';
-import type { RateLimiterOptions } from './rate-limiter-options.js';
+import type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
 
 /** What the options of a limiter describe. */
 export interface ResolvedRateLimiterOptions {
@@ -78,3 +78,22 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
 const rejectUnguarded: StoreGuard = (store) => {
   throw invalidOption('store.guard', 'guardStore', store.guard);
 };
+
+/** The options of `RateLimiter.wait`. */
+export interface ResolvedWaitOptions<Own extends Limits> extends CheckOptions<Own> {
+  readonly signal: AbortSignal | undefined;
+  /** `Infinity` without a timeout. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Validates the options of `RateLimiter.wait`, apart from those of a check.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ */
+export function resolveWaitOptions<Own extends Limits>(options: WaitOptions<Own>): ResolvedWaitOptions<Own> {
+  validateOptionNames('wait', options, ['cost', 'limits', 'signal', 'timeout']);
+  const { signal, timeout, ...checkOptions } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidOption('signal', 'an AbortSignal', signal);
+  return { ...checkOptions, signal, timeoutMs: timeout === undefined ? Infinity : parseDuration('timeout', timeout) };
+}

@@ -1,10 +1,15 @@
 import { GuardedCountingStore } from '../failure/guarded-counting-store.js';
-import { DEFAULT_TIMEOUT_MS, parseTimeout } from '../failure/parse-timeout.js';
 import { MAX_BUCKETS } from '../limits/bucket-counts.js';
 import { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import type { CountingStore } from '../store/capabilities.js';
-import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
+import {
+  DEFAULT_TIMEOUT_MS,
+  type Duration,
+  parseDuration,
+  parseInterval,
+  parseTimeout,
+} from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
 import {
   hasMethods,

@@ -9,7 +9,7 @@ import { SlotReceipt } from '../store/slot-receipt.js';
 import type { Store } from '../store/store.js';
 import { isMisuse, withCode } from '../validation/error-codes.js';
 import { NO_SLOTS } from '../validation/error-texts.js';
-import { unsupported } from '../validation/unsupported.js';
+import { unsupported } from '../validation/errors.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
 
 /** Refunds what the check with this decision recorded in the store, or what the limits recorded for which there are keys. */

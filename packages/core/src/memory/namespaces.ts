@@ -1,6 +1,6 @@
 import { emitWarning } from '../base/platform.js';
 import { PriorityQueue } from '../base/priority-queue.js';
-import { describeFullStore } from '../validation/warning-texts.js';
+import { describeFullStore } from '../validation/warn-once.js';
 import type { Namespace, SizeMember } from './namespace.js';
 
 /**

@@ -2,9 +2,8 @@ import { hasLeases } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { describeLimitName, KEYS, LIMIT, LIMITS, NAMED_LIMITS, ONE_KEY, SOME_KEYS } from '../validation/error-texts.js';
-import { hasMethods, invalidOption } from '../validation/validate.js';
-import { isLimitName, unknownLimitMessage } from './limit-names.js';
-import type { Keys, Plan, Rule } from './plan.js';
+import { invalidOption } from '../validation/validate.js';
+import { isLimitName, type Keys, type Plan, type Rule, unknownLimitMessage } from './plan.js';
 
 /** One limit, which gets the name `default`, or a record of limits by name. */
 export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
@@ -50,7 +49,10 @@ interface Derivation<Given extends Limits> {
   derive(limits: Given): Given;
 }
 
-export const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
+/** Whether the value is a limit, and not a record of limits. */
+export function isLimit(value: unknown): value is Limit {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<Limit>).create === 'function';
+}
 
 /**
  * Creates the plan that decides by these limits.

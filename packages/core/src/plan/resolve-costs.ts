@@ -1,8 +1,7 @@
 import { withCode } from '../validation/error-codes.js';
 import { invalidNumber, validatePositiveInteger } from '../validation/validate.js';
 import type { Limits, NameOf } from './create-plan.js';
-import { unknownLimitMessage } from './limit-names.js';
-import { type Costs, joinCosts, type Plan } from './plan.js';
+import { type Costs, joinCosts, type Plan, unknownLimitMessage } from './plan.js';
 
 /**
  * The units that an action takes: a positive safe integer for all limits, or a record of safe integers by limit name.

@@ -1,5 +1,5 @@
-import { channel } from '../base/platform.js';
 import type { Decision } from '../decision/decision.js';
+import { refundFailures } from '../events/channels.js';
 import type { Coded } from '../validation/error-codes.js';
 import { REFUND_FAILED } from '../validation/error-texts.js';
 import { messageOf } from '../validation/validate.js';
@@ -20,19 +20,17 @@ export interface RefundFailure {
   readonly error: unknown;
 }
 
-const failureChannel = channel('rollgate:refund:failure');
-
 /**
  * Refunds a decision that no caller waits for: after the response, or for a client that has disconnected. It never
- * throws. Without a subscriber to the channel, the first failure becomes a process warning.
+ * throws. Without a subscriber to the the first failure becomes a process warning.
  *
  * @returns A promise that resolves when the refund has succeeded or failed.
  */
 export function refundInBackground(limiter: Refunder, decision: Decision): Promise<void> {
   return limiter.refund(decision).catch((error: unknown) => {
-    if (failureChannel.hasSubscribers) {
+    if (refundFailures.hasSubscribers) {
       const failure: RefundFailure = { limiter, decision, error };
-      failureChannel.publish(failure);
+      refundFailures.publish(failure);
     } else if ((error as Coded | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') {
       // The outage behind the other errors has an event and a warning already.
       warnOnce('ROLLGATE_REFUND_FAILED', REFUND_FAILED + messageOf(error));

@@ -1,9 +1,10 @@
 import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
+import type { Limit } from '../limits/limit.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
+import type { Cancellation } from '../time/cancellation.js';
 import type { Clock } from '../time/clock.js';
-import type { StoreWaiting } from './store-waiting.js';
 
 // What a store can do in addition to what every `Store` does. Each capability is an interface of its own.
 
@@ -94,4 +95,56 @@ export interface CountingStore {
   partOfSubject?(counter: CounterAlgorithm, subject: string): string;
   /** Like `connectionTo` of a {@link Store}. */
   connectionTo?(part: string): StoreConnection;
+}
+
+/** What decides when a store has failed. */
+export type OnStoreError = 'fallback' | 'allow' | 'deny' | 'throw';
+
+export const ON_STORE_ERROR: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
+
+/** A call of `RateLimiter.wait` at a store that brings its own queues. */
+export interface StoreWait {
+  /** The rules that decide together. */
+  readonly plan: Plan;
+  /** The keys of the rules. */
+  readonly keys: Keys;
+  /** The costs of the rules. */
+  readonly costs: Costs;
+  /** Ends the wait: the signal, the timeout, or the end of the limiter. */
+  readonly cancellation: Cancellation;
+  /** How many callers may wait in one queue, `Infinity` without a bound. */
+  readonly maxWaiting: number;
+}
+
+/** What a {@link StoreWait} gets when it is its turn. */
+export interface StoreGrant {
+  /** The decision, which allows the action. */
+  readonly decision: Decision;
+  /** A time of `cancellation.timers`, not after that of the decision in the store. Leases count from it. */
+  readonly madeMs: number;
+}
+
+/** Queues that the processes of a store share. Without them, the callers of each process have their own queues. */
+export interface StoreWaiting {
+  /**
+   * Records the action when it is its turn, and resolves when the action may start. The limiter then keeps its slots and publishes
+   * the decision. The order of arrival is that of these calls.
+   *
+   * Resolves to `undefined` if the store has failed. The caller then waits in this process, and `onStoreError` decides, until the
+   * store rejects a check. Then the limiter passes the same object again, and the caller gets its old place.
+   *
+   * After the cancellation, frees the place and takes back what is recorded. Use the methods of `cancellation`, which reject with
+   * its reason.
+   *
+   * @throws The reason of the cancellation, or the errors of `neverAllowed` and `tooManyWaiting`. The promise rejects with them.
+   */
+  wait(call: StoreWait): Promise<StoreGrant | undefined>;
+}
+
+/** A receipt of a store that supports `report`. Its settlement needs limits that know the numbers of the response. */
+export interface LimitedReceipt {
+  /** Returns a receipt of the same check. Its settlement uses these limits instead of those that have the same names. */
+  withLimits(limits: Readonly<Record<string, Limit>>): unknown;
+  /** Returns a receipt for what the check recorded in the limits of these names, of which there is at least one. */
+  only(names: readonly string[]): unknown;
 }

@@ -6,13 +6,13 @@ import type {
   ClockedStore,
   ClosableStore,
   NamingStore,
+  OnStoreError,
   RenewingStore,
   SettlingStore,
   SlotStore,
   StoreConnection,
   WaitingStore,
 } from './capabilities.js';
-import type { OnStoreError } from './on-store-error.js';
 
 /**
  * Keeps the state of keys. `createStore` of `@rollgate/core/store` creates one from a function that reads and writes

@@ -1,5 +1,5 @@
-import { onAbort } from '../base/abort-listeners.js';
 import { createDeferred, type Deferred } from '../base/deferred.js';
+import { getOrInsert } from '../base/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
 import { startsTooLateMessage, waitedTooLongMessage } from '../validation/error-texts.js';
 import type { Timers } from './clock-timers.js';
@@ -119,4 +119,26 @@ export class CancelableWait implements Cancellation {
 /** Creates the error of a `wait` whose `timeout` has passed, or will pass before the action is allowed. */
 function timeoutError(message: string): DOMException {
   return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
+}
+
+/** The callbacks of one signal, as its listener. */
+class Callbacks extends Set<() => void> {
+  handleEvent(): void {
+    for (const callback of this) callback();
+  }
+}
+
+const ofSignals = new WeakMap<AbortSignal, Callbacks>();
+
+/**
+ * Calls `callback` when the signal aborts, and returns a function that prevents that. All callbacks of a signal share one
+ * listener, because Node warns about a leak when a signal has more than ten. The signal must not have aborted yet.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const callbacks = getOrInsert(ofSignals, signal, () => new Callbacks()).add(callback);
+  signal.addEventListener('abort', callbacks);
+  return () => {
+    callbacks.delete(callback);
+    if (callbacks.size === 0) signal.removeEventListener('abort', callbacks);
+  };
 }

@@ -1,8 +1,8 @@
 import { parse } from '@lukeed/ms';
-import { CLEAR_UNIT, DURATION } from './error-texts.js';
+import { MAX_TIMER_MS } from '../base/background-timer.js';
+import { CLEAR_UNIT, DURATION, SHORT_TIMEOUT } from './error-texts.js';
 import { invalidNumber } from './validate.js';
-import { warnOnce } from './warn-once.js';
-import { describeShortInterval } from './warning-texts.js';
+import { describeShortInterval, warnOnce } from './warn-once.js';
 
 /**
  * A length of time in milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1 day'`. A fraction of a
@@ -59,5 +59,19 @@ export function parseInterval(option: string, value: unknown): number {
   if (typeof value === 'number' && ms < MIN_UNITLESS_MS) {
     warnOnce('ROLLGATE_SHORT_INTERVAL', describeShortInterval(option, ms));
   }
+  return ms;
+}
+
+/** The default `timeout` of a store's call, in milliseconds. */
+export const DEFAULT_TIMEOUT_MS = 500;
+
+/**
+ * Returns the `timeout` option in milliseconds.
+ *
+ * @throws TypeError, RangeError if the value is not a duration of at most 24 days, the longest delay of a timer.
+ */
+export function parseTimeout(timeout: Duration): number {
+  const ms = parseDuration('timeout', timeout);
+  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', SHORT_TIMEOUT, timeout);
   return ms;
 }

@@ -8,3 +8,11 @@ export function warnOnce(code: string, message: string): void {
   emitted.add(code);
   emitWarning(message, { type: 'RollgateWarning', code });
 }
+
+/** The warning of a full store. */
+export const describeFullStore = (maxKeys: number): string =>
+  `A MemoryStore is full: it holds ${maxKeys} keys (\`maxKeys\`). Each new key now evicts the one nearest to its expiry, of the same limit or of a limit with more than its share of the keys. An evicted key starts with its full quota`;
+
+/** The warning of a short interval without a unit. */
+export const describeShortInterval = (option: string, ms: number): string =>
+  `\`${option}: ${ms}\` is ${ms} milliseconds. Write '${ms}s' if you mean seconds, or '${ms}ms' to confirm milliseconds`;

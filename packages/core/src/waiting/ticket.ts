@@ -10,7 +10,7 @@ import {
   type QuotaWaiter,
   queuesOf,
 } from '../store/quota-waiters.js';
-import { tooManyWaiting } from '../validation/wait-errors.js';
+import { tooManyWaiting } from '../validation/errors.js';
 import type { WaitCall } from './wait-call.js';
 
 let nextNumber = 0;

@@ -3,8 +3,7 @@ import type { Decision } from '../decision/decision.js';
 import { canDelay } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import type { StartOrder } from '../time/start-order.js';
-import { acceptDecision } from './accept-decision.js';
-import type { WaitCall } from './wait-call.js';
+import { acceptDecision, type WaitCall } from './wait-call.js';
 
 /**
  * Checks once for a waiting caller, whose attempt begins at `sentMs`. A rejected attempt leaves no trace. If the action would

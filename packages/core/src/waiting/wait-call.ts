@@ -1,7 +1,10 @@
+import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import type { Decision } from '../decision/decision.js';
+import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
+import type { SlotKeeper } from '../leases/slot-keeper.js';
 import type { Key } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { Cost } from '../plan/resolve-costs.js';
-import type { SlotKeeper } from '../slots/slot-keeper.js';
 import type { Refunder } from '../store/background-refund.js';
 import type { Store } from '../store/store.js';
 import type { Cancellation } from '../time/cancellation.js';
@@ -24,4 +27,18 @@ export interface WaitCall {
   readonly cancellation: Cancellation;
   /** How many callers may wait in one queue. */
   readonly maxWaiting: number;
+}
+
+/**
+ * Keeps the slots of a decision that a waiting caller gets, and publishes it. A rejected attempt does not end the wait, so it is
+ * not published.
+ *
+ * @param sentMs A time before that of the decision, by default the present. Leases count from it.
+ */
+export function acceptDecision(call: WaitCall, sent: Awaitable<Decision>, sentMs?: number): Awaitable<Decision> {
+  const { limiter, slotKeeper, plan, keys, costs, key, cost } = call;
+  const held = slotKeeper === undefined ? sent : slotKeeper.hold(plan, keys, costs, key, sent, sentMs);
+  return mapAwaitable(held, (decision) =>
+    decision.allowed && hasSubscribers() ? publishDecision(limiter, key, cost, decision) : decision,
+  );
 }

@@ -4,11 +4,10 @@ import type { Decision } from '../decision/decision.js';
 import { canDelay, type DelayingLimit } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
-import { neverAllowed } from '../validation/wait-errors.js';
-import { acceptDecision } from './accept-decision.js';
+import { neverAllowed } from '../validation/errors.js';
 import { Ticket } from './ticket.js';
 import { attempt } from './wait-attempt.js';
-import type { WaitCall } from './wait-call.js';
+import { acceptDecision, type WaitCall } from './wait-call.js';
 
 /** After how long a call attempts again at the latest while its store, or the queues of the store, fail. */
 const OUTAGE_RETRY_MS = 1000;

@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.js';
 import { CancelableWait } from '../time/cancellation.js';
 import { timersOf } from '../time/clock-timers.js';
-import { limiterClosed } from '../validation/wait-errors.js';
+import { limiterClosed } from '../validation/errors.js';
 import type { WaitCall } from './wait-call.js';
 import { waitForTurn } from './wait-for-turn.js';
 

@@ -1,9 +1,5 @@
 import type { Limit, Limits } from '@rollgate/core';
-
-/** Whether the limits are a single one without a name. */
-export function isLimit(limits: Limits): limits is Limit {
-  return 'test' in limits && typeof limits.test === 'function';
-}
+import { isLimit } from '@rollgate/core/store';
 
 /** Returns the limits as a record. A single limit has the name `default`. */
 export function limitsByName(limits: Limits): Readonly<Record<string, Limit>> {

@@ -1,7 +1,6 @@
 import type { Decision, Limits } from '@rollgate/core';
-import { hasQuota } from '@rollgate/core/store';
+import { hasQuota, isLimit } from '@rollgate/core/store';
 import type { HeaderWriter, ResetUnit } from '../base/host.js';
-import { isLimit } from '../base/limits-by-name.js';
 import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import { DRAFT_NAMES, type DraftNames } from './draft-names.js';

@@ -1,5 +1,6 @@
 import type { Limits, OnStoreError, Store } from '@rollgate/core';
 import {
+  DEFAULT_TIMEOUT_MS,
   invalidOption,
   parseDuration,
   ROLLING_WINDOW_OPTIONS,
@@ -48,7 +49,7 @@ const PARSERS = {
   dryRun: parseFlag,
   store: (_name, value?: Store) => value, // The `RateLimiter` validates the store, the prefix and the policy.
   prefix: (_name, value: string = 'rollgate') => value,
-  timeout: (name, value: unknown = 500) => parseDuration(name, value),
+  timeout: (name, value: unknown = DEFAULT_TIMEOUT_MS) => parseDuration(name, value),
   onStoreError: (_name, value: OnStoreError = 'fallback') => value,
   headers: (name, value: unknown = 'x-ratelimit') => validateOneOf(name, value, HEADERS),
   resetUnit: (name, value: unknown) => validateOneOf(name, value, ['epoch', 'delta']),

@@ -1,8 +1,9 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import { Engine } from '../engine/engine.js';
-import { toPlaces } from '../engine/states.js';
+import type { RecordedHit } from '../engine/recorded-hit.js';
+import { type States, toPlaces } from '../engine/states.js';
 import { guardStore } from '../failure/guarded-store.js';
-import { hasLeases } from '../limits/capabilities.js';
+import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 import type { Keys, Plan } from '../plan/plan.js';
 import type { CountingStore, StoreConnection } from '../store/capabilities.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
@@ -18,7 +19,6 @@ import {
   validateOptionNames,
 } from '../validation/validate.js';
 import type { CreateStoreOptions } from './create-store-options.js';
-import { renewLease } from './renew-lease.js';
 import { toStorageKey } from './transaction-states.js';
 import { Transactions } from './transactions.js';
 
@@ -123,4 +123,24 @@ function validateDatabaseTime(nowMicros: unknown): number {
   if (Number.isSafeInteger(nowMicros)) return nowMicros as number;
   const message = `Expected \`nowMicros\` of \`update\` to be whole microseconds, got ${formatValue(nowMicros)}. With \`clock: 'database'\`, pass the time of the transaction`;
   throw withCode('ERR_ROLLGATE_INVALID_CLOCK', new TypeError(message));
+}
+
+/** Extends a lease, or takes its slots again. Returns where the lease is then, or nothing if it is lost. */
+export function renewLease(
+  states: States,
+  hit: RecordedHit,
+  limit: LeasedLimit,
+): Pick<RecordedHit, 'life' | 'atMicros'> | undefined {
+  const { life, atMicros, wantedCost: cost } = hit;
+  if (cost === 0) return { life, atMicros }; // It was released since the renewal began.
+  const found = states.find(hit.rule, hit.key);
+  // The period of a reservation is over, so there is nothing to lose.
+  if (found?.life !== life && !holdsSlots(limit)) return { life, atMicros };
+  const state = found ?? states.create(hit.rule, hit.key);
+  // Ids are unique within a life, so in a later one the lease needs another id.
+  const id = state.life === life || !holdsSlots(limit) ? atMicros : limit.unusedId(state, atMicros);
+  const isHeld = limit.renew(state, states.nowMicros, { ...hit, atMicros: id, cost });
+  states.save(state, limit);
+  hit.moved = isHeld ? { life: state.life, atMicros: id } : undefined;
+  return hit.moved;
 }

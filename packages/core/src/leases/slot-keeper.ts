@@ -1,15 +1,17 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
+import { leaseLosses } from '../events/channels.js';
 import { hasLeases, type LeasedLimit } from '../limits/capabilities.js';
 import type { Key } from '../plan/create-plan.js';
 import { type Costs, costAt, type Keys, type Plan } from '../plan/plan.js';
 import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';
+import { messageOf } from '../validation/validate.js';
+import { warnOnce } from '../validation/warn-once.js';
 import { HeldSlots } from './held-slots.js';
 import { LeaseRenewer } from './lease-renewer.js';
-import { type OnLeaseLost, reportLeaseLoss } from './report-lease-loss.js';
 
 /** A limit whose checks take leases. It brings the code that keeps them, so that bundles of other apps do not contain it. */
 export interface LeaseKeepingLimit extends LeasedLimit {
@@ -78,4 +80,30 @@ export class SlotKeeper {
       return new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.#store.renew!(receipts), onLost);
     });
   }
+}
+
+/** The loss of a lease of slots or reserved units. Another process may have them, because this one could not renew it in time. */
+export interface LeaseLoss<Limiter = object> {
+  readonly limiter: Limiter;
+  readonly key: Key;
+  /** The decision of the check that took the slots, or that reserved the units. Its work may still run. */
+  readonly decision: Decision;
+}
+
+/** The function of the option `onLeaseLost`. It may be async. */
+export type OnLeaseLost = ((loss: LeaseLoss<never>) => void) | undefined;
+
+/** Publishes the loss and calls `onLeaseLost`. Never throws, because one timer reports all leases that are lost. */
+export function reportLeaseLoss(loss: LeaseLoss, onLeaseLost: OnLeaseLost): void {
+  if (leaseLosses.hasSubscribers) leaseLosses.publish(loss);
+  try {
+    const returned: unknown = onLeaseLost?.(loss as LeaseLoss<never>);
+    if (isThenable(returned)) returned.then(undefined, warnAbout);
+  } catch (error) {
+    warnAbout(error);
+  }
+}
+
+function warnAbout(error: unknown): void {
+  warnOnce('ROLLGATE_ON_LEASE_LOST_FAILED', `The function \`onLeaseLost\` failed: ${messageOf(error)}`);
 }

@@ -6,7 +6,7 @@ import { type Keys, type Plan, type SettledCosts, settledCost } from '../plan/pl
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import { SlotReceipt } from '../store/slot-receipt.js';
 import type { Store } from '../store/store.js';
-import { unsupported } from '../validation/unsupported.js';
+import { unsupported } from '../validation/errors.js';
 import type { LeaseHolder, LeaseRenewer } from './lease-renewer.js';
 
 /** A check that has taken leases. */
