@@ -9,7 +9,7 @@ import {
   type Settlement,
   SlotKeeper,
   type State,
-  StatePart,
+  StateTail,
   settleReservation,
   type Usage,
   type Verdict,
@@ -171,14 +171,14 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
 }
 
 /** Returns the reservations of a state, if it has ever had one. */
-function reservationsOf(state: State): StatePart | undefined {
-  const list = new StatePart(state, RESERVATIONS_START);
+function reservationsOf(state: State): StateTail | undefined {
+  const list = new StateTail(state, RESERVATIONS_START);
   return list.numbers[list.start + leases.NEWEST_ID] === 0 ? undefined : list;
 }
 
 /** Adds an empty list to a state. */
-function createReservations(state: State): StatePart {
-  const list = new StatePart(state, RESERVATIONS_START);
+function createReservations(state: State): StateTail {
+  const list = new StateTail(state, RESERVATIONS_START);
   if (list.size < leases.SIZE_FOR_ONE) list.resize(leases.SIZE_FOR_ONE);
   leases.clear(list);
   return list;

@@ -1,6 +1,6 @@
 import { readRetryAfter, readStatus } from '../src/dialects/retry-after';
 import { parseGoDuration, parseNumber, parseSeconds } from '../src/headers/numbers';
-import { ServerClock } from '../src/headers/server-clock';
+import { RemoteClock } from '../src/headers/remote-clock';
 import { parseDate, parseReset } from '../src/headers/times';
 
 test.each([
@@ -76,7 +76,7 @@ test('only a status that means overload or a limit makes calls wait', () => {
 test('seconds are rounded up', () => expect(parseSeconds('0.0001')).toBe(1));
 
 test('the estimate of a clock approaches the time of a server that is 90 seconds ahead, and never exceeds it', () => {
-  const clock = new ServerClock();
+  const clock = new RemoteClock();
   const ahead = 90_000;
   // Responses take 20 to 70 ms, and `Date` lacks the fraction of the second.
   const arrivals = Array.from({ length: 16 }, (_, index) => NOW + index * 313);
@@ -89,7 +89,7 @@ test('the estimate of a clock approaches the time of a server that is 90 seconds
 });
 
 test('a wrong `Date` has no effect as soon as another one disagrees, and without one this clock counts', () => {
-  const clock = new ServerClock();
+  const clock = new RemoteClock();
   expect(clock.timeOf(undefined, NOW)).toBe(NOW);
   clock.timeOf('Fri, 01 Jan 2100 00:00:00 GMT', NOW);
   clock.timeOf(new Date(NOW + 1000).toUTCString(), NOW + 1000);
@@ -97,7 +97,7 @@ test('a wrong `Date` has no effect as soon as another one disagrees, and without
 });
 
 test('after this clock has been set, earlier responses do not count', () => {
-  const clock = new ServerClock();
+  const clock = new RemoteClock();
   const timeAt = (ms: number, aheadMs: number) =>
     clock.timeOf(new Date(NOW + ms).toUTCString(), NOW + ms + aheadMs, ms);
   for (let second = 0; second < 16; second++) timeAt(second * 1000, 3_600_000);

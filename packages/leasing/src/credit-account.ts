@@ -1,10 +1,10 @@
 import type { Awaitable, Decision, LimitDecision } from '@rollgate/core';
 import { takeReceipt } from '@rollgate/core/store';
 import { Demand } from './demand.js';
-import { createDenial, type Denial, denialUntilNextUnit } from './denial.js';
 import { HeldLeases } from './held-leases.js';
 import { Lease } from './lease.js';
 import { type LeaseTerms, sizeOfLease } from './lease-terms.js';
+import { createLocalRejection, type LocalRejection, rejectionUntilNextUnit } from './local-rejection.js';
 import { mapResult } from './map-result.js';
 import { ReportedFigures } from './reported-figures.js';
 import type { AccountPort, RequestListener, UnitRequest } from './unit-request.js';
@@ -25,7 +25,7 @@ export class CreditAccount {
   #isAskPlanned = false;
   /** Whether the last lease was over when the reply came. */
   #wasLate = false;
-  #denial: Denial | undefined;
+  #denial: LocalRejection | undefined;
   #resets = 0;
   #askAfterMs = -Infinity;
 
@@ -76,7 +76,7 @@ export class CreditAccount {
   }
 
   /** The rejection of so many units, as long as asking again is pointless. */
-  denialOf(units: number, nowMs: number): Denial | undefined {
+  denialOf(units: number, nowMs: number): LocalRejection | undefined {
     const denial = this.#denial;
     return denial !== undefined && units >= denial.units && nowMs < denial.untilMs ? denial : undefined;
   }
@@ -204,7 +204,7 @@ export class CreditAccount {
     const untilMs = sentMs + this.terms.usableMs;
     const lease = new Lease(granted, untilMs, takeReceipt(decision), this.port.settle);
     // It was all that was free, so those that get none of it need not ask again.
-    this.#denial = isRepeated && units === 1 ? denialUntilNextUnit(decision, this.port.now()) : undefined;
+    this.#denial = isRepeated && units === 1 ? rejectionUntilNextUnit(decision, this.port.now()) : undefined;
     this.#wasLate = this.port.now() >= untilMs;
     // A reset may have dropped these units already. Then no process has them.
     const isValid = resets === this.#resets;
@@ -217,7 +217,7 @@ export class CreditAccount {
   /** Requests what is free if that is enough, or what the caller needs to learn its wait. Returns whether it did. */
   #sendForLess({ granted, units, isRepeated, listeners }: UnitRequest, decision: Decision): boolean {
     const { remaining, retryAfterMs } = decision;
-    const denial = createDenial(units, decision, this.port.now());
+    const denial = createLocalRejection(units, decision, this.port.now());
     this.#askAfterMs = denial.untilMs;
     // The wait for more units is the longest that this caller can have. A short one is close enough.
     const isWorthwhile = remaining >= units || retryAfterMs > this.terms.leaseMs;

@@ -1,12 +1,12 @@
 import type { Awaitable, Decision, LimitDecision, Store } from '@rollgate/core';
 import { type Costs, costAt, isThenable, type Keys, keyAt, PendingResult, takeReceipt } from '@rollgate/core/store';
 import { leasedResults, noteFigures, resultsOf } from './check-results.js';
-import { type CheckedParts, checkedParts, type LeasedPart } from './checked-parts.js';
-import { rejectionAt } from './denial.js';
+import { type CheckedUnits, checkedUnits, type LeasedUnits } from './checked-units.js';
 import type { Lease } from './lease.js';
 import { toLeasedDecision } from './leased-decision.js';
 import type { LeasedPlan } from './leased-plan.js';
 import { LeasedReceipt, type SpentUnits } from './leased-receipt.js';
+import { rejectionAt } from './local-rejection.js';
 import { mapResult } from './map-result.js';
 import type { RequestListener } from './unit-request.js';
 
@@ -19,11 +19,11 @@ export class LeasedCheck implements RequestListener {
   readonly #plan: LeasedPlan;
   readonly #keys: Keys;
   readonly #costs: Costs;
-  readonly #checked: CheckedParts;
+  readonly #checked: CheckedUnits;
   #attempts = 0;
   #hasReturnedUnits = false;
-  /** The part whose units it waits for. */
-  #awaited: LeasedPart | undefined;
+  /** The one whose units it waits for. */
+  #awaited: LeasedUnits | undefined;
   /** The decision, if it is known before {@link run} returns. */
   #decision: Awaitable<Decision> | undefined;
   #pending: PendingResult<Decision> | undefined;
@@ -33,7 +33,7 @@ export class LeasedCheck implements RequestListener {
     this.#plan = plan;
     this.#keys = keys;
     this.#costs = costs;
-    this.#checked = checkedParts(plan, keys, costs, nowMs);
+    this.#checked = checkedUnits(plan, keys, costs, nowMs);
   }
 
   /** Decides at once if this process holds the units. */
@@ -44,7 +44,7 @@ export class LeasedCheck implements RequestListener {
     return this.#pending;
   }
 
-  /** The units of the part that waits. */
+  /** The units of the one that waits. */
   get units(): number {
     return this.#awaited!.units;
   }
@@ -52,10 +52,10 @@ export class LeasedCheck implements RequestListener {
   onEnd(granted: Lease | undefined): void {
     if (this.#pending?.isAbandoned) return;
     const nowMs = this.#plan.now();
-    const { parts } = this.#checked;
+    const { leased } = this.#checked;
     try {
-      const mayUse = granted !== undefined && parts.length === 1 && granted.left >= this.units;
-      this.#succeed(mayUse ? this.#spend(parts, [granted], [], nowMs) : this.#attempt(nowMs));
+      const mayUse = granted !== undefined && leased.length === 1 && granted.left >= this.units;
+      this.#succeed(mayUse ? this.#spend(leased, [granted], [], nowMs) : this.#attempt(nowMs));
     } catch (misuse) {
       this.onFailed(misuse);
     }
@@ -68,17 +68,17 @@ export class LeasedCheck implements RequestListener {
 
   /** Decides, or returns `undefined` and waits for units. */
   #attempt(nowMs: number): Awaitable<Decision> | undefined {
-    const { parts, others, mayLease } = this.#checked;
+    const { leased, others, mayLease } = this.#checked;
     while (mayLease && this.#attempts++ < MAX_ATTEMPTS) {
-      const leases = parts.map(({ account, units }) => account.find(units, nowMs));
-      if (!leases.includes(undefined)) return this.#spend(parts, leases as Lease[], others, nowMs);
-      const lacking = parts.filter((_, place) => leases[place] === undefined);
+      const leases = leased.map(({ account, units }) => account.find(units, nowMs));
+      if (!leases.includes(undefined)) return this.#spend(leased, leases as Lease[], others, nowMs);
+      const lacking = leased.filter((_, position) => leases[position] === undefined);
       const missing = lacking.filter(({ account }) => account.demand.isHigh);
       const cold = lacking.filter(({ account }) => !account.demand.isHigh);
-      if (cold.length === parts.length) break;
+      if (cold.length === leased.length) break;
       const inStore = cold.length === 0 ? others : [...others, ...cold.map(({ index }) => index)].sort((a, b) => a - b);
       if (missing.length === 0) {
-        const held = parts.filter((part) => !lacking.includes(part));
+        const held = leased.filter((one) => !lacking.includes(one));
         const found = leases.filter((lease) => lease !== undefined);
         return this.#spend(held, found, inStore, nowMs);
       }
@@ -109,13 +109,13 @@ export class LeasedCheck implements RequestListener {
 
   /** Spends the units here, then checks the rules in the store that only it decides. */
   #spend(
-    parts: readonly LeasedPart[],
+    leased: readonly LeasedUnits[],
     leases: readonly Lease[],
     inStore: readonly number[],
     nowMs: number,
   ): Awaitable<Decision> {
-    const spent = parts.map(({ account, index, units }, place): SpentUnits => {
-      const lease = leases[place]!;
+    const spent = leased.map(({ account, index, units }, position): SpentUnits => {
+      const lease = leases[position]!;
       account.spend(lease, units, nowMs);
       return { account, lease, index, units };
     });
@@ -156,7 +156,7 @@ export class LeasedCheck implements RequestListener {
   }
 
   /** Checks all rules in the store. Units that this process holds must not be what rejects the check. */
-  #checkInStore(missing: readonly LeasedPart[]): Awaitable<Decision> {
+  #checkInStore(missing: readonly LeasedUnits[]): Awaitable<Decision> {
     const { inner, outer } = this.#plan;
     const checked = this.#store.check(inner, this.#keys, this.#costs);
     for (const { account, units } of missing) account.askAhead(units, this.#plan.now());
@@ -170,7 +170,7 @@ export class LeasedCheck implements RequestListener {
   /** Returns the unspent units of these rules to the store, once. Returns whether there were any. */
   #returnUnits(indices: readonly number[]): boolean {
     if (this.#hasReturnedUnits) return false;
-    const returned = this.#checked.parts.filter(
+    const returned = this.#checked.leased.filter(
       ({ account, index }) => indices.includes(index) && account.returnUnits(),
     );
     this.#hasReturnedUnits = returned.length > 0;
@@ -179,7 +179,7 @@ export class LeasedCheck implements RequestListener {
 
   #reject(nowMs: number): Decision {
     const results = leasedResults(this.#plan, this.#keys, nowMs, []);
-    for (const { account, index, units } of this.#checked.parts) {
+    for (const { account, index, units } of this.#checked.leased) {
       const denial = account.denialOf(units, nowMs);
       if (denial !== undefined) results[index] = rejectionAt(denial, results[index]!, nowMs);
     }

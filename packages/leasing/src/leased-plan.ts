@@ -3,7 +3,7 @@ import { Accounts } from './accounts.js';
 import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
 import type { ResolvedOptions } from './leasing-store-options.js';
 import { OpenCalls } from './open-calls.js';
-import { partsOfPlan } from './part-of-plan.js';
+import { plansOfSome } from './plans-of-some.js';
 import { WeakValues } from './weak-values.js';
 
 /** A plan with limits that can be leased. */
@@ -70,7 +70,7 @@ export class LeasedPlans {
       inner,
       accounts: innerRules.map((rule, index) => terms[index] && this.#accountsOf(prefix, rule, terms[index])),
       otherIndices,
-      partOf: partsOfPlan(inner),
+      partOf: plansOfSome(inner),
       isWhole: rules.some(({ limit }) => hasLeases(limit)),
       openCalls: this.#openCalls,
       now: () => this.#options.clock.now(),

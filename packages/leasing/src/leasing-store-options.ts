@@ -74,8 +74,8 @@ export function resolveOptions(options: LeasingStoreOptions): ResolvedOptions {
     store: store as CompleteStore,
     leaseMs,
     minDecisions: validatePositiveInteger('minDecisions', minDecisions),
-    maxShare: validatePart('maxShare', maxShare, maxShare > 0 && maxShare <= 1, 'a number above 0 and at most 1'),
-    clockDrift: validatePart(
+    maxShare: validateShare('maxShare', maxShare, maxShare > 0 && maxShare <= 1, 'a number above 0 and at most 1'),
+    clockDrift: validateShare(
       'clockDrift',
       clockDrift,
       clockDrift >= 0 && clockDrift < 0.5,
@@ -85,7 +85,7 @@ export function resolveOptions(options: LeasingStoreOptions): ResolvedOptions {
   };
 }
 
-function validatePart(option: string, value: unknown, isValid: boolean, expected: string): number {
+function validateShare(option: string, value: unknown, isValid: boolean, expected: string): number {
   if (typeof value === 'number' && isValid) return value;
   throw invalidNumber(option, expected, value);
 }

@@ -146,9 +146,9 @@ export function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan
   const end = (operation: 'release' | 'refund', isEnded: (limit: Limit) => boolean) => {
     const names = rules.filter(({ limit }) => isEnded(limit)).map(({ name }) => name);
     if (names.length === 0) return;
-    const part = receiptPart(receipt, names) ?? receipt;
+    const divided = divideReceipt(receipt, names) ?? receipt;
     // If that fails, they end with their leases.
-    new Promise((resolve) => resolve(store[operation]?.(part))).catch(() => {});
+    new Promise((resolve) => resolve(store[operation]?.(divided))).catch(() => {});
   };
   const fateOf = (limit: Limit) => (hasLeases(limit) ? limit.onLateReply : 'keep');
   end('release', (limit) => fateOf(limit) === 'release' || (isSent && fateOf(limit) === 'refund'));
@@ -180,8 +180,8 @@ export function withFallbackPlan(plan: Plan, limits: Limits, fallbackLimits: Lim
  * Returns a receipt for what the check recorded in the limits of these names, or `undefined` if the receipt cannot be divided. The
  * receipts of core have no method for this, because each app with a limiter in memory would contain it.
  */
-export function receiptPart(receipt: unknown, names: readonly string[]): unknown {
-  if (receipt instanceof FallbackReceipt) return new FallbackReceipt(receiptPart(receipt.receipt, names));
+export function divideReceipt(receipt: unknown, names: readonly string[]): unknown {
+  if (receipt instanceof FallbackReceipt) return new FallbackReceipt(divideReceipt(receipt.receipt, names));
   if (!(receipt instanceof Receipt)) return (receipt as Partial<LimitedReceipt>).only?.(names);
   return new Receipt(
     receipt.owner,

@@ -195,7 +195,7 @@ function findLatest(state: State): void {
 }
 
 /** The end of a state as a separate state: the numbers from an offset on. */
-export class StatePart implements State {
+export class StateTail implements State {
   readonly #state: State;
   readonly #offset: number;
 

@@ -88,7 +88,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     if (this.#open.size > 0 && nowMs >= this.#renewalMs) {
       this.#renewalMs = nowMs + this.#periodMs;
       this.#renewals += 1;
-      this.#renewParts(this.#toParts(), this.#renewals);
+      this.#renewBatches(this.#toBatches(), this.#renewals);
     }
     if (this.#open.size > 0) this.#setTimer();
     else this.#stop();
@@ -104,29 +104,29 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   }
 
   /**
-   * Divides the open leases into the parts that a renewal sends. In each part, the leases that end first come first. So
+   * Divides the open leases into the batches that a renewal sends. In each batch, the leases that end first come first. So
    * slots that the store has lost go to the checks that came first, even if these share only some keys.
    */
-  #toParts(): Holder[][] {
-    const parts: Holder[][] = [];
-    const partsByKeys = new Map<string, Holder[]>();
+  #toBatches(): Holder[][] {
+    const batches: Holder[][] = [];
+    const batchesByKeys = new Map<string, Holder[]>();
     for (const holder of [...this.#open].sort((one, other) => one.extendedMs - other.extendedMs)) {
-      const part = getOrInsert(partsByKeys, holder.names.join('\n\n'), () => {
-        if (partsByKeys.size % MAX_KEYS === 0) parts.push([]);
-        return parts.at(-1)!;
+      const batch = getOrInsert(batchesByKeys, holder.names.join('\n\n'), () => {
+        if (batchesByKeys.size % MAX_KEYS === 0) batches.push([]);
+        return batches.at(-1)!;
       });
-      part.push(holder);
+      batch.push(holder);
     }
-    return parts;
+    return batches;
   }
 
   /**
-   * Sends the parts one after the other, so that a renewal takes only one connection. A part that takes longer than a tenth of
+   * Sends the batches one after the other, so that a renewal takes only one connection. A batch that takes longer than a tenth of
    * the time between two renewals does not delay the others.
    */
-  #renewParts(parts: Holder[][], renewal: number): void {
-    for (let part = parts.shift(); part !== undefined && renewal === this.#renewals; part = parts.shift()) {
-      const holders = part.filter((holder) => this.#open.has(holder));
+  #renewBatches(batches: Holder[][], renewal: number): void {
+    for (let batch = batches.shift(); batch !== undefined && renewal === this.#renewals; batch = batches.shift()) {
+      const holders = batch.filter((holder) => this.#open.has(holder));
       if (holders.length === 0) continue;
       const sentMs = this.timers.clock.now();
       // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
@@ -137,14 +137,14 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
           this.#finishRenewal(holders, sent, lost, sentMs);
           continue;
         }
-        const cancel = this.timers.inBackground(this.#periodMs / 10, () => this.#renewParts(parts, renewal));
+        const cancel = this.timers.inBackground(this.#periodMs / 10, () => this.#renewBatches(batches, renewal));
         lost
           .then(
             (receipts) => this.#finishRenewal(holders, sent, receipts, sentMs),
             () => {},
           )
           .then(cancel)
-          .then(() => this.#renewParts(parts, renewal));
+          .then(() => this.#renewBatches(batches, renewal));
         return;
       } catch {}
     }

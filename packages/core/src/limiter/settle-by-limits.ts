@@ -3,7 +3,7 @@ import type { Decision } from '../decision/decision.js';
 import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
 import { Receipt, RecordedHit } from '../engine/recorded-hit.js';
 import { FallbackReceipt } from '../failure/decide-by-policy.js';
-import { receiptPart } from '../failure/guarded-store.js';
+import { divideReceipt } from '../failure/guarded-store.js';
 import { HeldSlots } from '../leases/held-slots.js';
 import { hasLeases, holdsSlots } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
@@ -51,11 +51,11 @@ export function settleByLimits(
     return Object.hasOwn(limits, rule.name) || settled === 0 || (settled !== undefined && !holdsSlots(rule.limit));
   };
   if (held.openRules.every(isClosed)) return settleDecision(store, decision, { cost });
-  return settlePart(store, held, costs, isClosed);
+  return settleSome(store, held, costs, isClosed);
 }
 
 /** Settles a check in some of its limits. What it recorded in the others stays, for a later settlement, refund or release. */
-function settlePart(
+function settleSome(
   store: Store,
   held: HeldSlots,
   costs: SettledCosts,
@@ -64,24 +64,24 @@ function settlePart(
   const { openRules } = held;
   const left = openRules.filter((rule) => !isSettled(rule));
   if (held.isSettled || left.length === openRules.length) return undefined;
-  const part = partOf(held, openRules.filter(isSettled));
-  const rest = partOf(held, left);
-  const settled = store.settle!(part, costs);
+  const some = receiptOf(held, openRules.filter(isSettled));
+  const rest = receiptOf(held, left);
+  const settled = store.settle!(some, costs);
   held.receipt = rest;
   held.openRules = left;
   if (!left.some(({ limit }) => hasLeases(limit))) held.renewer?.delete(held);
-  return mapAwaitable(settled, () => wakeWaiters(store, () => store.namesOfReceipt?.(part)));
+  return mapAwaitable(settled, () => wakeWaiters(store, () => store.namesOfReceipt?.(some)));
 }
 
 /** The message for receipts that cannot be divided. */
 const INDIVISIBLE =
   'Expected the receipts of the store to have the method `only`, which `keepOpen` needs, got one without it';
 
-function partOf({ receipt }: HeldSlots, rules: readonly Rule[]): unknown {
+function receiptOf({ receipt }: HeldSlots, rules: readonly Rule[]): unknown {
   const names = rules.map(({ name }) => name);
-  const part = receiptPart(receipt, names);
-  if (part === undefined) throw withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(INDIVISIBLE));
-  return part;
+  const some = divideReceipt(receipt, names);
+  if (some === undefined) throw withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(INDIVISIBLE));
+  return some;
 }
 
 /** A store whose settlements use these limits. */

@@ -5,7 +5,7 @@ import { canDelay, type DelayingLimit } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
 import { neverAllowed } from '../validation/errors.js';
-import { Ticket } from './ticket.js';
+import { LocalTicket } from './local-ticket.js';
 import { attempt } from './wait-attempt.js';
 import { acceptDecision, type WaitCall } from './wait-call.js';
 
@@ -19,7 +19,7 @@ const OUTAGE_RETRY_MS = 1000;
 export async function waitForTurn(call: WaitCall): Promise<Decision> {
   const { store, plan, cancellation } = call;
   const { timers } = cancellation;
-  const ticket = new Ticket(call);
+  const ticket = new LocalTicket(call);
   const delaying = plan.rules.filter(({ limit }) => canDelay(limit));
   const starts = delaying.flatMap(({ name }) => ticket.states.get(name) ?? []);
   const order = (delaying[0]?.limit as DelayingLimit | undefined)?.orderStarts(backendOf(store), starts);

@@ -15,7 +15,7 @@ export interface CallPlan {
   readonly bucket: string;
   readonly route: string;
   /** The route of the bucket, which keys and what is learned begin with. */
-  readonly place: string;
+  readonly routeKey: string;
   readonly limits: LimitRecord;
   readonly key: Readonly<Record<string, string>>;
   readonly cost: Readonly<Record<string, number>>;
@@ -73,41 +73,41 @@ export class CallPlanner {
     const { limits, clock = performance } = this.#options;
     const { bucket, route } = this.bucketAndRouteOf(request);
     const given = (await this.#options.cost?.(request)) ?? {};
-    const place = `${bucket} ${route}`;
-    const names = limits.units.map((unit) => this.#learned.namesOf(place, unit));
+    const routeKey = `${bucket} ${route}`;
+    const names = limits.units.map((unit) => this.#learned.namesOf(routeKey, unit));
     const nowMs = clock.now();
     const key: Record<string, string> = {
       ...this.#ownKeys(request, bucket),
       [BUCKET_BLOCK]: bucket,
-      [ROUTE_BLOCK]: place,
+      [ROUTE_BLOCK]: routeKey,
     };
     const cost: Record<string, number> = { ...this.ownCosts(given) };
     const quotas = new Map<string, QuotaLimit>();
     for (const [index, unit] of limits.units.entries()) {
-      const isSilent = this.#learned.isSilent(place, unit, nowMs);
+      const isSilent = this.#learned.isSilent(routeKey, unit, nowMs);
       const units = isSilent ? 0 : (given[unit] ?? 1);
       // The limiter rejects invalid costs.
       if (Number.isSafeInteger(units) && units > this.#largestCost(unit)) this.#largestCosts.set(unit, units);
       for (const [number, name] of [undefined, ...names[index]!].entries()) {
         const limit = limitName(unit, number);
-        key[limit] = name === undefined ? place : `${bucket} ${name}`;
+        key[limit] = name === undefined ? routeKey : `${bucket} ${name}`;
         cost[limit] = units;
         if (units > 0) quotas.set(limit, { unit, name });
       }
     }
     const record = limits.withNames(names.map(({ length }) => length));
     const estimates = Object.keys(given);
-    return { request, bucket, route, place, limits: record, key, cost, estimates, quotas };
+    return { request, bucket, route, routeKey, limits: record, key, cost, estimates, quotas };
   }
 
   /** Learns which quotas there are, and returns their numbers. */
   learn(plan: CallPlan, report: Report): Learned {
-    const { route, place, quotas: limits } = plan;
+    const { route, routeKey, quotas: limits } = plan;
     const { clock = performance } = this.#options;
     const { quotas, isRejected } = report;
-    const known = this.#options.limits.units.filter((unit) => this.#learned.isReported(place, unit));
+    const known = this.#options.limits.units.filter((unit) => this.#learned.isReported(routeKey, unit));
     const isInformative = !isRejected || quotas.length > 0;
-    if (isInformative) this.#learned.learn(place, route, quotas, clock.now());
+    if (isInformative) this.#learned.learn(routeKey, route, quotas, clock.now());
     const reported: Record<string, Reported> = {};
     for (const [limit, { unit, name }] of limits) {
       const quota = strictest(quotas.filter((one) => one.unit === unit && (name === undefined || one.name === name)));
@@ -124,9 +124,9 @@ export class CallPlanner {
   }
 
   /** The named quotas that have just been learned, so the call was not checked by them. */
-  #othersOf({ bucket, place, quotas: known }: CallPlan, quotas: readonly QuotaReport[]): Learned['others'] {
+  #othersOf({ bucket, routeKey, quotas: known }: CallPlan, quotas: readonly QuotaReport[]): Learned['others'] {
     const { limits } = this.#options;
-    const names = limits.units.map((unit) => this.#learned.namesOf(place, unit));
+    const names = limits.units.map((unit) => this.#learned.namesOf(routeKey, unit));
     const others = limits.units.flatMap((unit, index) =>
       names[index]!.flatMap((name, number) => {
         const limit = limitName(unit, number + 1);

@@ -71,9 +71,12 @@ export class ClosingCalls {
     }
   }
 
-  #block({ plan: { bucket, place } }: StartedCall, { scope, retryAfterMs = 0 }: Report): Promise<unknown> | undefined {
+  #block(
+    { plan: { bucket, routeKey } }: StartedCall,
+    { scope, retryAfterMs = 0 }: Report,
+  ): Promise<unknown> | undefined {
     if (retryAfterMs < 1 || scope === 'call') return undefined;
-    const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: place };
+    const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: routeKey };
     return this.#options.limiter.block(key, retryAfterMs);
   }
 

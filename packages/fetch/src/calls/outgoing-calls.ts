@@ -1,6 +1,6 @@
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
 import { responses } from '../events.js';
-import { ServerClock } from '../headers/server-clock.js';
+import { RemoteClock } from '../headers/remote-clock.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
@@ -36,7 +36,7 @@ export class OutgoingCalls {
   readonly #waits: WaitEvents;
   readonly #ignoreSignal: () => void;
   /** By origin. */
-  readonly #clocks = new BoundedMap<string, ServerClock>(MAX_CLOCKS);
+  readonly #clocks = new BoundedMap<string, RemoteClock>(MAX_CLOCKS);
 
   constructor(options: ResolvedOptions, signal: AbortSignal | undefined) {
     this.#options = options;
@@ -120,7 +120,7 @@ export class OutgoingCalls {
   ): ResponseHead {
     const nowMs = this.#options.clock?.now() ?? Date.now();
     const steadyMs = this.#options.clock?.now() ?? performance.now();
-    const clock = this.#clocks.get(origin) ?? new ServerClock();
+    const clock = this.#clocks.get(origin) ?? new RemoteClock();
     this.#clocks.set(origin, clock);
     // The `Date` of a response from a cache is that of another response.
     const date = isStored(headers.get('age')) ? undefined : (headers.get('date') ?? undefined);

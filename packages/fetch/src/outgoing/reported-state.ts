@@ -1,4 +1,4 @@
-import { leases, mulDiv, mulDivUp, type State, StatePart } from '@rollgate/core/limits';
+import { leases, mulDiv, mulDivUp, type State, StateTail } from '@rollgate/core/limits';
 
 // What a key of a reported quota knows of the server's numbers. All times are microseconds by the store's clock.
 
@@ -75,8 +75,8 @@ export function forgottenMicros(state: State): number {
 }
 
 /** The leases of the calls that have no response yet. */
-export function openCallsOf(state: State): StatePart {
-  return new StatePart(state, LEASES_START);
+export function openCallsOf(state: State): StateTail {
+  return new StateTail(state, LEASES_START);
 }
 
 /** When the key is like a new one: its numbers no longer matter, and no call is open. */

@@ -14,7 +14,7 @@ const SPREAD_MS = 5000;
  * never too short. Responses of one burst show the same, so each second counts once. A bound is wrong if it exceeds most others by
  * far, so that one wrong `Date` has no effect. When this machine's clock is set, the bounds so far are forgotten.
  */
-export class ServerClock {
+export class RemoteClock {
   /** The server's time minus this machine's, as the responses of the last seconds show it. */
   #seconds: { readonly second: number; difference: number }[] = [];
 

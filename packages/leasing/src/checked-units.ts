@@ -3,25 +3,25 @@ import type { CreditAccount } from './credit-account.js';
 import type { LeasedPlan } from './leased-plan.js';
 
 /** A rule that a check may decide by a lease. */
-export interface LeasedPart {
+export interface LeasedUnits {
   readonly account: CreditAccount;
   readonly index: number;
   readonly units: number;
 }
 
 /** The rules of one check. */
-export interface CheckedParts {
-  readonly parts: readonly LeasedPart[];
+export interface CheckedUnits {
+  readonly leased: readonly LeasedUnits[];
   /** The indices of the rules that only the store decides. */
   readonly others: readonly number[];
-  /** Whether leases may decide the parts. Otherwise, the store decides the whole check. */
+  /** Whether leases may decide them. Otherwise, the store decides the whole check. */
   readonly mayLease: boolean;
 }
 
 /** Finds what a check may decide by leases, and counts it as demand. */
-export function checkedParts(plan: LeasedPlan, keys: Keys, costs: Costs, nowMs: number): CheckedParts {
+export function checkedUnits(plan: LeasedPlan, keys: Keys, costs: Costs, nowMs: number): CheckedUnits {
   const { accounts, openCalls } = plan;
-  const parts: LeasedPart[] = [];
+  const leased: LeasedUnits[] = [];
   let others = plan.otherIndices;
   let mayLease = !plan.isWhole && !openCalls.isClosed;
   for (let index = 0; index < accounts.length; index++) {
@@ -36,10 +36,10 @@ export function checkedParts(plan: LeasedPlan, keys: Keys, costs: Costs, nowMs: 
     } else {
       account.demand.add(units, nowMs);
       mayLease &&= units <= account.terms.limit;
-      parts.push({ account, index, units });
+      leased.push({ account, index, units });
     }
   }
   // A store cannot decide only rules without a cost.
-  mayLease &&= parts.length > 0 && (others.length === 0 || others.some((index) => costAt(costs, index) > 0));
-  return { parts, others, mayLease };
+  mayLease &&= leased.length > 0 && (others.length === 0 || others.some((index) => costAt(costs, index) > 0));
+  return { leased, others, mayLease };
 }

@@ -20,7 +20,7 @@ let nextNumber = 0;
  * state for which it waits. Callers that need only others of its states pass. So a client that has used up its own limit holds
  * up no other client at a limit that they share.
  */
-export class Ticket implements QuotaWaiter {
+export class LocalTicket implements QuotaWaiter {
   readonly number = nextNumber++;
   readonly #queues: QuotaQueues;
   /** By the names of the limits. A limit with cost 0 keeps no caller. */
@@ -117,8 +117,8 @@ export class Ticket implements QuotaWaiter {
     }
   }
 
-  #holdersOf(state: string): Ticket[] {
-    return holdersOf(this.#queues, state) as Ticket[];
+  #holdersOf(state: string): LocalTicket[] {
+    return holdersOf(this.#queues, state) as LocalTicket[];
   }
 
   /**

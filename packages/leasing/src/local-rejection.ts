@@ -4,7 +4,7 @@ import type { Decision, LimitDecision } from '@rollgate/core';
 const MAX_DENIAL_MS = 5;
 
 /** A rejection by the store. All times are milliseconds of this process's clock. */
-export interface Denial {
+export interface LocalRejection {
   /** The fewest units that it rejects. */
   readonly units: number;
   readonly untilMs: number;
@@ -14,7 +14,7 @@ export interface Denial {
 }
 
 /** Keeps the store's rejection of `units` or of more. Its wait is the longest that these units can have. */
-export function createDenial(units: number, decision: Decision, nowMs: number): Denial {
+export function createLocalRejection(units: number, decision: Decision, nowMs: number): LocalRejection {
   const { retryAfterMs, resetMs, nextUnitMs = 0 } = decision;
   return {
     units,
@@ -26,14 +26,14 @@ export function createDenial(units: number, decision: Decision, nowMs: number): 
 }
 
 /** Rejects until the next unit is free, after a check that has taken all of them. */
-export function denialUntilNextUnit(decision: Decision, nowMs: number): Denial | undefined {
+export function rejectionUntilNextUnit(decision: Decision, nowMs: number): LocalRejection | undefined {
   const { remaining, nextUnitMs = 0 } = decision;
-  return remaining > 0 ? undefined : createDenial(1, { ...decision, retryAfterMs: nextUnitMs }, nowMs);
+  return remaining > 0 ? undefined : createLocalRejection(1, { ...decision, retryAfterMs: nextUnitMs }, nowMs);
 }
 
 /** The figures of a check that it rejects, of a limit whose figures are otherwise these. */
 export function rejectionAt(
-  { retryAtMs, resetAtMs, nextUnitAtMs }: Denial,
+  { retryAtMs, resetAtMs, nextUnitAtMs }: LocalRejection,
   figures: LimitDecision,
   nowMs: number,
 ): LimitDecision {
