@@ -1,5 +1,5 @@
 import type { Limit } from '../limits/limit.js';
-import type { Limits } from '../plan/create-plan.js';
+import type { Limits } from '../plan/keys-and-limits.js';
 import type { Plan } from '../plan/plan.js';
 import { withCode } from '../validation/error-codes.js';
 import { NO_BLOCK } from '../validation/error-texts.js';

@@ -1,6 +1,6 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
-import type { Key } from '../plan/create-plan.js';
+import type { Key } from '../plan/keys-and-limits.js';
 import type { Cost } from '../plan/resolve-costs.js';
 import { decisions, rejections } from './channels.js';
 

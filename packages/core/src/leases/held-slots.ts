@@ -1,7 +1,7 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { hasLeases, holdsSlots } from '../limits/capabilities.js';
-import type { Key } from '../plan/create-plan.js';
+import type { Key } from '../plan/keys-and-limits.js';
 import { type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import { SlotReceipt } from '../store/slot-receipt.js';

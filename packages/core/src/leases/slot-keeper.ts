@@ -4,7 +4,7 @@ import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { leaseLosses } from '../events/channels.js';
 import { hasLeases, type LeasedLimit } from '../limits/capabilities.js';
-import type { Key } from '../plan/create-plan.js';
+import type { Key } from '../plan/keys-and-limits.js';
 import { type Costs, costAt, type Keys, type Plan } from '../plan/plan.js';
 import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';

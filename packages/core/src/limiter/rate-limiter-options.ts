@@ -10,7 +10,7 @@ import type {
   NameOf,
   OptionalNameIn,
   SomeKeys,
-} from '../plan/create-plan.js';
+} from '../plan/keys-and-limits.js';
 import type { Cost, CostOn } from '../plan/resolve-costs.js';
 import type { OnStoreError } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';

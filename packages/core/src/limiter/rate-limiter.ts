@@ -6,14 +6,8 @@ import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events
 import type { StoreError } from '../failure/store-error.js';
 import type { LeaseKeepingLimit, LeaseLoss, SlotKeeper } from '../leases/slot-keeper.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import {
-  type Limits,
-  type NameOf,
-  resolveKeys,
-  type SomeKeys,
-  selectLimits,
-  type WithoutOthers,
-} from '../plan/create-plan.js';
+import { resolveKeys, selectLimits } from '../plan/create-plan.js';
+import type { Limits, NameOf, SomeKeys, WithoutOthers } from '../plan/keys-and-limits.js';
 import type { Costs, Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';

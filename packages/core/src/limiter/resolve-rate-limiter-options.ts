@@ -1,7 +1,8 @@
 import { STORES_BRING_GUARDS } from '../base/platform.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
-import { isLimit, type Limits } from '../plan/create-plan.js';
+import { isLimit } from '../plan/create-plan.js';
+import type { Limits } from '../plan/keys-and-limits.js';
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/capabilities.js';

@@ -5,50 +5,6 @@ import { describeLimitName, KEYS, LIMIT, LIMITS, NAMED_LIMITS, ONE_KEY, SOME_KEY
 import { invalidOption } from '../validation/validate.js';
 import { isLimitName, type Keys, type Plan, type Rule, unknownLimitMessage } from './plan.js';
 
-/** One limit, which gets the name `default`, or a record of limits by name. */
-export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
-
-/** The names of the limits: the record's keys, or `default`. */
-export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : keyof Given & string;
-
-/** The names of limits that some plans lack, if `Given` is the union of several plans. */
-export type MissingNameOf<Given extends Limits> =
-  string extends NameOf<Given> ? never : MissingIn<Given, NameOf<Given>>;
-
-/** In a union of literals, TypeScript adds the names that one of them lacks as optional ones. */
-type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit
-  ? Exclude<Name, 'default'>
-  : Exclude<Name, { [Own in keyof Plan]: undefined extends Plan[Own] ? never : Own }[keyof Plan]>;
-
-/** One key for all limits, or one key per limit name. */
-export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
-
-/** One key for all limits, or one key for each of some limits. */
-export type SomeKeys<Name extends string = string> =
-  | string
-  | { [One in Name]: Readonly<Record<One, string> & Partial<Record<Name, string>>> }[Name];
-
-/** Rejects the names in a record of keys that no limit has, because a type that is inferred from a record accepts any. */
-export type WithoutOthers<Keys, Name extends string> = Keys extends string
-  ? unknown
-  : { readonly [Other in Exclude<keyof Keys, Name>]: never };
-
-/** The names of the limits for which there are keys. One key is for all of them. */
-export type NameIn<Keys, Name extends string> = Keys extends string ? Name : keyof Keys & Name;
-
-/** The names of those whose keys may be absent. */
-export type OptionalNameIn<Keys, Name extends string> = Keys extends string
-  ? never
-  : { [One in keyof Keys]: undefined extends Keys[One] ? One : never }[keyof Keys] & Name;
-
-/** Limits, or a function that derives them from others. */
-export type LimitsFrom<Given extends Limits> = Given | Derivation<Given>['derive'];
-
-/** A method, because its parameter is bivariant: options with known limits are also options with any limits. */
-interface Derivation<Given extends Limits> {
-  derive(limits: Given): Given;
-}
-
 /** Whether the value is a limit, and not a record of limits. */
 export function isLimit(value: unknown): value is Limit {
   return typeof value === 'object' && value !== null && typeof (value as Partial<Limit>).create === 'function';

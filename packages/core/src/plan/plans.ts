@@ -2,7 +2,8 @@ import { getOrInsert } from '../base/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
 import { MISSING_LIMITS } from '../validation/error-texts.js';
 import { validateOptionNames } from '../validation/validate.js';
-import { createPlan, type Limits } from './create-plan.js';
+import { createPlan } from './create-plan.js';
+import type { Limits } from './keys-and-limits.js';
 import type { Plan } from './plan.js';
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;

@@ -1,6 +1,6 @@
 import { withCode } from '../validation/error-codes.js';
 import { invalidNumber, validatePositiveInteger } from '../validation/validate.js';
-import type { Limits, NameOf } from './create-plan.js';
+import type { Limits, NameOf } from './keys-and-limits.js';
 import { type Costs, joinCosts, type Plan, unknownLimitMessage } from './plan.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
-import type { Limits, LimitsFrom } from '../plan/create-plan.js';
+import type { Limits, LimitsFrom } from '../plan/keys-and-limits.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type {
   ClockedStore,

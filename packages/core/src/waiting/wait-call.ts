@@ -2,7 +2,7 @@ import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { SlotKeeper } from '../leases/slot-keeper.js';
-import type { Key } from '../plan/create-plan.js';
+import type { Key } from '../plan/keys-and-limits.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { Cost } from '../plan/resolve-costs.js';
 import type { Refunder } from '../store/background-refund.js';

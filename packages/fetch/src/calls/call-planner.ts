@@ -7,7 +7,6 @@ import { readRoute } from '../reports/read-route.js';
 import { costsOfRefill } from './costs-of-refill.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
-import { strictest, toReported } from './reported-numbers.js';
 
 /** Which limits decide on a call, with which keys and costs. */
 export interface CallPlan {
@@ -160,4 +159,27 @@ export class CallPlanner {
 /** Whether a late response reports a window that has ended, so nothing of the present one. */
 function isOver({ kind, resetMs }: QuotaReport): boolean {
   return kind !== 'refill' && resetMs === 0;
+}
+
+/**
+ * Returns the quota of a route: of several quotas of one unit, the one that allows the fewest calls. The others have names, and
+ * limits for them.
+ */
+export function strictest(quotas: readonly QuotaReport[]): QuotaReport | undefined {
+  return quotas.reduce<QuotaReport | undefined>(
+    (one, other) =>
+      one === undefined ||
+      other.remaining < one.remaining ||
+      (other.remaining === one.remaining && other.resetMs > one.resetMs)
+        ? other
+        : one,
+    undefined,
+  );
+}
+
+/** Returns the numbers for a limit of `reportedQuota`. */
+export function toReported({ limit, remaining, resetMs, kind }: QuotaReport): Reported {
+  if (kind !== 'rolling') return { limit, remaining, resetMs, kind };
+  // Without a limit, one call may start after the reset, and its response reports how many more.
+  return { remaining, resetMs, kind: 'window' };
 }

@@ -4,7 +4,6 @@ import { RemoteClock } from '../headers/remote-clock.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
-import { waitAfter } from './backoff.js';
 import { BoundedMap } from './bounded-map.js';
 import { type CallPlan, CallPlanner } from './call-planner.js';
 import { ClosingCalls } from './closing-calls.js';
@@ -152,4 +151,17 @@ export class OutgoingCalls {
 /** Whether a response with this header `Age` comes from a cache. */
 function isStored(age: string | null | undefined): boolean {
   return Number.parseFloat(age ?? '0') > 0;
+}
+
+/** The wait after the first rejection that reports none. It doubles with each attempt of a call. */
+const FIRST_MS = 1000;
+const MOST_MS = 60_000;
+
+/**
+ * Returns for how long calls stop after a rejection. If the server reports no wait, they back off. They also do so if it demands
+ * none and rejects the next attempt again.
+ */
+export function waitAfter(reportedMs: number | undefined, attempt: number, maxBlockMs: number): number {
+  if (reportedMs !== undefined && (reportedMs > 0 || attempt === 1)) return reportedMs;
+  return Math.min(maxBlockMs, MOST_MS, FIRST_MS * 2 ** (attempt - 1));
 }

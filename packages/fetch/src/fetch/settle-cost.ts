@@ -1,8 +1,7 @@
 import type { Clock } from '@rollgate/core';
-import { MAX_TIMER_MS, scheduleAfter, startBackgroundTimer } from '@rollgate/core/store';
+import { invalidNumber, invalidOption, MAX_TIMER_MS, scheduleAfter, startBackgroundTimer } from '@rollgate/core/store';
 import type { CallRequest } from '../dialects/dialect.js';
 import type { CallCost, FetchOptions } from '../options/fetch-options.js';
-import { validateCost } from '../options/validate-cost.js';
 import { warnOfError } from '../warn-of-error.js';
 import { copyForSettle, type SettleCopy } from './copy-for-settle.js';
 
@@ -56,4 +55,21 @@ function startTimer(delayMs: number, onEnd: () => void, clock: Clock | undefined
 
 function timeoutError(ms: number): Error {
   return new DOMException(`it has not returned after ${ms} ms (\`maxBlock\`)`, 'TimeoutError');
+}
+
+/**
+ * Returns a cost that a function of the user has returned, or nothing if it has returned nothing.
+ *
+ * @throws TypeError, RangeError naming the invalid units.
+ */
+export function validateCost(name: string, cost: unknown): CallCost {
+  if (cost === undefined) return {};
+  if (typeof cost !== 'object' || cost === null) {
+    throw invalidOption(`${name}()`, 'a record of units such as `{ daily: 412 }`', cost);
+  }
+  const invalid = Object.entries(cost).find(
+    ([, units]) => units !== undefined && !(Number.isSafeInteger(units) && units >= 0),
+  );
+  if (invalid === undefined) return cost as CallCost;
+  throw invalidNumber(`${name}().${invalid[0]}`, 'a safe integer from 0', invalid[1]);
 }
