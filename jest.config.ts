@@ -34,8 +34,6 @@ const config: Config = {
   maxWorkers: availableParallelism() + 2,
   // A worker that has grown starts again, so that the processes of Jest together take less than 1.2 GB.
   workerIdleMemoryLimit: '150MB',
-  testEnvironment: '<rootDir>/scripts/test-environment.cjs',
-  testSequencer: '<rootDir>/scripts/slowest-first.cjs',
   globalSetup: '<rootDir>/packages/test-support/src/jest-global-setup.ts',
   sandboxInjectedGlobals: HOT_GLOBALS,
   transform: {

@@ -12,7 +12,6 @@ const PGBOUNCER: RequiredProgram = {
   programs: ['pgbouncer'],
   folders: () => ['/usr/sbin'],
   how: 'Install it (Debian: `apt-get install pgbouncer`, macOS: `brew install pgbouncer`)',
-  service: 'pgbouncer',
 };
 
 /** A private PgBouncer in transaction mode in front of a server. It ends with this process. */

@@ -19,7 +19,6 @@ export const POSTGRES: RequiredProgram = {
   folders: debianFolders,
   variable: 'ROLLGATE_POSTGRES',
   how: 'Install it (Debian: `apt-get install postgresql`, macOS: `brew install postgresql`)',
-  service: 'postgresql',
 };
 
 let installed: Promise<string> | undefined;

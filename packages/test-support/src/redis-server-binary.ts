@@ -8,7 +8,6 @@ export const REDIS_SERVER: RequiredProgram = {
   how:
     'Install it (Debian: `apt-get install redis-server`, macOS: `brew install redis`), or set REDIS_URL for the tests ' +
     'that can share a server',
-  service: 'redis-server',
 };
 
 let installed: Promise<string> | undefined;

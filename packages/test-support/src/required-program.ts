@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,8 +17,6 @@ export interface RequiredProgram {
   readonly variable?: string;
   /** How to install it by hand. */
   readonly how: string;
-  /** The service that the package starts by default, which the tests do not need. */
-  readonly service?: string;
 }
 
 /**
@@ -77,17 +75,11 @@ async function aptInstall(missing: readonly RequiredProgram[], prefix: readonly 
     const [file, ...args] = [...prefix, ...command];
     await run(file!, args, { maxBuffer: 64 * 1024 * 1024 });
   };
-  // RUNLEVEL keeps a package from starting its service on some systems. On others, this function stops the service, unless it
-  // was there before.
+  // RUNLEVEL keeps a package from starting its service, except where systemd starts it. The tests leave that one alone.
   const env = ['env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1'];
   const aptGet = (...args: string[]) => asRoot(...env, 'apt-get', '-o', 'DPkg::Lock::Timeout=300', ...args);
-  const services = missing.flatMap(({ service }) => service ?? []).filter((name) => !existsSync(`/etc/init.d/${name}`));
   await aptGet('update');
   await aptGet('install', '-y', ...missing.map(({ name }) => name));
-  for (const service of services) {
-    await asRoot('service', service, 'stop').catch(() => {});
-    await asRoot('update-rc.d', service, 'disable').catch(() => {});
-  }
 }
 
 function find({ programs, folders, variable }: RequiredProgram): string | undefined {

@@ -65,8 +65,9 @@ describe('installing', () => {
 
   const APT = 'apt-get -o DPkg::Lock::Timeout=300';
 
-  /** Adds a package manager that runs `install`, and a `sudo` that allows everything. */
+  /** Adds a package manager that runs `install`, a `sudo` that allows everything, and a `service` that must not be used. */
   const canInstall = (install: string) => {
+    program('service', `echo "service $*" >>'${folder}/commands'`);
     program('sudo', '[ "$1" = -n ] && shift && exec "$@"');
     program('env', 'exec /usr/bin/env "$@"');
     program('apt-get', `echo "apt-get $* ($DEBIAN_FRONTEND)" >>'${folder}/commands'\n${install}`);
