@@ -1,8 +1,9 @@
 import { createCallerWarnings } from './caller-warnings.js';
 import { checkNotTerminal, checkPaths } from './check-paths.js';
+import type { ForwardedCounts } from './log/client.js';
 import type { Entry } from './log/entry.js';
+import type { RequestFilter } from './log/filter.js';
 import type { LogFormat } from './log/formats/format.js';
-import type { ForwardedCounts } from './log/forwarded.js';
 import { LogReader } from './log/log-reader.js';
 import type { LogSummary } from './log/log-summary.js';
 import { checkReadable, nameOfLog, STANDARD_INPUT, sizeOfLogs } from './log/open-log.js';
@@ -28,6 +29,7 @@ export interface Settings {
   readonly format: LogFormat | undefined;
   readonly toleranceMs: number;
   readonly ipv6Prefix: number;
+  readonly filter: RequestFilter;
   readonly html: string | undefined;
   readonly json: boolean;
 }
@@ -104,13 +106,13 @@ function textsOf(warnings: readonly Warning[], isSevere: boolean): string[] {
 }
 
 async function readAll(paths: readonly string[], settings: Settings, add: (entry: Entry) => void): Promise<LogReader> {
-  const { selectors, format, toleranceMs, ipv6Prefix } = settings;
+  const { selectors, format, toleranceMs, ipv6Prefix, filter } = settings;
   checkNotTerminal(paths);
   await checkReadable(paths);
   const progress = startProgress(await sizeOfLogs(paths));
   try {
     const reader = new LogReader({
-      ...{ paths, format, selectors, toleranceMs, ipv6Prefix },
+      ...{ paths, format, selectors, toleranceMs, ipv6Prefix, filter },
       onRead: (bytes) => progress.add(bytes),
     });
     for await (const batch of reader.entries()) for (const entry of batch) add(entry);

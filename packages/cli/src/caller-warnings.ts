@@ -1,9 +1,9 @@
-import { isAddress, isPrivateAddress } from './log/address.js';
+import { type ForwardedCounts, isAddress, isPrivateAddress, toBareAddress } from './log/client.js';
 import type { Callers } from './log/entry.js';
 import type { LogFormat } from './log/formats/format.js';
-import type { ForwardedCounts } from './log/forwarded.js';
 import type { KeySource } from './log/request.js';
-import { formatCount, formatInteger, formatPercent, toPlainText } from './report/format.js';
+import { toPlainText } from './report/escape-invisible.js';
+import { formatCount, formatInteger, formatPercent } from './report/format.js';
 import { SEVERE_SHARE, type Warning } from './warnings.js';
 
 /** With fewer requests, an unusual distribution proves nothing. */
@@ -28,6 +28,14 @@ export function createCallerWarnings({ keySource, forwarded, format }: Identific
   if (kind === 'forwarded' && forwarded.lists === 0 && forwarded.missing > 0) {
     texts.push('No line contains a forwarded address, so each caller is the address that sent the request');
   }
+  if (forwarded.ignored > 0) {
+    texts.push(
+      `${formatPercent(forwarded.ignored, forwarded.lists)} of the forwarded lists were ignored, because addresses outside of the trusted networks sent them; see --trusted-proxies`,
+    );
+  }
+  if (kind === 'field' && counts.withPort * 2 > counts.requests) {
+    texts.push(`Most callers are addresses with a port. Use --by ip --key-field ${field}`);
+  }
   if (counts.requests >= MIN_SINGLE && counts.requests === counts.count) {
     texts.push(
       `Each of the ${formatInteger(counts.count)} callers has exactly one request, so no limit would reject any. ` +
@@ -42,11 +50,12 @@ export function createCallerWarnings({ keySource, forwarded, format }: Identific
 type CallerCounts = ReturnType<typeof countCallers>;
 
 function countCallers(callers: Callers) {
-  const counts = { count: 0, requests: 0, otherKeys: 0, firstOtherKey: '', topKey: '', topRequests: 0 };
+  const counts = { count: 0, requests: 0, otherKeys: 0, firstOtherKey: '', topKey: '', topRequests: 0, withPort: 0 };
   for (const { key, requests } of callers.all()) {
     counts.count += 1;
     counts.requests += requests;
     if (requests > counts.topRequests) [counts.topKey, counts.topRequests] = [key, requests];
+    if ((toBareAddress(key) ?? key) !== key) counts.withPort += requests;
     if (isAddress(key.replace(/\/\d+$/, ''))) continue;
     if (counts.otherKeys === 0) counts.firstOtherKey = key;
     counts.otherKeys += requests;

@@ -31,7 +31,7 @@ interface SimulateOptions extends CommonOptions {
 
 /** `rollgate simulate`. */
 export function simulateCommand(): Command {
-  return withCalendar(command('simulate', 'Replays a log and reports who would be rejected'))
+  return withCalendar(command('simulate'))
     .option(
       '--limit <limits>',
       'requests per window, such as 100/1m, burst=10/1s or 1000/month; separate several by commas, or repeat the option',
@@ -69,7 +69,7 @@ interface SuggestOptions extends CommonOptions {
 
 /** `rollgate suggest`. */
 export function suggestCommand(): Command {
-  return withCalendar(command('suggest', 'Finds the smallest limit that rejects at most a given share'))
+  return withCalendar(command('suggest'))
     .option(
       '--window <time>',
       'rolling window of the limit, or a period such as month (default: 1m); repeat it for several',
@@ -114,7 +114,7 @@ interface CompareOptions extends CommonOptions {
 
 /** `rollgate compare`. */
 export function compareCommand(): Command {
-  return withCalendar(command('compare', 'Compares all algorithms under one limit'))
+  return withCalendar(command('compare'))
     .option('--limit <limit>', 'requests per window, such as 100/1m or 1000/month', listOf(parseQuota))
     .addHelpText('after', COMPARE_EXAMPLES)
     .action(async (paths: readonly string[], options: CompareOptions) => {

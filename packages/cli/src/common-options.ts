@@ -3,9 +3,10 @@ import type { NamedQuota } from './algorithms.js';
 import type { Settings } from './analyze-logs.js';
 import type { CalendarOptions } from './calendar-span.js';
 import { UsageError } from './errors.js';
+import { ClientFinder, type TrustedProxies } from './log/client.js';
+import { RequestFilter } from './log/filter.js';
 import type { LogFormat } from './log/formats/format.js';
 import { FORMAT_NAMES } from './log/formats/index.js';
-import { createSelectClient, type TrustedProxies } from './log/forwarded.js';
 import {
   parseField,
   parseFormat,
@@ -29,6 +30,9 @@ export interface CommonOptions extends CalendarOptions {
   ipv6Prefix: number;
   html?: string;
   json?: boolean;
+  exclude?: readonly string[];
+  path?: readonly string[];
+  method?: readonly string[];
 }
 
 /** Collects a repeated option, such as `--x a --x b` or `--x a,b`, in a list. */
@@ -42,9 +46,8 @@ export function hasCosts({ selectors, format }: Settings): boolean {
 }
 
 /** Creates a command with the options that all commands share. A live command follows one log. */
-export function command(name: string, description: string, { isLive = false } = {}): Command {
+export function command(name: string, { isLive = false } = {}): Command {
   const created = new Command(name)
-    .description(description)
     .argument(
       isLive ? '[log]' : '[log...]',
       `${isLive ? 'a plain file' : 'plain or gzip files'}; - or none for standard input`,
@@ -64,6 +67,9 @@ export function command(name: string, description: string, { isLive = false } = 
       'describes other formats by the groups (?<key>…), (?<time>…) and (?<cost>…)',
       parsePattern,
     )
+    .option('--exclude <callers>', 'callers that do not count: keys, addresses or networks', listOf(String))
+    .option('--path <paths>', 'counts only requests of these paths; * stands for any text', listOf(String))
+    .option('--method <methods>', 'counts only requests of these methods', listOf(String))
     .option('--ipv6-prefix <bits>', 'length of the IPv6 prefix that identifies one client', parseIpv6Prefix, 56);
   if (isLive) return created.option('--json', 'print one JSON object per line');
   return created
@@ -96,7 +102,8 @@ export function resolveSettings(paths: readonly string[], options: CommonOptions
     throw new UsageError('Expected either `--format` or `--pattern`, got both');
   }
   const format = pattern ?? options.format;
-  const forwarded = { lists: 0, missing: 0 };
+  const filter = new RequestFilter(options);
+  const clients = new ClientFinder(trustedProxies);
   if (cost !== undefined && format !== undefined && !format.hasFields) {
     const why = 'its lines have no named fields';
     throw new UsageError(
@@ -104,12 +111,14 @@ export function resolveSettings(paths: readonly string[], options: CommonOptions
     );
   }
   return {
-    ...{ paths, format, html, json, ipv6Prefix, forwarded },
+    ...{ paths, format, html, json, ipv6Prefix, filter },
+    forwarded: clients.counts,
     selectors: {
       keySource: parseKeySource(by, keyField, format),
       time: timeField,
       cost,
-      selectClient: createSelectClient(trustedProxies, forwarded),
+      clients,
+      needsTarget: filter.needsTarget,
     },
     toleranceMs: tolerance,
   };

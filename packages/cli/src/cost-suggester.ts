@@ -53,12 +53,13 @@ export class CostSuggester {
     const forCallers = this.#smallest(all, demand, ({ rejectedCallers }) => rejectedCallers <= all.length * share);
     const limits = new Set([...roundLimits(demand), forRequests.limit, forCallers.limit, demand]);
     const others = all.filter((requests) => requests !== heaviest);
-    const limitWithoutIt = others.length === 0 ? undefined : this.#smallest(others, demand, isWithin).limit;
+    const limit = others.length === 0 ? undefined : this.#smallest(others, demand, isWithin).limit;
+    const withoutIt = limit === undefined ? undefined : this.#try(all, limit);
     return {
       span: this.#span,
       ...{ forRequests, forCallers, forAll },
       curve: [...limits].sort((one, other) => one - other).map((limit) => this.#try(all, limit)),
-      heaviest: { key: heaviest.caller.key, demand, limitWithoutIt },
+      heaviest: { key: heaviest.caller.key, demand, withoutIt },
     };
   }
 

@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { LogError, OutputError, UsageError } from './errors.js';
 import { toOutputError } from './output.js';
 import { createProgram } from './program.js';
-import { toPlainText } from './report/format.js';
+import { toPlainText } from './report/escape-invisible.js';
 
 const LOG_ERROR = 1;
 const USAGE_ERROR = 2;
@@ -19,7 +19,7 @@ process.stderr.on('error', () => {});
 process.once('SIGINT', () => process.exit(INTERRUPTED));
 
 try {
-  await createProgram().parseAsync();
+  await (await createProgram(process.argv.slice(2))).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

@@ -9,7 +9,6 @@ const TRANSFORM = fileURLToPath(new URL('migrate/transform.cjs', import.meta.url
 /** `rollgate migrate`. Most users of the command line never migrate, so npx fetches jscodeshift only when it is needed. */
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('Translates code that uses express-rate-limit or @fastify/rate-limit')
     .argument('<path...>', 'files or folders with JavaScript and TypeScript')
     .option('--dry', 'print the translated files instead of changing them')
     .addHelpText('after', EXAMPLES)

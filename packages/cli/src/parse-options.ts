@@ -2,11 +2,10 @@ import { clarifyUnit, invalidOption, parseDuration, validateOneOf } from '@rollg
 import { ALGORITHMS, type Algorithm, createLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
 import { parsePeriods, type Span } from './calendar-span.js';
 import { UsageError } from './errors.js';
-import { Networks, privateNetworks } from './log/address.js';
+import { Networks, privateNetworks, type TrustedProxies } from './log/client.js';
 import type { LogFormat } from './log/formats/format.js';
 import { FORMAT_NAMES, formatOf } from './log/formats/index.js';
 import { createPatternFormat } from './log/formats/pattern.js';
-import type { TrustedProxies } from './log/forwarded.js';
 import type { KeySource } from './log/request.js';
 
 const QUOTA = /^(?:([^=]*)=)?(\d+)\/(.+)$/;

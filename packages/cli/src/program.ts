@@ -1,19 +1,41 @@
 import { Command } from 'commander';
-import { compareCommand, simulateCommand, suggestCommand } from './commands.js';
-import { migrateCommand } from './migrate-command.js';
 import { VERSION } from './version.js';
-import { watchCommand } from './watch/watch-command.js';
 
-/** Creates the command line. It throws errors and never ends the process. */
-export function createProgram(): Command {
+/** What the help of a command says, and how to load the rest of it. Help and each command load no other command. */
+const COMMANDS: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
+  simulate: [
+    'Replays a log and reports who would be rejected',
+    async () => (await import('./commands.js')).simulateCommand(),
+  ],
+  suggest: [
+    'Finds the smallest limit that rejects at most a given share',
+    async () => (await import('./commands.js')).suggestCommand(),
+  ],
+  compare: ['Compares all algorithms under one limit', async () => (await import('./commands.js')).compareCommand()],
+  watch: [
+    'Follows a growing log and updates who would be rejected',
+    async () => (await import('./watch/watch-command.js')).watchCommand(),
+  ],
+  migrate: [
+    'Translates code that uses express-rate-limit or @fastify/rate-limit',
+    async () => (await import('./migrate-command.js')).migrateCommand(),
+  ],
+};
+
+/** Creates the command line for these arguments. It throws errors and never ends the process. */
+export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('rollgate')
     .description('Replays access logs through Rollgate to show which rate limit to set and whom it would affect.')
     .version(VERSION)
     .exitOverride()
     .configureOutput({ outputError })
     .addHelpText('after', EXAMPLES);
-  const commands = [simulateCommand(), suggestCommand(), compareCommand(), watchCommand(), migrateCommand()];
-  for (const command of commands) program.addCommand(command.exitOverride().configureOutput({ outputError }));
+  const [first, second] = args;
+  const named = first === 'help' ? second : first;
+  for (const [name, [description, load]] of Object.entries(COMMANDS)) {
+    const command = name === named ? await load() : new Command(name).usage('[options] …');
+    program.addCommand(command.description(description).exitOverride().configureOutput({ outputError }));
+  }
   return program;
 }
 

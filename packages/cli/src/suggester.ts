@@ -1,7 +1,7 @@
 import { PeriodEnds, type Span } from './calendar-span.js';
 import { LaneCounts } from './lane-counts.js';
 import type { Caller, Entry } from './log/entry.js';
-import { type Heaviest, type Rejections, roundLimits, type Suggestion } from './suggestion.js';
+import { type Rejections, roundLimits, type Suggestion } from './suggestion.js';
 import { Lanes, PeriodLanes } from './window-lanes.js';
 
 /**
@@ -61,16 +61,18 @@ export class Suggester {
     const forCallers = at(firstWithin(rejectedCallers, share));
     const limits = new Set([...roundLimits(last), forRequests.limit, forCallers.limit, last]);
     const curve = [...limits].sort((one, other) => one - other).map(at);
-    const heaviest = this.#heaviest(last, share, requestsOf);
-    return { span: this.#span, forRequests, forCallers, forAll: at(last), curve, heaviest };
+    const { heaviest } = this.#counts;
+    const limit = this.#limitWithout(heaviest, share, requestsOf);
+    return {
+      ...{ span: this.#span, forRequests, forCallers, forAll: at(last), curve },
+      heaviest: { key: heaviest.key, demand: last, withoutIt: limit === undefined ? undefined : at(limit) },
+    };
   }
 
-  #heaviest(demand: number, share: number, requestsOf: (caller: Caller) => number): Heaviest {
-    const { heaviest } = this.#counts;
+  #limitWithout(heaviest: Caller, share: number, requestsOf: (caller: Caller) => number): number | undefined {
     const others = this.#counts.requestsWithoutHeaviest(requestsOf(heaviest));
     const rejected = others === undefined ? [] : sumsBeyond(others);
-    const limit = (rejected[0] ?? 0) > 0 ? firstWithin(rejected, share) : undefined;
-    return { key: heaviest.key, demand, limitWithoutIt: limit };
+    return (rejected[0] ?? 0) > 0 ? firstWithin(rejected, share) : undefined;
   }
 
   /** Drops idle callers once per window, so that memory is proportional to the active ones. */

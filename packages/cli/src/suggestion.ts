@@ -12,8 +12,11 @@ export interface Heaviest {
   readonly key: string;
   /** Its highest demand: units within one window. */
   readonly demand: number;
-  /** The limit for the same share of requests if the log did not contain this caller, or `undefined` if it is unknown. */
-  readonly limitWithoutIt: number | undefined;
+  /**
+   * The smaller limit for the same share of requests if the log did not contain this caller, and what it rejects with it.
+   * `undefined` if it is unknown.
+   */
+  readonly withoutIt: Rejections | undefined;
 }
 
 /** The suggested limits for one window, or for the periods of a calendar. */

@@ -1,7 +1,8 @@
 import { formatDuration } from './format-duration.js';
-import { describeUnparsed, type LogSummary } from './log/log-summary.js';
+import { describeUnparsed, HOW_TO_NAME, type LogSummary } from './log/log-summary.js';
 import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
-import { formatCount, formatInteger, formatPercent, formatTime, toPlainText } from './report/format.js';
+import { toPlainText } from './report/escape-invisible.js';
+import { formatCount, formatInteger, formatPercent, formatTime } from './report/format.js';
 
 /** A message about lines that do not count, or about unlikely callers. */
 export interface Warning {
@@ -38,7 +39,8 @@ export function createLineWarnings(summary: LogSummary, toleranceMs: number): Li
       `could not be parsed; the first, ${toPlainText(describeUnparsed(firstUnparsed), 240)}`,
     );
   }
-  if (withoutKeyLines > 0) warn('withoutKey', withoutKeyLines, 'were left out because they name no caller; see --by');
+  if (withoutKeyLines > 0)
+    warn('withoutKey', withoutKeyLines, `were left out because they name no caller; ${HOW_TO_NAME}`);
   if (firstLeftOut !== undefined) {
     const { file, line, micros } = firstLeftOut;
     const beyond = `more than ${toleranceMs === 0 ? '0s' : formatDuration(toleranceMs)} out of order`;

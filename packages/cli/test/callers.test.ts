@@ -57,7 +57,8 @@ describe('identification of callers', () => {
     const { code, stderr } = await rollgate(['simulate', 'callers.log', '--limit', '1/1m', '--by', 'user']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: '1 of 4 lines (25%) were left out because they name no caller; see --by\n',
+      stderr:
+        '1 of 4 lines (25%) were left out because they name no caller; name its field with `--key-field`, or see `--by`\n',
     });
   });
 });

@@ -67,7 +67,9 @@ describe.each(['simulate', 'suggest', 'compare'])('%s exits with 1 and prints th
     write('good.log', GOOD);
     const { code, stderr } = await rollgate([...args, 'good.log', '--by', 'user']);
     expect(code).toBe(1);
-    expect(stderr).toBe('rollgate: No request in good.log (2 lines) names a caller; see --by\n');
+    expect(stderr).toBe(
+      'rollgate: No request in good.log (2 lines) names a caller; name its field with `--key-field`, or see `--by`\n',
+    );
   });
 });
 
@@ -115,7 +117,7 @@ test.each<[string, string, string]>([
 });
 
 test.each([
-  ['no time', '{"ip":"a"}', 'it has no time in a field with a common name'],
+  ['no time', '{"ip":"a"}', 'it has no time in a field with a common name; name it with `--time-field`'],
   ['a time that is none', '{"time":{},"ip":"a"}', 'its time is neither text nor a number'],
   [
     'a date alone',

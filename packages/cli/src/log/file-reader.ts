@@ -1,5 +1,6 @@
 import { createClientKey } from '@rollgate/http';
 import { Callers, type Entry } from './entry.js';
+import type { RequestFilter } from './filter.js';
 import type { LogFormat } from './formats/format.js';
 import { LOG_FORMATS } from './formats/index.js';
 import { LineSplitter } from './line-splitter.js';
@@ -9,6 +10,10 @@ import type { KeySource, Request, Selectors } from './request.js';
 
 /** Includes a port and a zone. */
 const MAX_ADDRESS_LENGTH = 64;
+
+/** A color of a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
+const COLOR = /\u001b\[[\d;]*m/g;
 
 /** The byte order mark that some systems write first. */
 const BYTE_ORDER_MARK = '\ufeff';
@@ -20,6 +25,7 @@ export interface ReadOptions {
   readonly selectors: Selectors;
   /** The length of the IPv6 prefix that identifies one client, in bits. */
   readonly ipv6Prefix: number;
+  readonly filter: RequestFilter;
 }
 
 /** What all files of a log share: the callers, and the counts of lines. */
@@ -79,20 +85,29 @@ export class FileReader {
     for (const line of lines) {
       this.#lines += 1;
       const text = this.#lines === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
-      if (text !== '') this.#parser.push(text, this.#lines);
+      if (text !== '') this.#parser.push(withoutColors(text), this.#lines);
     }
   }
 
   #add(text: string, line: number, request: Request | string): void {
-    const { summary, callers, toCaller } = this.#state;
+    const { summary, callers, toCaller, options } = this.#state;
+    const key = typeof request === 'string' || request.key === undefined ? undefined : toCaller(request.key);
     if (typeof request === 'string') summary.countUnparsed({ file: this.#file, line, reason: request, text });
-    else if (request.key === undefined) summary.countWithoutKey();
+    else if (key === undefined) summary.countWithoutKey();
+    else if (!options.filter.accepts(request, key)) summary.countFiltered();
     else {
       const { micros, cost } = request;
       summary.countRequest(micros);
-      this.#onEntry({ micros, caller: callers.of(toCaller(request.key)), cost, line });
+      this.#onEntry({ micros, caller: callers.of(key), cost, line });
     }
   }
+}
+
+/** Removes the colors of a collector, which it writes before the text of the server. */
+function withoutColors(line: string): string {
+  if (!line.includes('\u001b[')) return line;
+  const end = line.indexOf('"');
+  return end === -1 ? line.replace(COLOR, '') : line.slice(0, end).replace(COLOR, '') + line.slice(end);
 }
 
 /** A custom field may contain anything, so text longer than any address stays unchanged. */

@@ -3,7 +3,7 @@ import type { Parse } from './request.js';
 import { unwrapAll } from './wrappers/index.js';
 import type { Wrapper } from './wrappers/wrapper.js';
 
-const NO_TIME = 'it has no time in a field with a common name';
+const NO_TIME = 'it has no time in a field with a common name; name it with `--time-field`';
 
 /** Creates a parser for lines inside of wrappers. A line without a time gets the time of the innermost wrapper with one. */
 export function createLineParser(wrappers: readonly Wrapper[], parse: Parse): Parse {

@@ -30,6 +30,8 @@ export interface LogSummary {
   readonly firstUnparsed: UnparsedLine | undefined;
   /** Requests without a caller. */
   readonly withoutKeyLines: number;
+  /** Requests that an option leaves out. */
+  readonly filteredLines: number;
   /** Requests further out of order than the tolerance allows. */
   readonly leftOutLines: number;
   readonly firstLeftOut: LeftOutLine | undefined;
@@ -57,6 +59,9 @@ const STEPS_MICROS = [60_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 /** With fewer different times, whole minutes may be a coincidence. */
 const MIN_TIMES_FOR_MINUTES = 3;
 
+/** What helps if a log names its callers in an uncommon way. */
+export const HOW_TO_NAME = 'name its field with `--key-field`, or see `--by`';
+
 /** The characters kept of an unparsable line. */
 const KEPT_CHARACTERS = 100;
 
@@ -67,6 +72,7 @@ export class LogSummarizer implements LogSummary {
   unparsedLines = 0;
   firstUnparsed: UnparsedLine | undefined;
   withoutKeyLines = 0;
+  filteredLines = 0;
   leftOutLines = 0;
   firstLeftOut: LeftOutLine | undefined;
   readonly #files: { readonly file: string; readonly parts: readonly LogPart[] }[] = [];
@@ -112,6 +118,11 @@ export class LogSummarizer implements LogSummary {
     this.withoutKeyLines += 1;
   }
 
+  countFiltered(): void {
+    this.lines += 1;
+    this.filteredLines += 1;
+  }
+
   countLeftOut(file: string, { line, micros }: Entry): void {
     this.leftOutLines += 1;
     const first = this.firstLeftOut;
@@ -123,10 +134,11 @@ export class LogSummarizer implements LogSummary {
   explainEmpty(paths: readonly string[]): string {
     const logs = paths.map(nameOfLog).join(', ');
     if (this.lines === 0) return `No line in ${logs}`;
-    if (this.firstUnparsed === undefined)
-      return `No request in ${logs} (${formatCount(this.lines, 'line')}) names a caller; see --by`;
+    const lines = formatCount(this.lines, 'line');
+    if (this.filteredLines > 0) return `No request in ${logs} (${lines}) passes --exclude, --path and --method`;
+    if (this.firstUnparsed === undefined) return `No request in ${logs} (${lines}) names a caller; ${HOW_TO_NAME}`;
     if (isBinary(this.firstUnparsed.text)) return `No line in ${logs} is a request. Is it a binary file?`;
-    return `No line in ${logs} (${formatCount(this.lines, 'line')}) is a request; the first, ${describeUnparsed(this.firstUnparsed)}`;
+    return `No line in ${logs} (${lines}) is a request; the first, ${describeUnparsed(this.firstUnparsed)}`;
   }
 }
 

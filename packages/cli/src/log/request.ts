@@ -1,4 +1,4 @@
-import type { SelectClient } from './forwarded.js';
+import { type ClientFinder, valueOrUndefined } from './client.js';
 
 /** A request in a line of a log. */
 export interface Request {
@@ -8,6 +8,9 @@ export interface Request {
   readonly key: string | undefined;
   /** Units. */
   readonly cost: number;
+  /** Only if a filter needs them. */
+  readonly path?: string | undefined;
+  readonly method?: string | undefined;
 }
 
 /** Parses a line to a request, returns why it is not one, or `undefined` for a comment or header. */
@@ -31,7 +34,9 @@ export interface Selectors {
   readonly time: string | undefined;
   /** The named field with the cost. Without it, each request costs 1. */
   readonly cost: string | undefined;
-  readonly selectClient: SelectClient;
+  readonly clients: ClientFinder;
+  /** Whether requests have their path and method. */
+  readonly needsTarget: boolean;
 }
 
 /** The parts of a line of a format that has no named fields. */
@@ -44,28 +49,31 @@ export interface RequestParts {
   readonly request?: string | undefined;
 }
 
-/** Returns the caller's key, or `undefined` if the line has none. */
-export function keyOf({ keySource, selectClient }: Selectors, parts: RequestParts): string | undefined {
+/** Creates a request of a format that has no named fields. */
+export function toRequest(selectors: Selectors, micros: number, parts: RequestParts): Request {
+  const key = keyOf(selectors, parts);
+  if (!selectors.needsTarget) return { micros, key, cost: 1 };
+  const { request = '' } = parts;
+  return { micros, key, cost: 1, path: targetOf(request), method: request.split(' ', 1)[0] };
+}
+
+function keyOf({ keySource: { kind }, clients }: Selectors, parts: RequestParts): string | undefined {
   const { address, forwarded, user, request } = parts;
-  if (keySource.kind === 'user') return valueOrUndefined(user);
-  if (keySource.kind === 'path') return request === undefined ? undefined : valueOrUndefined(targetOf(request));
-  if (keySource.kind === 'forwarded') return valueOrUndefined(selectClient(forwarded ?? '', address));
-  return valueOrUndefined(address ?? selectClient(forwarded ?? '', undefined));
+  if (kind === 'user') return valueOrUndefined(user);
+  if (kind === 'path') return request === undefined ? undefined : valueOrUndefined(targetOf(request));
+  if (kind === 'forwarded') return clients.byForwarded(forwarded, address);
+  return address === undefined ? clients.byForwarded(forwarded, undefined) : clients.byAddress(address);
 }
 
 /** Returns the path of `GET /path HTTP/1.1` without its query and without `http://host:port`. */
 export function targetOf(request: string): string {
   const [, target = ''] = request.split(' ', 2);
-  return withoutQuery(target.replace(/^https?:\/\/[^/?]*/, ''));
+  return withoutQuery(target);
 }
 
-/** Removes the query, so that varying it does not create new callers. */
+/** Removes the host and the query, so that varying it does not create new callers. */
 export function withoutQuery(target: string): string {
-  const end = target.indexOf('?');
-  return end === -1 ? target : target.slice(0, end);
-}
-
-/** Returns `undefined` for dashes, which stand for a missing value. */
-export function valueOrUndefined(text: string | undefined): string | undefined {
-  return text === undefined || text === '' || /^[- ]+$/.test(text) ? undefined : text;
+  const path = target.replace(/^https?:\/\/[^/?]*/, '');
+  const end = path.indexOf('?');
+  return end === -1 ? path : path.slice(0, end);
 }

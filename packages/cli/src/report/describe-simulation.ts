@@ -1,7 +1,8 @@
 import { type Algorithm, type NamedQuota, toRateLimitCode } from '../algorithms.js';
 import { nameSpan } from '../calendar-span.js';
 import type { Simulation } from '../simulator.js';
-import { formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
+import { toPlainText } from './escape-invisible.js';
+import { formatInteger, formatPercent, formatQuota, formatTime } from './format.js';
 import type { Report, Table } from './report.js';
 import { createLeakyNotes, createTimeChart, describeTotals, describeVerdict, toCodeFact } from './report-parts.js';
 

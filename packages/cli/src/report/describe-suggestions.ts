@@ -1,7 +1,8 @@
 import { toRateLimitCode } from '../algorithms.js';
 import { nameSpan, type Span } from '../calendar-span.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
-import { formatInteger, formatPercent, formatQuota, toPlainText } from './format.js';
+import { toPlainText } from './escape-invisible.js';
+import { formatInteger, formatPercent, formatQuota } from './format.js';
 import type { Chart, Report, Table } from './report.js';
 import { describeTotals, describeVerdict, type LogTotals, toCodeFact } from './report-parts.js';
 
@@ -30,15 +31,15 @@ export function describeSuggestions(share: number, found: readonly Suggestion[],
 
 /** The result, the line to paste, and the caller that makes the limit so high. */
 function describeResult({ span, forRequests, heaviest }: Suggestion, all: LogTotals): string[] {
-  const quota = { limit: forRequests.limit, ...span };
-  const { key, demand, limitWithoutIt } = heaviest;
-  const isSetByOne = limitWithoutIt !== undefined && limitWithoutIt < forRequests.limit;
-  const without = isSetByOne ? formatQuota({ limit: limitWithoutIt, ...span }) : '';
+  const toCode = (limit: number) => toCodeFact(toRateLimitCode('rolling', [{ limit, ...span, name: '' }]));
+  const describe = (found: Rejections) => describeVerdict(formatQuota({ limit: found.limit, ...span }), found, all);
+  const { key, demand, withoutIt } = heaviest;
   const cause = `The heaviest caller is ${toPlainText(key)}, with up to ${formatInteger(demand)} in ${nameSpan(span)}`;
+  const isSetByOne = withoutIt !== undefined && withoutIt.limit < forRequests.limit;
   return [
-    describeVerdict(formatQuota(quota), forRequests, all),
-    toCodeFact(toRateLimitCode('rolling', [{ ...quota, name: '' }])),
-    isSetByOne ? `${cause}. Without it: ${without}` : cause,
+    describe(forRequests),
+    toCode(forRequests.limit),
+    ...(isSetByOne ? [`${cause}. Without it, ${describe(withoutIt)}`, toCode(withoutIt.limit)] : [cause]),
   ];
 }
 

@@ -28,3 +28,10 @@ function codeOf(point: number): string {
 function unitOf(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
+
+/** Escapes invisible characters and cuts the text to `longest` characters. */
+export function toPlainText(text: string, longest = 60): string {
+  const shown = escapeInvisible(text);
+  // Keeps no half of a surrogate pair.
+  return shown.length > longest ? `${shown.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : shown;
+}

@@ -1,6 +1,5 @@
 import type { Quota } from '../algorithms.js';
 import { formatSpan } from '../calendar-span.js';
-import { escapeInvisible } from './escape-invisible.js';
 
 /** Formats a number as `1,234`. */
 export function formatInteger(count: number): string {
@@ -31,11 +30,4 @@ export function toIsoTime(micros: number): string {
 /** Formats microseconds since the epoch as `2015-05-17 10:05:03`, in UTC. */
 export function formatTime(micros: number): string {
   return toIsoTime(micros).slice(0, 19).replace('T', ' ');
-}
-
-/** Escapes invisible characters and cuts the text to `longest` characters. */
-export function toPlainText(text: string, longest = 60): string {
-  const shown = escapeInvisible(text);
-  // Keeps no half of a surrogate pair.
-  return shown.length > longest ? `${shown.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : shown;
 }

@@ -16,8 +16,7 @@ import type { LogTotals } from './report-parts.js';
 export type LogJson = ReturnType<typeof toLogJson>;
 
 export function toLogJson(summary: LogSummary, keySource: KeySource, warnings: readonly Warning[]) {
-  const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut, resolutionMicros } =
-    summary;
+  const { lines, unparsedLines, firstUnparsed, withoutKeyLines, filteredLines, leftOutLines, firstLeftOut } = summary;
   return {
     by: keySource.field ?? keySource.kind,
     log: {
@@ -25,12 +24,13 @@ export function toLogJson(summary: LogSummary, keySource: KeySource, warnings: r
       unparsedLines,
       firstUnparsed: firstUnparsed ?? null,
       withoutKeyLines,
+      filteredLines,
       leftOutLines,
       firstLeftOut:
         firstLeftOut === undefined
           ? null
           : { file: firstLeftOut.file, line: firstLeftOut.line, time: toIsoTime(firstLeftOut.micros) },
-      resolutionMs: resolutionMicros / 1000,
+      resolutionMs: summary.resolutionMicros / 1000,
       formats: summary.formats.map((format) => ({ ...format, note: format.note ?? null })),
     },
     warnings: warnings.map(({ text }) => text),
@@ -98,7 +98,12 @@ export function toSuggestionsJson(
       forCallers: rejections(forCallers),
       forAll: rejections(forAll),
       curve: curve.map(rejections),
-      heaviest: { ...heaviest, limitWithoutIt: heaviest.limitWithoutIt ?? null },
+      heaviest: {
+        key: heaviest.key,
+        demand: heaviest.demand,
+        limitWithoutIt: heaviest.withoutIt?.limit ?? null,
+        withoutIt: heaviest.withoutIt === undefined ? null : rejections(heaviest.withoutIt),
+      },
     })),
   };
 }

@@ -1,8 +1,8 @@
 import type { Algorithm, NamedQuota } from '../algorithms.js';
 import { createCallerWarnings } from '../caller-warnings.js';
+import type { ForwardedCounts } from '../log/client.js';
 import type { ReadState } from '../log/file-reader.js';
 import type { LogFormat } from '../log/formats/format.js';
-import type { ForwardedCounts } from '../log/forwarded.js';
 import type { LogSummary } from '../log/log-summary.js';
 import type { KeySource } from '../log/request.js';
 import { describeSimulation } from '../report/describe-simulation.js';

@@ -24,7 +24,7 @@ interface WatchOptions extends CommonOptions {
 
 /** `rollgate watch`. */
 export function watchCommand(): Command {
-  return withCalendar(command('watch', 'Follows a growing log and updates who would be rejected', { isLive: true }))
+  return withCalendar(command('watch', { isLive: true }))
     .option(
       '--limit <limits>',
       'requests per window, such as 100/1m, burst=10/1s or 1000/month; separate several by commas, or repeat the option',

@@ -1,7 +1,7 @@
 import type { ProblemVector } from './vector';
 
 const UNKNOWN = /it is in no known format; describe it with `--pattern`: /;
-const NO_TIME = /it has no time in a field with a common name: /;
+const NO_TIME = /it has no time in a field with a common name; name it with `--time-field`: /;
 
 export const PROBLEM_VECTORS: readonly ProblemVector[] = [
   { sample: 'plain.log.xz', message: /it is xz data; pipe it in: `xz -dc plain\.log\.xz \| rollgate …`/ },

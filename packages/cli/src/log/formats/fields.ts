@@ -1,67 +1,137 @@
 /** A record with named fields, such as a JSON object. */
 export type LogRecord = Readonly<Record<string, unknown>>;
 
-/** The name of a field and its path through nested objects. */
-export interface Field {
-  readonly name: string;
-  readonly path: readonly string[];
+/** A place in a record. */
+interface Place {
+  readonly value: unknown;
+  readonly rank: number;
 }
 
-export function toFields(names: readonly string[]): readonly Field[] {
-  return names.map((name) => ({ name, path: name.split('.') }));
-}
+/** Deeper objects are not metadata of a request. */
+const MAX_DEPTH = 5;
 
-/** The value of the first field that exists. */
-export function findValue(record: LogRecord, fields: readonly Field[]): unknown {
-  for (const field of fields) {
-    const value = fieldOf(record, field);
-    if (value !== undefined && value !== null) return value;
+/** Objects around the fields of a request, whose names say nothing about them. */
+const CONTAINERS = new Set([
+  ...[
+    'jsonpayload',
+    'properties',
+    'attributes',
+    'meta',
+    'metadata',
+    'fields',
+    'data',
+    'source',
+    'log',
+    'event',
+    'context',
+  ],
+  ...['http', 'httprequest', 'req', 'request', 'requestcontext', 'proxy', 'network', 'identity', 'info', 'record'],
+  ...['extra', 'payload', 'message', 'msg', 'access'],
+]);
+
+/** Reads the first of several fields that a record has. Names match without case and separators: `remote_addr` is `remoteAddr`. */
+export class FieldReader {
+  readonly #ranks = new Map<string, number>();
+  readonly #exact: readonly (readonly [name: string, path: readonly string[]])[];
+  readonly #isExact: boolean;
+
+  /** @param isGiven Whether a user has given the names, so that an exact match counts most and nothing else is a container. */
+  constructor(names: readonly string[], isGiven = false) {
+    this.#isExact = isGiven;
+    this.#exact = isGiven ? names.map((name) => [name, name.split('.')] as const) : [];
+    for (const [rank, name] of names.entries()) {
+      const key = normalize(name);
+      if (!this.#ranks.has(key)) this.#ranks.set(key, rank);
+    }
   }
-  return undefined;
-}
 
-/** The text of the first field that is not empty. */
-export function findText(record: LogRecord, fields: readonly Field[]): string | undefined {
-  for (const field of fields) {
-    const text = toText(fieldOf(record, field));
-    if (text !== undefined) return text;
+  /** Returns the first value that is valid, or else the first that exists. */
+  find<Value>(
+    record: LogRecord,
+    convert: (value: unknown) => Value | undefined,
+    isValid: (value: Value) => boolean = () => true,
+  ): Value | undefined {
+    let first: Value | undefined;
+    for (const value of this.#valuesOf(record)) {
+      const converted = convert(value);
+      if (converted === undefined) continue;
+      if (isValid(converted)) return converted;
+      first ??= converted;
+    }
+    return first;
   }
-  return undefined;
-}
 
-/** The text of the first field with a valid text, or else of the first that is not empty. */
-export function findValidText(
-  record: LogRecord,
-  fields: readonly Field[],
-  isValid: (text: string) => boolean,
-): string | undefined {
-  let first: string | undefined;
-  for (const field of fields) {
-    const text = toText(fieldOf(record, field));
-    if (text !== undefined && isValid(text)) return text;
-    first ??= text;
+  /** All values of the fields, the first name first. */
+  #valuesOf(record: LogRecord): unknown[] {
+    for (const [name, path] of this.#exact) {
+      const value =
+        own(record, name) ??
+        path.reduce<unknown>((inner, part) => (isRecord(inner) ? own(inner, part) : undefined), record);
+      if (value !== undefined && value !== null) return [value];
+    }
+    const found: Place[] = [];
+    this.#collect(record, '', found, 0);
+    if (found.length > 1) found.sort((one, other) => one.rank - other.rank);
+    return found.map(({ value }) => value);
   }
-  return first;
+
+  #collect(record: LogRecord, prefix: string, found: Place[], depth: number): void {
+    for (const name in record) {
+      if (!Object.hasOwn(record, name)) continue;
+      const key = normalize(name);
+      const value = unpack(record[name], key);
+      if (value === undefined || value === null) continue;
+      const rank = this.#ranks.get(prefix + key);
+      if (rank !== undefined) found.push({ value, rank });
+      if (!isRecord(value) || depth === MAX_DEPTH) continue;
+      const inner = !this.#isExact && CONTAINERS.has(key) ? prefix : prefix + key;
+      this.#collect(value, inner, found, depth + 1);
+      // A container may also be a part of the name, as in `request.ip` and `req.id`.
+      if (inner === prefix && !this.#isExact && this.#hasPrefix(prefix + key))
+        this.#collect(value, prefix + key, found, depth + 1);
+    }
+  }
+
+  #prefixes: Set<string> | undefined;
+  #hasPrefix(prefix: string): boolean {
+    this.#prefixes ??= new Set(
+      [...this.#ranks.keys()].flatMap((key) => Array.from(key, (_, end) => key.slice(0, end))),
+    );
+    return this.#prefixes.has(prefix);
+  }
 }
 
-export function fieldOf(record: LogRecord, { name, path }: Field): unknown {
-  return path.length === 1 ? own(record, name) : (own(record, name) ?? follow(record, path));
+/** Azure writes the container `properties` as text. */
+function unpack(value: unknown, key: string): unknown {
+  if (typeof value !== 'string' || !value.startsWith('{') || key !== 'properties') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
 }
 
-function follow(record: LogRecord, path: readonly string[]): unknown {
-  let value: unknown = record;
-  for (const name of path) value = typeof value === 'object' && value !== null ? own(value, name) : undefined;
-  return value;
+const normalized = new Map<string, string>();
+const MAX_NORMALIZED = 10_000;
+
+/** Removes case and separators, and the prefixes of containers that a flat name may have. */
+function normalize(name: string): string {
+  let key = normalized.get(name);
+  if (key === undefined) {
+    const parts = name.split('.');
+    while (parts.length > 1 && CONTAINERS.has(plain(parts[0]!))) parts.shift();
+    key = plain(parts.join(''));
+    if (normalized.size >= MAX_NORMALIZED) normalized.clear();
+    normalized.set(name, key);
+  }
+  return key;
 }
+
+const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+const isRecord = (value: unknown): value is LogRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function own(record: object, name: string): unknown {
   return Object.hasOwn(record, name) ? (record as LogRecord)[name] : undefined;
-}
-
-/** Numbers and booleans are valid keys, and objects are not. A list of texts is a header that was sent several times. */
-function toText(value: unknown): string | undefined {
-  if (Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === 'string'))
-    return value.join(', ');
-  const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  return !isText || value === '' || value === '-' ? undefined : String(value);
 }

@@ -17,7 +17,7 @@ function parseLabels(line: string): LogRecord {
   const record: Record<string, string> = {};
   for (const part of line.split('\t')) {
     const end = part.indexOf(':');
-    if (end > 0) record[part.slice(0, end)] = part.slice(end + 1).replace(/^\[(.*)\]$/, '$1');
+    if (end > 0) record[part.slice(0, end)] = part.slice(end + 1);
   }
   // The convention calls the client `host`, which means the server elsewhere.
   return record['host'] === undefined || record['remote_addr'] !== undefined

@@ -1,8 +1,9 @@
+import { isAddressList } from '../client.js';
 import { parseTime } from '../parse-time.js';
-import { keyOf, type RequestParts } from '../request.js';
+import { type RequestParts, toRequest } from '../request.js';
 import type { LogFormat } from './format.js';
 
-/** A format that one regular expression describes, with the groups `time`, `address`, `forwarded`, `user` and `request`. */
+/** A format that one regular expression describes, with the groups `time`, `address`, `forwarded`, `captures`, `user` and `request`. */
 interface RegexFormat {
   readonly name: string;
   readonly pattern: RegExp;
@@ -20,10 +21,15 @@ export function createRegexFormat({ name, pattern, description, note }: RegexFor
     createParser: (selectors) => ({
       note,
       parse: (line) => {
-        const groups = pattern.exec(line)?.groups as (RequestParts & { readonly time: string }) | undefined;
+        const groups = pattern.exec(line)?.groups as
+          | (RequestParts & { readonly time: string; readonly captures?: string })
+          | undefined;
         if (groups === undefined) return `it is not ${description}`;
         const micros = parseTime(groups.time);
-        return typeof micros === 'string' ? micros : { micros, key: keyOf(selectors, groups), cost: 1 };
+        if (typeof micros === 'string') return micros;
+        // HAProxy separates captured headers by bars.
+        const { forwarded = groups.captures?.split(/[|}{]/).find(isAddressList) } = groups;
+        return toRequest(selectors, micros, { ...groups, forwarded });
       },
     }),
   };

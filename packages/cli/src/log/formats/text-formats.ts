@@ -5,7 +5,7 @@ export const haproxy = createRegexFormat({
   name: 'haproxy',
   description: "in HAProxy's format",
   pattern:
-    /^(?<address>\S+:\d+) \[(?<time>\d{2}\/[A-Z][a-z]{2}\/\d{4}:[\d:.]+)\] \S+ \S[^\s/]*\/\S+ [-+\d/]+ [-+\d]+ [^"]*(?:"(?<request>[^"]*))?/,
+    /^(?<address>\S+:\d+) \[(?<time>\d{2}\/[A-Z][a-z]{2}\/\d{4}:[\d:.]+)\] \S+ \S[^\s/]*\/\S+ [-+\d/]+ [-+\d]+ [^"{]*(?<captures>(?:\{[^"}]*\} ?)*)[^"]*(?:"(?<request>[^"]*))?/,
 });
 
 /** Envoy's default format. */

@@ -34,9 +34,13 @@ function namesOf(line: string): string[] {
   return line.slice(FIELDS.length).split(/\s+/).filter(Boolean);
 }
 
-/** CloudFront separates values by tabs, IIS by blanks. The date and the time are two fields, in UTC. */
+/**
+ * CloudFront separates values by tabs, IIS by blanks, and others quote values with blanks. The date and the time are two
+ * fields, in UTC.
+ */
 function toRecord(line: string, names: readonly string[]): LogRecord | undefined {
-  const values = line.split(line.includes('\t') ? '\t' : ' ');
+  let values = line.split(line.includes('\t') ? '\t' : ' ');
+  if (values.length !== names.length) values = line.match(/"(?:[^"]|"")*"|\S+/g) ?? [];
   if (values.length !== names.length) return undefined;
   const record: Record<string, string> = {};
   for (const [index, name] of names.entries()) record[name] = values[index]!;

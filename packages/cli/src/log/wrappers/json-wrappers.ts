@@ -1,5 +1,5 @@
 import { FIELD_NAMES } from '../formats/field-names.js';
-import { findValue, type LogRecord, toFields } from '../formats/fields.js';
+import { FieldReader } from '../formats/fields.js';
 import { parseObject } from '../formats/json-lines.js';
 import type { Wrapper } from './wrapper.js';
 
@@ -10,13 +10,15 @@ function createJsonWrapper(
   timeFields: readonly string[],
   mark: string,
 ): Wrapper {
-  const [texts, times] = [toFields(textFields), toFields(timeFields)];
+  const [texts, times] = [new FieldReader(textFields), new FieldReader(timeFields)];
   return {
     name,
     unwrap(line) {
       const record = line.startsWith('{') && line.includes(mark) ? parseObject(line) : undefined;
-      const text = record === undefined ? undefined : toLine(findValue(record as LogRecord, texts));
-      return text === undefined ? undefined : { line: text, time: findValue(record as LogRecord, times) };
+      const text = record === undefined ? undefined : texts.find(record, toLine);
+      return record === undefined || text === undefined
+        ? undefined
+        : { line: text, time: times.find(record, (value) => value) };
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Wrapper } from './wrapper.js';
 
 const ISO_TIME = String.raw`(?<time>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2}))`;
+const LOCAL_TIME = String.raw`(?<time>\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?: ?[+-]\d{2}:?\d{2})?)`;
 /** A program's name, such as `nginx[27]:` or `heroku[router]:`. */
 const TAG = String.raw`[^\s:[\]]+(?:\[[^\]]*\])?:`;
 
@@ -20,7 +21,7 @@ function createPrefixWrapper(name: string, source: string): Wrapper {
 export const TEXT_WRAPPERS: readonly Wrapper[] = [
   createPrefixWrapper('Kubernetes (CRI)', String.raw`${ISO_TIME} std(?:out|err) F(?::\S+)? `),
   createPrefixWrapper('kubectl --prefix', String.raw`\[pod\/[^\]\s]+\] `),
-  createPrefixWrapper('docker compose', String.raw`(?:\u001b\[[\d;]*m)*[\w.|-]+ *\|(?:\u001b\[[\d;]*m)* `),
+  createPrefixWrapper('docker compose', String.raw`[\w.|-]+ *\| `),
   createPrefixWrapper(
     'syslog (RFC 5424)',
     String.raw`<\d{1,3}>1 (?:-|${ISO_TIME}) \S+ \S+ \S+ \S+ (?:-|(?:\[[^\]]*\])+) (?:\ufeff)?`,
@@ -32,4 +33,6 @@ export const TEXT_WRAPPERS: readonly Wrapper[] = [
   createPrefixWrapper('syslog', String.raw`(?:<\d{1,3}>)?${ISO_TIME} (?:\S+ )?${TAG} `),
   createPrefixWrapper('Fluentd', String.raw`${ISO_TIME}\t\S+\t`),
   createPrefixWrapper('a time before each line', `${ISO_TIME} `),
+  createPrefixWrapper('pm2', String.raw`${LOCAL_TIME}: `),
+  { ...createPrefixWrapper('text before JSON', String.raw`[^{"]{1,200}?(?=\{")`), isGuess: true },
 ];
