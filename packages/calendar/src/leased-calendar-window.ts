@@ -1,8 +1,8 @@
 import type { Duration } from '@rollgate/core';
+import * as leases from '@rollgate/core/leases';
 import {
   type Hit,
   type LeaseKeepingLimit,
-  leases,
   parseInterval,
   type RecordedHit,
   type ReservingLimit,

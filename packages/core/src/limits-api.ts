@@ -2,7 +2,6 @@
 export type { RecordedHit } from './engine/recorded-hit.js';
 export type { ReportingLimit, ReservingLimit, Settlement } from './engine/reserving-limit.js';
 export { settleReservation } from './engine/reserving-limit.js';
-export * as leases from './leases/lease-list.js';
 export { StateTail } from './leases/lease-list.js';
 export { type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';

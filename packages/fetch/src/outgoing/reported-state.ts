@@ -1,4 +1,5 @@
-import { leases, mulDiv, mulDivUp, type State, StateTail } from '@rollgate/core/limits';
+import * as leases from '@rollgate/core/leases';
+import { mulDiv, mulDivUp, type State, StateTail } from '@rollgate/core/limits';
 
 // What a key of a reported quota knows of the server's numbers. All times are microseconds by the store's clock.
 

@@ -1,4 +1,5 @@
-import { leases, type State, type Usage, type Verdict } from '@rollgate/core/limits';
+import * as leases from '@rollgate/core/leases';
+import type { State, Usage, Verdict } from '@rollgate/core/limits';
 import {
   blockedUntil,
   costWithin,
