@@ -12,7 +12,7 @@ export type { BatchChanges, BatchStates, TransactionBatch } from './create-store
 export { TransactionQueue } from './create-store/transaction-queue.js';
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
-export { toDecision } from './decision/to-decision.js';
+export { isReportedBefore, toDecision } from './decision/to-decision.js';
 export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
 export { guardStore } from './failure/guarded-store.js';
 export type { LeaseKeepingLimit } from './leases/slot-keeper.js';

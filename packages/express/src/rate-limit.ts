@@ -2,9 +2,8 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@rollgate/core';
 import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, type Rejection, sendRejection, toError } from '@rollgate/http';
+import { type Awaitable, HttpLimiter, type HttpOptions, sendRejection, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { createAttachDecision } from './attach-decision.js';
 import { EXPRESS } from './express-framework.js';
 
 declare global {
@@ -38,7 +37,11 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
   requestPropertyName?: string | undefined;
 };
 
-/** The middleware, with its limiter to peek or reset a key. */
+/**
+ * The middleware, with its limiter to peek or reset a key. `await limit(request, response, next)` resolves after `next` was
+ * called or the rejection was sent, and rejects with what `next` throws. With a store in memory, it has done so when it
+ * returns. It stays pending if the client of a delayed request disconnects before its start.
+ */
 export type RateLimitMiddleware<Given extends Limits = Limits> = RequestHandler & {
   /** Decides the requests, and can peek or reset their keys. */
   readonly limiter: RateLimiter<Given>;
@@ -78,43 +81,50 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     throw invalidOption('requestPropertyName', 'a property that requests do not have yet', requestPropertyName);
   }
 
-  const httpLimiter = new HttpLimiter(EXPRESS, options as unknown as RateLimitOptions, {
-    attachDecision: createAttachDecision(requestPropertyName),
+  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(EXPRESS, options as unknown as RateLimitOptions, {
+    attachDecision: (request, decision) => {
+      (request as unknown as Record<string, Decision>)[requestPropertyName] = decision;
+    },
     hasHandler: handler !== undefined,
     sendRejection(request, response, next, decision, rejection) {
-      if (handler === undefined) sendRejection(response, request.headers.accept, rejection, next);
-      else {
-        response.statusCode = rejection.status;
-        callHandler(handler, request, response, next as NextFunction, httpLimiter, decision, rejection);
-      }
+      if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
+      response.statusCode = rejection.status;
+      return respondByHandler(
+        (continueWith) => handler(request, response, continueWith, decision),
+        next as NextFunction,
+        (error) => httpLimiter.withdrawRejection(response, rejection, error),
+      );
     },
   });
 
-  function rateLimitMiddleware(request: Request, response: Response, next: NextFunction): void {
-    httpLimiter.run(request, response, next);
-  }
+  const rateLimitMiddleware: RequestHandler = (request, response, next) => httpLimiter.run(request, response, next);
 
   return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
 }
 
 /**
  * Lets the app's handler send the response. If the handler continues with the request or fails, its rejection is withdrawn.
- * What the handler throws goes to the error handler.
+ * What the handler throws goes to the error handler, and what `next` throws to the caller.
  */
-function callHandler(
-  handler: NonNullable<RateLimitOptions['handler']>,
-  request: Request,
-  response: Response,
+async function respondByHandler(
+  handle: (next: NextFunction) => unknown,
   next: NextFunction,
-  httpLimiter: HttpLimiter<Request, Response>,
-  decision: Decision,
-  rejection: Rejection,
-): void {
-  const withdrawAndContinue = (...args: unknown[]) => {
-    httpLimiter.withdrawRejection(response, rejection, args[0]);
-    (next as (...args: unknown[]) => void)(...args);
+  withdraw: (error: unknown) => void,
+): Promise<void> {
+  let hasNextThrown = false;
+  const withdrawAndContinue = (error?: unknown) => {
+    withdraw(error);
+    try {
+      next(error);
+    } catch (thrown) {
+      hasNextThrown = true;
+      throw thrown;
+    }
   };
-  new Promise((resolve) => resolve(handler(request, response, withdrawAndContinue as NextFunction, decision))).catch(
-    (thrown) => withdrawAndContinue(toError(thrown)),
-  );
+  try {
+    await handle(withdrawAndContinue);
+  } catch (thrown) {
+    if (hasNextThrown) throw thrown;
+    withdrawAndContinue(toError(thrown));
+  }
 }

@@ -117,8 +117,8 @@ describe.each(EXPRESSES)('Express %s', (_, express) => {
       const { app, errors } = createApp(express, { limit: 1, window: '1m', store, onStoreError: 'throw' });
       const server = await listen(app);
       state.isDown = true;
-      await request(server).get('/').expect(500, { error: 'StoreError: The store failed: connection refused' });
-      expect(errors).toHaveLength(1);
+      await request(server).get('/').expect(500, { error: 'StoreError: The store of the rate limiter is unavailable' });
+      expect(errors).toMatchObject([{ status: 503, cause: { message: 'The store failed: connection refused' } }]);
     });
   });
 

@@ -16,7 +16,7 @@ const WRONG: [object, string][] = [
   [{ limit: 5, window: '1m', prefix: 5 }, 'Expected `prefix` to be a string'],
   [
     { limit: 5, window: '1m', headers: 'draft' },
-    "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'draft-12', 'all', 'none'",
+    "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'all', 'none'",
   ],
   [{ limit: 5, window: '1m', resetUnit: 'ms' }, "Expected `resetUnit` to be one of 'epoch', 'delta'"],
   [{ limit: 5, window: '1m', statusCode: 200 }, 'Expected `statusCode` to be an integer from 400 to 599'],
@@ -67,7 +67,7 @@ const WRONG: [object, string][] = [
   [{ limit: 5, window: '1m', onStoreError: 'ignore' }, 'Expected `onStoreError` to be one of'],
   [
     { limit: 5, window: '1m', headers: true },
-    "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'draft-12', 'all', 'none', got true (boolean)",
+    "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'all', 'none', got true (boolean)",
   ],
   [{ limit: 5, window: '1m', exposeHeaders: 'all' }, 'Expected `exposeHeaders` to be a boolean'],
   [{ limit: 5, window: '1m', statusCode: 429.5 }, 'Expected `statusCode` to be an integer from 400 to 599'],

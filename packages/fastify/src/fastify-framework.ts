@@ -1,6 +1,5 @@
-import { type Framework, probeProxyTrust } from '@rollgate/http';
+import { type Framework, resolveByPrototype } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { getHeader, getHeadersObject, setHeader } from './reply-headers.js';
 
 /** How the limiter reads Fastify's requests and changes its replies. */
 export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
@@ -9,7 +8,13 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   resetUnit: 'delta',
   getClientAddress: (request) => request.ip,
   getRequestHeader: (request, name) => request.headers[name],
-  getProxyTrust: probeProxyTrust, // Fastify does not expose its setting `trustProxy`.
+  getConnection: (request) => ({
+    peer: request.raw.socket.remoteAddress,
+    resolve: (remoteAddress, forwardedFor) =>
+      resolveByPrototype(Object.getPrototypeOf(request), {
+        raw: { socket: { remoteAddress }, headers: { 'x-forwarded-for': forwardedFor } },
+      }),
+  }),
   isDisconnected: (request) => request.raw.socket.destroyed,
   isResponseSent: (reply) => reply.sent,
   logErrorAfterStart: (reply, err) =>
@@ -17,11 +22,8 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   getNodeResponse: (reply) => reply.raw,
   headers: {
     lowercaseHeaders: true,
-    setHeader,
-    getHeader,
-    getHeadersObject,
-    removeHeader: (reply, name) => {
-      reply.removeHeader(name);
-    },
+    getSetHeader: (reply) => reply.header,
+    getHeader: (reply, name) => reply.getHeader(name),
+    removeHeader: (reply, name) => reply.removeHeader(name),
   },
 };

@@ -14,7 +14,6 @@ import {
   type RateLimitRouteOptions,
 } from './options.js';
 import { createHook, type Done, type RateLimitHook } from './rate-limit-hook.js';
-import { getRouteConfig } from './route-config.js';
 import { RouteHooks } from './route-limits.js';
 
 declare module 'fastify' {
@@ -118,7 +117,7 @@ function createPluginHook(registration: Registration): RateLimitHook['run'] {
   const { hook, routeHooks, globalHook } = registration;
 
   function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const { rateLimit: options } = getRouteConfig(request);
+    const { rateLimit: options } = request.routeOptions.config;
     if (options === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
     else if (options === undefined || options === false || findRegistration(request.server) !== registration) done();
     else runRouteHook(options, request, reply, done);
@@ -130,7 +129,7 @@ function createPluginHook(registration: Registration): RateLimitHook['run'] {
     reply: FastifyReply,
     done: Done,
   ): void {
-    const { method, url } = getRouteConfig(request);
+    const { method, url } = request.routeOptions.config;
     let routeHook: RateLimitHook;
     try {
       routeHook = routeHooks.get(routeOptions, method, url);

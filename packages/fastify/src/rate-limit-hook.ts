@@ -23,22 +23,15 @@ export interface RateLimitHook {
 export function createHook(options: RateLimitOptions): RateLimitHook {
   const { handler } = options;
   validateOptionalFunction('handler', handler);
-  const httpLimiter = new HttpLimiter(FASTIFY, options, {
-    attachDecision(request, decision) {
+  const httpLimiter: HttpLimiter<FastifyRequest, FastifyReply> = new HttpLimiter(FASTIFY, options, {
+    attachDecision: (request, decision) => {
       request.rateLimit = decision;
     },
     hasHandler: handler !== undefined,
     sendRejection(request, reply, done, decision, rejection) {
-      if (handler === undefined) sendRejection(request, reply, done, decision, rejection);
-      else {
-        reply.code(rejection.status);
-        httpLimiter.callHandler(
-          reply,
-          rejection,
-          () => callHandler(handler, request, reply, decision),
-          (error) => done(error),
-        );
-      }
+      if (handler === undefined) return sendRejection(reply, done, decision, rejection);
+      reply.code(rejection.status);
+      return httpLimiter.callHandler(reply, rejection, () => sendResultOf(handler, request, reply, decision), done);
     },
   });
 
@@ -51,7 +44,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
 }
 
 /** Lets the app's handler send the response, or sends what it returns. */
-async function callHandler(
+async function sendResultOf(
   handler: NonNullable<RateLimitOptions['handler']>,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -141,11 +141,29 @@ describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
       ['fallback', 'fallback', [200, 429]],
       ['allow', 'allow', [200, 200]],
       ['deny', 'deny', [429, 429]],
-      ['throw', 'throw', [500, 500]],
+      ['throw', 'throw', [503, 503]],
     ] as const)('is replaced by the policy %s', async (_, onStoreError, expected) => {
       const app = await limited({ limit: 1, window: '1m', store: failing(), onStoreError });
       app.get('/', async () => 'hello');
       expect(await statuses(await serve(app), '/', '/')).toEqual(expected);
+    });
+
+    test('is hidden from clients by the policy throw, and not from the error handler of the app', async () => {
+      const options = { limit: 1, window: '1m', store: failing(), onStoreError: 'throw' } as const;
+      const app = await limited(options);
+      app.get('/', async () => 'hello');
+      const get = await serve(app);
+      expect(await (await get()).json()).toEqual({
+        statusCode: 503,
+        code: 'ERR_ROLLGATE_STORE_FAILED',
+        error: 'Service Unavailable',
+        message: 'The store of the rate limiter is unavailable',
+      });
+      const handled = await limited(options);
+      handled.get('/', async () => 'hello');
+      handled.setErrorHandler((error: Error) => [error.name, String(error.cause)]);
+      const shown = await (await serve(handled))();
+      expect(await shown.json()).toEqual(['StoreError', 'StoreError: The store failed: connection refused']);
     });
 
     test('has one fallback memory for all routes that share a count', async () => {

@@ -2,7 +2,11 @@ import type { Context } from 'hono';
 
 /** Node's request and response, which `@hono/node-server` passes to the app. */
 export interface NodeBindings {
-  readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
+  readonly incoming?: {
+    readonly url?: string;
+    readonly headers: { readonly host?: string; readonly ':authority'?: string };
+    readonly socket: { readonly remoteAddress?: string };
+  };
   readonly outgoing?: NodeResponse;
 }
 

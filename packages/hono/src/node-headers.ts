@@ -1,6 +1,6 @@
 import { type EarlyHeaders, type NodeResponse as FullNodeResponse, onResponseFinished } from '@rollgate/http';
 import type { Context } from 'hono';
-import { type NodeResponse, nodeBindingsOf } from './node-bindings.js';
+import { type NodeBindings, type NodeResponse, nodeBindingsOf } from './node-bindings.js';
 
 /**
  * On a Node response, that a limiter of another request has its bindings, as a limiter of a mounted app has. That limiter
@@ -8,7 +8,13 @@ import { type NodeResponse, nodeBindingsOf } from './node-bindings.js';
  */
 const hasInnerLimiter = Symbol('Rollgate: an inner limiter has the Node response');
 
-type LimitedResponse = NodeResponse & { [hasInnerLimiter]?: boolean };
+/**
+ * On a Node response, the standard request of its first limiter. A handler may pass its bindings on, as in
+ * `app.request('/other', {}, c.env)`, and the response to that other request is not Node's.
+ */
+const limitedRequest = Symbol('Rollgate: the request of the Node response');
+
+type LimitedResponse = NodeResponse & { [hasInnerLimiter]?: boolean; [limitedRequest]?: Request };
 
 /** The headers of Node's response. Node merges them with those of the standard response that Hono returns. */
 class NodeHeaders implements EarlyHeaders {
@@ -91,22 +97,14 @@ function createNodeHeaders(c: Context): NodeHeaders | null {
   // Other platforms may have bindings of the same names.
   const isNode = incoming !== undefined && outgoing?.req === incoming && typeof outgoing.setHeader === 'function';
   if (!isNode) return null;
-  if (isRequestOf(incoming, c.req.raw)) return new NodeHeaders(outgoing);
-  (outgoing as LimitedResponse)[hasInnerLimiter] = true;
+  const response: LimitedResponse = outgoing;
+  if (isRequestOf(incoming, c.req.url)) response[limitedRequest] ??= c.req.raw;
+  if (response[limitedRequest] === c.req.raw) return new NodeHeaders(response);
+  response[hasInnerLimiter] = true;
   return null;
 }
 
-/** Where `@hono/node-server` keeps Node's request in the standard request that it creates. */
-let incomingKey: symbol | undefined;
-
-/**
- * Whether a standard request is the one of this Node request. It is not when a handler passes its bindings on, as in
- * `app.request('/other', {}, c.env)`, because the response to that request is not Node's.
- */
-function isRequestOf(incoming: object, request: Request): boolean {
-  const properties = request as unknown as { readonly [key: symbol]: unknown };
-  if (incomingKey !== undefined && properties[incomingKey] === incoming) return true;
-  const key = Object.getOwnPropertySymbols(request).find((key) => properties[key] === incoming);
-  incomingKey = key ?? incomingKey;
-  return key !== undefined;
+/** Whether a standard request has the URL of Node's request. Otherwise a handler has passed its bindings on. */
+function isRequestOf({ url, headers }: NonNullable<NodeBindings['incoming']>, standardUrl: string): boolean {
+  return standardUrl.endsWith(`//${headers[':authority'] ?? headers.host}${url}`);
 }

@@ -34,7 +34,6 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
   getClientAddress: (c) => address?.(c),
   getSettledRequest: (c) => c.req,
   getRequestHeader: (c, name) => c.req.header(name),
-  getProxyTrust: () => 'custom',
   isDisconnected: (c) => c.req.raw.signal?.aborted ?? false,
   keepAlive(c, promise) {
     try {

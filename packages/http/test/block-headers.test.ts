@@ -56,11 +56,3 @@ test('a block alone has headers only while it rejects', async () => {
     'retry-after': '60',
   });
 });
-
-test('the partition of a limiter names no other limits than before', async () => {
-  const { send } = await serveLimits(
-    { attempts, blocked: block() },
-    { headers: 'draft-12', partition: { attempts: ['user'] } },
-  );
-  expect((await send()).headers.get('ratelimit-partition')).toBe('"attempts";user');
-});

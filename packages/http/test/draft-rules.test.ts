@@ -91,9 +91,8 @@ const HOST: Host<object, Map<string, string>> = {
   resetUnit: 'delta',
   getClientAddress: () => undefined,
   getRequestHeader: () => undefined,
-  getProxyTrust: () => 'none',
   isDisconnected: () => false,
-  setHeader: (headers, name, value) => void headers.set(name, value),
+  getSetHeader: (headers) => headers.set,
   getHeader: (headers, name) => headers.get(name),
   lowercaseHeaders: true,
 };

@@ -17,10 +17,9 @@ const HOST: Host<TestRequest, TestResponse> = {
   resetUnit: 'delta',
   getClientAddress: ({ address }) => address,
   getRequestHeader: () => undefined,
-  getProxyTrust: () => 'none',
   isDisconnected: ({ isDisconnected = false }) => isDisconnected,
   isResponseSent: ({ isSent }) => isSent,
-  setHeader: () => {},
+  getSetHeader: () => () => {},
   getHeader: () => undefined,
   lowercaseHeaders: true,
 };

@@ -200,6 +200,20 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect([codes(), passed[0]!.ip]).toEqual([['ROLLGATE_UNREAD_FORWARDED'], expect.stringContaining('127.0.0.1')]);
   });
 
+  test.each([[-1], ['0'], ['10.0.0.0/8'], [() => false]])('the proxy is not trusted by %p', async (trusted) => {
+    const configure = (app: Express) => void app.set('trust proxy', trusted);
+    const { statuses, passed } = await serve(express, [loadFreshPackages().createLimit()], { configure });
+    await statuses(2, '/', forwarded);
+    expect([codes(), passed[0]!.ip]).toEqual([['ROLLGATE_UNTRUSTED_PROXY'], expect.stringContaining('127.0.0.1')]);
+  });
+
+  test('a function trusts every proxy', async () => {
+    const configure = (app: Express) => void app.set('trust proxy', () => true);
+    const { statuses } = await serve(express, [loadFreshPackages().createLimit()], { configure });
+    await statuses(2, '/', forwarded);
+    expect(codes()).toEqual(['ROLLGATE_TRUSTS_EVERY_PROXY']);
+  });
+
   test('an allow list uses the address even if the key does not', async () => {
     const { createLimit } = loadFreshPackages();
     const options = { key: () => 'ann', allowList: ['203.0.113.7'] };
@@ -219,13 +233,31 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe('no warning is emitted', () => {
     afterEach(() => expect(codes()).toEqual([]));
 
-    test.each([[1], ['loopback'], ['127.0.0.1, 10.0.0.0/8'], [['127.0.0.1']], [() => true]])(
-      'behind a proxy that the app trusts by %p',
-      async (trusted) => {
-        const configure = (app: Express) => void app.set('trust proxy', trusted);
-        const { statuses, passed } = await serve(express, [loadFreshPackages().createLimit()], { configure });
-        await statuses(3, '/', { ...forwarded, ...standardized });
-        expect(passed[0]!.ip).toBe('203.0.113.7');
+    test.each([
+      [1],
+      ['loopback'],
+      ['127.0.0.1, 10.0.0.0/8'],
+      [['127.0.0.1']],
+      [(address: string) => address === '127.0.0.1'],
+    ])('behind a proxy that the app trusts by %p', async (trusted) => {
+      const configure = (app: Express) => void app.set('trust proxy', trusted);
+      const { statuses, passed } = await serve(express, [loadFreshPackages().createLimit()], { configure });
+      await statuses(3, '/', { ...forwarded, ...standardized });
+      expect(passed[0]!.ip).toBe('203.0.113.7');
+    });
+
+    test.each([forwarded, standardized, { ...forwarded, ...standardized }])(
+      'if the app itself sets the address of a request with %j',
+      async (headers) => {
+        const setAddress: RequestHandler = (request, _response, next) => {
+          Object.defineProperty(request, 'ip', { value: '198.51.100.9' });
+          next();
+        };
+        for (const trusted of [false, true]) {
+          const configure = (app: Express) => void app.set('trust proxy', trusted);
+          const { statuses } = await serve(express, [setAddress, loadFreshPackages().createLimit()], { configure });
+          await statuses(2, '/', headers);
+        }
       },
     );
 

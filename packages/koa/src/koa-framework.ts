@@ -1,4 +1,4 @@
-import type { Framework, ProxyTrust } from '@rollgate/http';
+import { type Framework, resolveByPrototype } from '@rollgate/http';
 import type { Context } from 'koa';
 
 /** How the limiter reads Koa's requests and changes its responses. A context is both. */
@@ -8,14 +8,15 @@ export const KOA: Framework<Context, Context> = {
   resetUnit: 'epoch',
   getClientAddress: (ctx) => ctx.ip,
   getRequestHeader: (ctx, name) => ctx.req.headers[name],
-  getProxyTrust,
+  getConnection: ({ app, req, request }) => ({
+    peer: req.socket.remoteAddress,
+    resolve: (remoteAddress, forwardedFor) =>
+      resolveByPrototype(Object.getPrototypeOf(request), {
+        app,
+        req: { socket: { remoteAddress }, headers: { 'x-forwarded-for': forwardedFor } },
+      }),
+  }),
   isDisconnected: (ctx) => ctx.req.socket.destroyed,
   getSettledRequest: (ctx) => ctx.req,
   getNodeResponse: (ctx) => ctx.res,
 };
-
-/** With `proxy`, Koa reads `X-Forwarded-For`: the last `maxIpsCount` entries, or all of them. */
-function getProxyTrust({ app }: Context): ProxyTrust {
-  if (!app.proxy) return 'none';
-  return app.maxIpsCount > 0 ? 'some' : 'every';
-}

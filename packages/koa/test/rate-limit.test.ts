@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { createHttp1Client } from '@rollgate/host-tests/client';
 import { type RateLimitOptions, rateLimit } from '@rollgate/koa';
 import { until } from '@rollgate/test-support';
-import { flushPromises } from '@rollgate/test-support/flush-promises';
 import Koa, { type Middleware } from 'koa';
 
 const LIMIT: RateLimitOptions = { limit: 1, window: '1m', key: () => 'ann' };
@@ -87,9 +86,10 @@ describe('a client that disconnects', () => {
     const handler: Middleware = () => void log.push('handler');
     await serve([createTransaction(log, end.opened), limit, handler], async (port) => {
       await disconnect(port, () => log.includes('begin'));
-      await until('the transaction has ended', async () => log.includes('commit'));
+      await until('the server has noticed', async () => log.includes('client left'));
       decision.open();
-      await until('the request is counted', async () => (await limit.limiter.peek('ann')).remaining === 0);
+      await until('the transaction has ended', async () => log.includes('commit'));
+      expect((await limit.limiter.peek('ann')).remaining).toBe(0);
       end.open();
     });
     expect(log).toEqual(['begin', 'client left', 'commit']);
@@ -104,9 +104,9 @@ describe('a client that disconnects', () => {
       [createTransaction(log, end.opened), rateLimit({ ...LIMIT, key })],
       async (port) => {
         await disconnect(port, () => log.includes('begin'));
-        await until('the transaction has ended', async () => log.includes('commit'));
+        await until('the server has noticed', async () => log.includes('client left'));
         decision.open();
-        await flushPromises();
+        await until('the transaction has ended', async () => log.length === 3);
         end.open();
       },
     );

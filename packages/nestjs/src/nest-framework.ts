@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
-import { type Framework, type NodeResponse, type ProxyTrust, probeProxyTrust } from '@rollgate/http';
+import { type Connection, type Framework, type NodeResponse, resolveByPrototype } from '@rollgate/http';
 import { messageOf } from './gateway-message.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 
 /** What the requests of Express and Fastify, and the clients of WebSockets, have in common. */
 interface Client {
   readonly ip?: string;
-  readonly ips?: readonly string[];
   readonly raw?: IncomingMessage;
   readonly headers?: IncomingMessage['headers'];
-  readonly socket?: { readonly destroyed?: boolean };
+  readonly socket?: { readonly destroyed?: boolean; readonly remoteAddress?: string };
   readonly app?: { get?(setting: string): unknown };
   readonly handshake?: { readonly address?: string; readonly headers?: IncomingMessage['headers'] };
   readonly _socket?: { readonly remoteAddress?: string };
@@ -67,11 +66,9 @@ interface HeaderMethods {
   removeHeader(name: string): void;
 }
 
-/** Sets a header of the response of Express, or of the reply of Fastify. */
-export function setHeader(response: NestResponse, name: string, value: string): void {
-  if (response.raw === undefined) writer(response).setHeader(name, value);
-  else writer(response).header(name, value);
-}
+/** Returns the method that sets a header of the response of Express, or of the reply of Fastify. */
+export const getSetHeader = (response: NestResponse): HeaderMethods['header'] =>
+  response.raw === undefined ? writer(response).setHeader : writer(response).header;
 
 /** How the limiter reads Nest's requests and changes its responses, over Express and Fastify. */
 export const createNestFramework = (
@@ -85,28 +82,36 @@ export const createNestFramework = (
   getSettledRequest: (context) => (context.getType() === 'ws' ? messageOf(context) : originalRequest(context)),
   countsRepeatedly: true, // The guard counts each call of a handler once. A GraphQL operation may call several.
   getRequestHeader: (context, name) => requestOf(context).headers?.[name],
-  getProxyTrust: (context) => (address === undefined ? getProxyTrust(context) : 'custom'),
+  getConnection: (context) => (address === undefined ? getConnection(requestOf(context)) : undefined),
   isDisconnected: (context) => requestOf(context).socket?.destroyed ?? false,
   isResponseSent: (response) => response.sent ?? (response as ServerResponse).writableEnded,
   getNodeResponse: nodeResponse,
   headers: {
     lowercaseHeaders: true,
-    setHeader,
+    getSetHeader,
     getHeader: (response, name) => writer(response).getHeader(name),
     removeHeader: (response, name) => writer(response).removeHeader(name),
   },
 });
 
 function getClientAddress(context: ExecutionContext): string | undefined {
-  const { ip, handshake, _socket } = requestOf(context);
-  return ip ?? handshake?.address ?? _socket?.remoteAddress;
+  const { ip, handshake, _socket, socket } = requestOf(context);
+  return ip ?? handshake?.address ?? _socket?.remoteAddress ?? socket?.remoteAddress;
 }
 
-/** Only a request of Fastify has `raw`. A client of a WebSocket, and a GraphQL context without a request, have no setting. */
-function getProxyTrust(context: ExecutionContext): ProxyTrust {
-  const request = requestOf(context);
-  if (request.app?.get === undefined) return request.raw === undefined ? 'some' : probeProxyTrust(request);
-  const setting = request.app.get('trust proxy');
-  if (setting === true) return 'every';
-  return setting === undefined || setting === false || setting === 0 ? 'none' : 'some';
+/** The client of a WebSocket, and a GraphQL context without a request, have no setting. Only a request of Fastify has `raw`. */
+function getConnection(request: Client): Connection | undefined {
+  if (request.app?.get === undefined && request.raw === undefined) return undefined;
+  const { socket = request.socket } = request.raw ?? request;
+  return {
+    peer: socket?.remoteAddress,
+    resolve(remoteAddress, forwardedFor) {
+      const node = {
+        socket: { remoteAddress },
+        connection: { remoteAddress },
+        headers: { 'x-forwarded-for': forwardedFor },
+      };
+      return resolveByPrototype(Object.getPrototypeOf(request), request.raw === undefined ? node : { raw: node });
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
-import { scheduleAfter, withCode } from '@rollgate/core/store';
+import { isThenable, scheduleAfter, withCode } from '@rollgate/core/store';
 import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
-import { createNestFramework, responseOf, setHeader } from './nest-framework.js';
+import { createNestFramework, getSetHeader, responseOf } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 import { attachDecision } from './rate-limit-decision.js';
 import { RateLimitException } from './rate-limit-exception.js';
@@ -23,9 +23,9 @@ export class NestLimiter {
       attachDecision,
       sendRejection(context, response, next, decision, rejection) {
         if ('body' in rejection && context.getType() === 'http') {
-          setHeader(response, 'content-type', rejection.type);
+          getSetHeader(response).call(response as never, 'content-type', rejection.type);
         }
-        next(createException(context, rejection, decision));
+        return next(createException(context, rejection, decision));
       },
     });
   }
@@ -46,18 +46,11 @@ export class NestLimiter {
     counted[COUNTED_BY] = this;
     const response = responseOf(context);
     if (response === undefined) return this.#judge(context);
-    let result: { readonly error: Error | undefined } | undefined;
-    let settle = (error: Error | undefined): void => {
-      result = { error };
-    };
-    this.#httpLimiter.run(context, response, (error) => settle(error));
-    if (result === undefined) {
-      return new Promise((resolve, reject) => {
-        settle = (error) => (error === undefined ? resolve(true) : reject(error));
-      });
-    }
-    if (result.error !== undefined) throw result.error;
-    return true;
+    const result = this.#httpLimiter.run(context, response, (error) => {
+      if (error !== undefined) throw error;
+      return true;
+    });
+    return isThenable(result) ? Promise.resolve(result).then(neverIfDropped) : neverIfDropped(result);
   }
 
   /** Checks a request without a response, such as a message of a WebSocket. */
@@ -68,9 +61,8 @@ export class NestLimiter {
     if (outcome.kind === 'rejected') throw createException(context, outcome.rejection, outcome.decision);
     if (outcome.kind === 'failed' || (outcome.kind === 'disconnected' && !gate.options.dryRun)) throw outcome.error;
     if (outcome.kind !== 'allowed') return true;
-    const released = gate.release(outcome);
-    if (released !== undefined) {
-      await released;
+    if (outcome.hasLeases) {
+      await gate.release(outcome);
       throw slotsError();
     }
     const { delayMs } = outcome.decision;
@@ -80,6 +72,9 @@ export class NestLimiter {
     return true;
   }
 }
+
+/** Nest would respond to a dropped request, to which other code has responded. Nothing refers to a promise that never settles. */
+const neverIfDropped = (result: unknown): Awaitable<boolean> => (result === true ? true : new Promise(() => {}));
 
 function createException(context: ExecutionContext, rejection: Rejection, decision: Decision): Error {
   if ('error' in rejection) return rejection.error;

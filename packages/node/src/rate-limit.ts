@@ -8,8 +8,12 @@ import { respondToError } from './respond-to-error.js';
 export interface RateLimit<Given extends Limits = Limits> {
   /** Returns a listener that responds to rejected requests, and passes on all others. */
   <Req extends Request, Res extends Response>(handler: Handler<Req, Res>): (request: Req, response: Res) => void;
-  /** The same as a middleware for Connect, Polka and similar frameworks. Errors go to `next`. */
-  readonly middleware: (request: Request, response: Response, next: (error?: Error) => void) => void;
+  /**
+   * The same as a middleware for Connect, Polka and similar frameworks. Errors go to `next`. `await` of what it returns ends
+   * after `next` was called or the rejection was sent, and throws what `next` throws. It does not end if the client of a delayed
+   * request disconnects before its start.
+   */
+  readonly middleware: (request: Request, response: Response, next: (error?: Error) => unknown) => unknown;
   /** The limiter, to peek or reset a key. */
   readonly limiter: RateLimiter<Given>;
 }
@@ -20,7 +24,7 @@ const readFramework = (address: RateLimitOptions['address']): Framework<Request,
   resetUnit: 'epoch',
   getClientAddress: address ?? ((request) => request.socket.remoteAddress),
   getRequestHeader: (request, name) => request.headers[name],
-  getProxyTrust: () => (address === undefined ? 'none' : 'custom'),
+  getConnection: ({ socket }) => (address === undefined ? { peer: socket.remoteAddress } : undefined),
   isDisconnected: (request) => request.socket.destroyed,
   getNodeResponse: (response) => response,
 });
@@ -50,21 +54,14 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     readFramework(address),
     options as unknown as RateLimitOptions,
     {
-      attachDecision(request, decision) {
+      attachDecision: (request, decision) => {
         request.rateLimit = decision;
       },
       hasHandler: handler !== undefined,
       sendRejection(request, response, next, decision, rejection) {
-        if (handler === undefined) sendRejection(response, request.headers.accept, rejection, next);
-        else {
-          response.statusCode = rejection.status;
-          httpLimiter.callHandler(
-            response,
-            rejection,
-            () => handler(request, response, decision),
-            (error) => next(error),
-          );
-        }
+        if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
+        response.statusCode = rejection.status;
+        return httpLimiter.callHandler(response, rejection, () => handler(request, response, decision), next);
       },
     },
   );

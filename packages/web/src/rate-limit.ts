@@ -46,7 +46,6 @@ const readHost = (address: RateLimitOptions['address']): WebHost<WebCall> => ({
   getOriginalRequest: ({ request }) => request,
   getClientAddress: ({ request, info }) => address?.(request, info),
   getRequestHeader: ({ request }, name) => request.headers.get(name),
-  getProxyTrust: () => 'custom',
   isDisconnected: ({ request }) => request.signal?.aborted ?? false,
   keepAlive: ({ info, rest }, promise) => [info, ...rest].find(hasWaitUntil)?.waitUntil(promise),
 });

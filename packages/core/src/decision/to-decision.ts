@@ -62,7 +62,8 @@ export function combine(
   return new DecisionWithReceipt(limits, combined, receipt, violated);
 }
 
-function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {
+/** Whether a decision reports the figures of `one` rather than those of `other`. See {@link Decision}. */
+export function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {
   if (one.allowed !== other.allowed) return !one.allowed;
   if (one.allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
   if (!one.allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;

@@ -21,11 +21,27 @@ function load() {
   return { MemoryStore: require('@rollgate/core').MemoryStore, rateLimit: require('@rollgate/fastify').default };
 }
 
-async function serve({ proxies, hasKey, isShared, isLate, isTwice, isPerRequest, routes = 1, options, ...scenario }) {
+async function serve({
+  proxies,
+  hasOwnAddress,
+  hasKey,
+  isShared,
+  isLate,
+  isTwice,
+  isPerRequest,
+  routes = 1,
+  options,
+  ...scenario
+}) {
   const { headers = { 'x-forwarded-for': '198.51.100.7' } } = scenario;
   const { MemoryStore, rateLimit } = load();
   const trustProxy = proxies === undefined ? scenario.trustProxy : (address) => proxies.includes(address);
   const app = fastify({ ...(trustProxy === undefined ? {} : { trustProxy }), forceCloseConnections: true });
+  if (hasOwnAddress) {
+    app.addHook('onRequest', async (request) => {
+      Object.defineProperty(request, 'ip', { value: request.headers['x-forwarded-for'] });
+    });
+  }
   const key = hasKey ? () => 'all' : undefined;
   const store = isShared ? new MemoryStore() : undefined;
   const given = { limit: 1000, window: '1m', key, store, ...options };

@@ -1,5 +1,5 @@
 import { invalidOption } from '@rollgate/core/store';
-import { ALLOW_LIST, NETWORK } from '../base/error-texts.js';
+import { ALLOW_LIST, NETWORK } from '../errors/error-texts.js';
 import { cacheByAddress } from './cache-by-address.js';
 import { stripPort } from './client-key.js';
 import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js';

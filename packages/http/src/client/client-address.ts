@@ -1,6 +1,6 @@
 import { invalidOption, withCode } from '@rollgate/core/store';
-import { missingAddressMessage } from '../base/error-texts.js';
-import type { RequestReader } from '../base/host.js';
+import { missingAddressMessage } from '../errors/error-texts.js';
+import type { RequestReader } from '../host/host.js';
 import { createClientKey } from './client-key.js';
 
 /** Thrown for a request without an address whose client has already disconnected. The gate catches it. */
@@ -30,4 +30,15 @@ export function createAddressKey<Request>(
     if (reader.isDisconnected(request)) throw CLIENT_DISCONNECTED;
     throw withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(missingAddressMessage(reader.ownOptions)));
   };
+}
+
+/**
+ * Resolves the address of a request that has this peer and this `X-Forwarded-For`, by the getter `ip` of a framework's requests.
+ *
+ * @param prototype The prototype of the framework's requests.
+ * @param own What the getter reads of a request, apart from its own properties.
+ */
+export function resolveByPrototype(prototype: object, own: object): string | undefined {
+  const probe: { readonly ip?: string } = Object.create(prototype, Object.getOwnPropertyDescriptors(own));
+  return probe.ip;
 }

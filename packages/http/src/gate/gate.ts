@@ -1,19 +1,18 @@
-import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { hasLeases, isThenable } from '@rollgate/core/store';
-import type { Host } from '../base/host.js';
-import { limitsByName } from '../base/limits-by-name.js';
-import { toError } from '../base/to-error.js';
-import { mapWithTimeout } from '../base/with-timeout.js';
+import { type Awaitable, type Decision, type Limits, type RateLimiter, StoreError } from '@rollgate/core';
+import { hasLeases, isThenable, warnOnce } from '@rollgate/core/store';
 import { CLIENT_DISCONNECTED } from '../client/client-address.js';
+import { toError } from '../errors/errors.js';
+import { mapWithTimeout } from '../errors/with-timeout.js';
 import { RateLimitHeaders } from '../headers/rate-limit-headers.js';
+import type { Host } from '../host/host.js';
+import { limitsByName } from '../limits/limits-by-name.js';
 import type { HttpOptions } from '../options/options.js';
 import { type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
-import { releaseInBackground } from '../refunds/release-in-background.js';
 import { expectOtherNames, rememberDecision } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
 import { validateStatus } from '../rejection/status-option.js';
-import type { AllowedOutcome, Outcome, RejectedOutcome } from './outcome.js';
+import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from './outcome.js';
 import { RequestChecker } from './request-checker.js';
 import { publishRequest, requestChannel } from './request-event.js';
 
@@ -36,9 +35,8 @@ const RESPONDED: Outcome = { kind: 'responded', allowed: undefined };
  *   resetUnit: 'delta',
  *   getClientAddress: (call) => call.address,
  *   getRequestHeader: () => undefined,
- *   getProxyTrust: () => 'none',
  *   isDisconnected: () => false,
- *   setHeader: (headers, name, value) => headers.set(name, value),
+ *   getSetHeader: (headers) => headers.set,
  *   getHeader: (headers, name) => headers.get(name),
  *   lowercaseHeaders: false,
  * };
@@ -54,10 +52,8 @@ const RESPONDED: Outcome = { kind: 'responded', allowed: undefined };
 export class Gate<Request, Response, Target = Response> {
   readonly #host: Host<Request, Response, Target>;
   readonly #checker: RequestChecker<Request>;
-  readonly #getSettledRequest: Host<Request, Response, Target>['getSettledRequest'];
-  readonly #rememberDecision: typeof rememberDecision;
+  readonly #getSettledRequest: ((request: Request) => object) | undefined;
   readonly #usesAddress: boolean;
-  readonly #fixedLimits: Limits | undefined;
   readonly #hasFixedLeases: boolean;
   readonly #mayRefund: boolean;
   /** The validated options, with their defaults. */
@@ -70,13 +66,11 @@ export class Gate<Request, Response, Target = Response> {
     const resolved = resolveOptions(host, options);
     const { key, allowList, limits } = resolved;
     this.#host = host;
+    this.#getSettledRequest = host.getSettledRequest ?? host.getOriginalRequest;
     this.options = host.hasHandler ? { ...resolved, message: {} } : resolved;
     this.headers = new RateLimitHeaders(host, resolved);
     this.#checker = new RequestChecker<Request>(host, resolved);
-    this.#getSettledRequest = host.getSettledRequest ?? host.getOriginalRequest;
-    this.#rememberDecision = host.rememberDecision ?? rememberDecision;
     this.#usesAddress = key === undefined || allowList !== undefined;
-    this.#fixedLimits = limits.fixed;
     this.#hasFixedLeases = limits.fixed !== undefined && takeLeases(limits.fixed);
     this.#mayRefund = mayRefund(resolved);
     if (limits.sample === undefined) expectOtherNames(resolved.limiter);
@@ -101,25 +95,47 @@ export class Gate<Request, Response, Target = Response> {
    * | the client has disconnected and has no address any more       | `disconnected`                                   |
    *
    * @param response What other code may send until then, on hosts with `isResponseSent`.
-   * @returns The outcome, synchronously if the store and the option functions return at once. A promise never rejects.
+   * @param apply Called once with the outcome, at once if the store and the option functions return at once.
+   * @returns What `apply` returns, by default the outcome; otherwise a promise of it, which rejects only if `apply` throws.
    */
-  judge(request: Request, response?: Response): Awaitable<Outcome> {
+  judge<Result = Outcome>(
+    request: Request,
+    response?: Response,
+    apply: (outcome: Outcome) => Awaitable<Result> = (outcome) => outcome as Awaitable<Result>,
+  ): Awaitable<Result> {
     let decision: Awaitable<Decision | undefined>;
     try {
-      const { usageChecks } = this.options;
+      const { usageChecks, limiter } = this.options;
+      const checker = this.#checker;
       if (usageChecks.isInspecting) usageChecks.inspectRequest(this.#host, request, this.#usesAddress);
-      decision = this.#checker.check(request);
+      decision = checker.countsByAddress ? limiter.decide(checker.addressKey(request)) : checker.check(request);
     } catch (thrown) {
-      return this.#fail(thrown);
+      return apply(this.#fail(thrown));
     }
-    if (!isThenable(decision)) return this.#toOutcome(decision, request, response);
+    if (isThenable(decision)) return this.#judgeLater(decision, request, response, apply);
+    const outcome = this.#conclude(decision, request, response);
+    return isThenable(outcome) ? outcome.then((known) => this.#applyLate(known, response, apply)) : apply(outcome);
+  }
+
+  #judgeLater<Result>(
+    decision: PromiseLike<Decision | undefined>,
+    request: Request,
+    response: Response | undefined,
+    apply: (outcome: Outcome) => Awaitable<Result>,
+  ): Promise<Result> {
     return Promise.resolve(decision).then(
-      (known) =>
-        known !== undefined && this.#hasResponded(response)
-          ? { kind: 'responded', allowed: known.allowed ? this.#allow(known) : undefined }
-          : this.#toOutcome(known, request, response),
-      (thrown) => this.#fail(thrown),
+      (known) => {
+        const hasResponded = this.#hasResponded(response);
+        if (hasResponded) return apply({ kind: 'responded', allowed: known?.allowed ? this.#allow(known) : undefined });
+        const outcome = this.#conclude(known, request, response);
+        return isThenable(outcome) ? outcome.then((late) => this.#applyLate(late, response, apply)) : apply(outcome);
+      },
+      (thrown) => this.#applyLate(this.#fail(thrown), response, apply),
     );
+  }
+
+  #applyLate<Result>(outcome: Outcome, response: Response | undefined, apply: (outcome: Outcome) => Result): Result {
+    return apply(this.#hasResponded(response) ? toResponded(outcome) : outcome);
   }
 
   /**
@@ -139,19 +155,28 @@ export class Gate<Request, Response, Target = Response> {
   /**
    * Releases the leases of an allowed request, if its decision holds any.
    *
-   * @returns A promise that resolves when it has succeeded or failed; `undefined` without leases.
+   * @returns A promise that resolves when it has succeeded or failed. In a store that fails, leases end by themselves.
    */
-  release({ decision, hasLeases }: AllowedOutcome): Promise<void> | undefined {
-    return hasLeases ? releaseInBackground(this.limiter, decision) : undefined;
+  async release({ decision, hasLeases }: AllowedOutcome): Promise<void> {
+    try {
+      if (hasLeases) await this.limiter.release(decision);
+    } catch (error) {
+      warnOnce('ROLLGATE_RELEASE_FAILED', `A release failed, so its leases end later: ${String(error)}`);
+    }
   }
 
-  #toOutcome(decision: Decision | undefined, request: Request, response: Response | undefined): Awaitable<Outcome> {
+  /** Makes the outcome of a decision; of `undefined` for an exempt request. */
+  #conclude(
+    decision: Decision | undefined,
+    request: Request,
+    response: Response | undefined,
+  ): Outcome | Promise<Outcome> {
     try {
       const { dryRun, limiter } = this.options;
       if (decision === undefined || decision.allowed || dryRun) {
         // For `settle`, which can also settle an exempt request.
         const settled = this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
-        this.#rememberDecision(settled, limiter, decision);
+        rememberDecision(settled, limiter, decision);
       }
       if (decision === undefined) return EXEMPT;
       this.#host.attachDecision?.(request, decision);
@@ -165,10 +190,11 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   #allow(decision: Decision): AllowedOutcome {
-    const limits = this.#fixedLimits ?? this.#checker.limitsOf(decision);
-    const hasLeases = decision.allowed && (limits === this.#fixedLimits ? this.#hasFixedLeases : takeLeases(limits));
+    const { limits, cost } = this.#checker.describe(decision);
+    const { fixed } = this.options.limits;
+    const hasLeases = decision.allowed && (limits === fixed ? this.#hasFixedLeases : takeLeases(limits));
     const needsSettlement = hasLeases || (decision.allowed && this.#mayRefund);
-    return { kind: 'allowed', decision, limits, isDryRun: this.options.dryRun, hasLeases, needsSettlement };
+    return { kind: 'allowed', decision, limits, cost, isDryRun: this.options.dryRun, hasLeases, needsSettlement };
   }
 
   #reject(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
@@ -198,16 +224,16 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   #rejectWith(message: ResolvedMessage, status: number, decision: Decision, request: Request): RejectedOutcome {
-    const limits = this.#fixedLimits ?? this.#checker.limitsOf(decision);
+    const { limits, cost } = this.#checker.describe(decision);
     const accept = message.types && this.#host.getRequestHeader(request, 'accept');
     const rejection = toRejection(message, decision, status, this.options.problem, accept);
-    return { kind: 'rejected', decision, limits, rejection };
+    return { kind: 'rejected', decision, limits, cost, rejection };
   }
 
   #fail(thrown: unknown): Outcome {
     const { dryRun, usageChecks } = this.options;
     if (thrown === CLIENT_DISCONNECTED) return { kind: 'disconnected', error: AbortSignal.abort().reason };
-    if (!dryRun) return { kind: 'failed', error: toError(thrown) };
+    if (!dryRun) return { kind: 'failed', error: hideStore(toError(thrown)) };
     usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
     return EXEMPT;
   }
@@ -219,4 +245,14 @@ export class Gate<Request, Response, Target = Response> {
 
 function takeLeases(limits: Limits): boolean {
   return Object.values(limitsByName(limits)).some(hasLeases);
+}
+
+/**
+ * Replaces the error of a store by one that frameworks may show to clients, because its message may contain the address of a
+ * database. The status is where frameworks look for it.
+ */
+function hideStore(error: Error): Error {
+  if (!(error instanceof StoreError)) return error;
+  const unavailable = new StoreError('The store of the rate limiter is unavailable', { cause: error });
+  return Object.assign(unavailable, { status: 503, statusCode: 503 });
 }

@@ -1,4 +1,4 @@
-import type { Decision, Limits } from '@rollgate/core';
+import type { Cost, Decision, Limits } from '@rollgate/core';
 import type { Rejection } from '../rejection/rejection.js';
 
 /**
@@ -27,6 +27,8 @@ export type Outcome =
       readonly decision: Decision;
       /** The limits that made the decision. */
       readonly limits: Limits;
+      /** The units that the request takes of them. */
+      readonly cost: Cost;
       /** Whether the option `dryRun` lets the request continue without headers and delays. */
       readonly isDryRun: boolean;
       /** Whether the decision holds slots or reserved units, which `Gate.settle` and `Gate.release` release. */
@@ -42,6 +44,8 @@ export type Outcome =
       readonly decision: Decision;
       /** The limits that made the decision. */
       readonly limits: Limits;
+      /** The units that the request takes of them. */
+      readonly cost: Cost;
       /** What to respond. */
       readonly rejection: Rejection;
     }

@@ -1,31 +1,38 @@
 import type { Awaitable, Cost, Decision, Key, Limits } from '@rollgate/core';
 import { mapAwaitable, validateBoolean } from '@rollgate/core/store';
-import type { RequestReader } from '../base/host.js';
-import { limitsByName, pickNames } from '../base/limits-by-name.js';
-import { mapWithTimeout } from '../base/with-timeout.js';
 import { createAddressKey, readAddress } from '../client/client-address.js';
-import { rememberCost, rememberPartialCost } from '../headers/request-costs.js';
+import { mapWithTimeout } from '../errors/with-timeout.js';
+import type { RequestReader } from '../host/host.js';
+import { limitsByName, pickNames } from '../limits/limits-by-name.js';
 import { validateCost } from '../options/cost-option.js';
 import { invalidLimitsError } from '../options/limits-option.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
+
+/** The limits that made a decision, and the units that the request takes of them. */
+interface Checked {
+  readonly limits: Limits;
+  readonly cost: Cost;
+}
 
 /** Checks requests: evaluates the options `allowList`, `skip`, `key`, `cost` and `limits`, then calls the limiter. */
 export class RequestChecker<Request> {
   readonly #reader: RequestReader<Request>;
   readonly #options: ResolvedOptions<Request, never>;
-  readonly #addressKey: (request: Request) => string;
-  /** Whether no option changes what a request counts for, how much, or by which limits. */
-  readonly #countsByAddress: boolean;
-  readonly #rememberCost: typeof rememberCost;
-  /** The limits that made a decision, when they differ between requests. */
-  readonly #limitsOf = new WeakMap<Decision, Limits>();
+  /** What decisions have in common by which fixed limits decided with the same cost for all of them. */
+  readonly #usual: Checked;
+  readonly #checked = new WeakMap<Decision, Checked>();
+  /** Returns the key of a request by its client's address. */
+  readonly addressKey: (request: Request) => string;
+  /** Whether no option decides which requests count, what for, how much, or by which limits. */
+  readonly countsByAddress: boolean;
 
   constructor(reader: RequestReader<Request>, options: ResolvedOptions<Request, never>) {
+    const { key, cost, limits, allowList, skip } = options;
     this.#reader = reader;
     this.#options = options;
-    this.#addressKey = createAddressKey(reader, options.ipv6Prefix);
-    this.#rememberCost = options.headers === 'draft-12' ? rememberCost : rememberPartialCost;
-    this.#countsByAddress = options.key === undefined && options.cost === 1 && options.limits.fixed !== undefined;
+    this.addressKey = createAddressKey(reader, options.ipv6Prefix);
+    this.countsByAddress = ![key, allowList, skip].some(Boolean) && cost === 1 && limits.fixed !== undefined;
+    this.#usual = { limits: limits.fixed!, cost: 1 };
   }
 
   /**
@@ -46,35 +53,24 @@ export class RequestChecker<Request> {
     );
   }
 
-  /** Returns the limits that made a decision, for a limiter whose limits differ between requests. */
-  limitsOf(decision: Decision): Limits {
-    return this.#limitsOf.get(decision)!;
+  /** Returns the limits and the cost of a decision. */
+  describe(decision: Decision): Checked {
+    return this.countsByAddress ? this.#usual : (this.#checked.get(decision) ?? this.#usual);
   }
 
   #count(request: Request): Awaitable<Decision> {
-    return this.#countsByAddress
-      ? this.#options.limiter.decide(this.#addressKey(request))
-      : this.#countByOptions(request);
-  }
-
-  /** Separate from its caller, because the variables that functions share cost memory, even if they are not used. */
-  #countByOptions(request: Request): Awaitable<Decision> {
     const { key, cost, limits, limiter, timeout, usageChecks } = this.#options;
-    const hasFixedLimits = limits.fixed !== undefined;
     const requestKey =
-      key === undefined ? this.#addressKey(request) : key(request, () => this.#inspectedAddressKey(request));
+      key === undefined ? this.addressKey(request) : key(request, () => this.#inspectedAddressKey(request));
     return mapWithTimeout('key', timeout, requestKey, (resolvedKey) => {
       if (key !== undefined && usageChecks.isInspecting) usageChecks.inspectKey(resolvedKey);
-      if (cost === 1 && hasFixedLimits) return limiter.decide(resolvedKey as string);
+      if (cost === 1 && limits.fixed !== undefined) return limiter.decide(resolvedKey as string);
       const requestCost = typeof cost === 'function' ? cost(request) : cost;
       return mapWithTimeout('cost', timeout, requestCost, (units) => {
-        const options = { cost: validateCost(units, limits.fixed) };
-        if (hasFixedLimits) {
-          const decision = limiter.decide(resolvedKey as string, options);
-          return mapAwaitable(decision, (made) => this.#rememberCost(made, options.cost));
-        }
+        const validCost = validateCost(units, limits.fixed);
+        if (limits.fixed !== undefined) return this.#decide(limits.fixed, resolvedKey, validCost);
         return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
-          this.#countWithLimits(requestLimits, resolvedKey, options.cost),
+          this.#decide(requestLimits, resolvedKey, validCost),
         );
       });
     });
@@ -84,19 +80,20 @@ export class RequestChecker<Request> {
   #inspectedAddressKey(request: Request): string {
     const { usageChecks } = this.#options;
     if (usageChecks.isInspecting) usageChecks.inspectAddress(this.#reader, request);
-    return this.#addressKey(request);
+    return this.addressKey(request);
   }
 
-  #countWithLimits(limits: Limits, key: Key, cost: Cost): Awaitable<Decision> {
+  #decide(limits: Limits, key: Key, cost: Cost): Awaitable<Decision> {
     if (typeof limits !== 'object' || limits === null) throw invalidLimitsError(limits);
     const { limiter, limits: resolved } = this.#options;
     // A plan may lack limits of other plans, while `key` and `cost` return those for all plans.
     const byName = resolved.sample === undefined ? limitsByName(limits) : undefined;
     const ownKey = byName === undefined ? key : pickNames(key, byName);
     const ownCost = byName === undefined ? cost : pickNames(cost, byName);
-    return mapAwaitable(limiter.decide(ownKey, { cost: ownCost, limits }), (decision) => {
-      this.#limitsOf.set(decision, limits);
-      return this.#rememberCost(decision, ownCost);
+    const options = limits === resolved.fixed ? { cost: ownCost } : { cost: ownCost, limits };
+    return mapAwaitable(limiter.decide(ownKey, options), (decision) => {
+      this.#checked.set(decision, { limits, cost: ownCost });
+      return decision;
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
 import { channel } from '@rollgate/core/store';
-import { originalRequest, type RequestReader } from '../base/host.js';
+import { originalRequest, type RequestReader } from '../host/host.js';
 
 /** The event on the channel `rollgate:request`. Each limiter of an adapter publishes one for every request that it decides. */
 export interface RequestEvent {

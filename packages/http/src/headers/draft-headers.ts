@@ -1,9 +1,7 @@
 import type { Decision, Limits } from '@rollgate/core';
 import { hasQuota, holdsSlots } from '@rollgate/core/store';
-import { limitsByName } from '../base/limits-by-name.js';
-import { ceilSeconds } from '../base/seconds.js';
-import type { DraftNames } from './draft-names.js';
-import { costOf } from './request-costs.js';
+import { limitsByName } from '../limits/limits-by-name.js';
+import { ceilSeconds } from './seconds.js';
 
 /** The largest integer of a structured field (RFC 9651, section 3.3.1). */
 const MAX_INTEGER = 999_999_999_999_999;
@@ -44,16 +42,15 @@ export function toPolicyValue(limits: Limits, { violated, limits: results }: Dec
  * are none if the full quota is free, or if the time is unknown. A rejection has only the violated limits, and no time beyond
  * `Retry-After` (section 6), which a `minDifference` makes shorter.
  */
-export function toRateLimitValue(decision: Decision, names: DraftNames): string {
+export function toRateLimitValue(decision: Decision): string {
   const { allowed, limits, violated } = decision;
   let value = '';
   for (const name of allowed ? Object.keys(limits) : violated) {
     const { remaining, nextUnitMs = 0, retryAfterMs } = limits[name]!;
     if (remaining === Infinity) continue; // It has no quota.
-    value += `${value === '' ? '' : ', '}"${name}";${names.available}=${clampInteger(remaining)}`;
+    value += `${value === '' ? '' : ', '}"${name}";r=${clampInteger(remaining)}`;
     if (nextUnitMs > 0 && nextUnitMs !== Infinity)
-      value += `;${names.window}=${ceilSeconds(allowed ? nextUnitMs : Math.min(nextUnitMs, retryAfterMs))}`;
-    if (names.cost) value += `;${names.cost}=${clampInteger(costOf(decision, name))}`;
+      value += `;t=${ceilSeconds(allowed ? nextUnitMs : Math.min(nextUnitMs, retryAfterMs))}`;
   }
   return value;
 }

@@ -8,7 +8,6 @@ const HEADER_NAMES = {
   reset: ['X-RateLimit-Reset', 'x-ratelimit-reset'],
   policy: ['RateLimit-Policy', 'ratelimit-policy'],
   rateLimit: ['RateLimit', 'ratelimit'],
-  partition: ['RateLimit-Partition', 'ratelimit-partition'],
   retryAfter: ['Retry-After', 'retry-after'],
   cacheControl: ['Cache-Control', 'cache-control'],
   expose: ['Access-Control-Expose-Headers', 'access-control-expose-headers'],

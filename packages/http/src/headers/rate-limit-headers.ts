@@ -1,19 +1,23 @@
-import type { Decision, Limits } from '@rollgate/core';
-import { hasQuota, isLimit } from '@rollgate/core/store';
-import type { HeaderWriter, ResetUnit } from '../base/host.js';
-import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
+import type { Cost, Decision, LimitDecision, Limits } from '@rollgate/core';
+import { hasQuota, holdsSlots, isReportedBefore } from '@rollgate/core/store';
+import type { HeaderWriter, ResetUnit } from '../host/host.js';
+import { limitsByName } from '../limits/limits-by-name.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
-import { DRAFT_NAMES, type DraftNames } from './draft-names.js';
 import { type HeaderNames, selectNames } from './header-names.js';
-import type { Headers } from './header-options.js';
-import { createPartitionValue, type Partition } from './partition-option.js';
-import { compareShares, findScarcestLimit } from './scarcest-limit.js';
+import { ceilSeconds, toRetryAfterSeconds } from './seconds.js';
+
+/** Which headers describe the decision. */
+export const HEADERS = ['x-ratelimit', 'draft-11', 'all', 'none'] as const;
+/** A value of the option `headers`. */
+export type Headers = (typeof HEADERS)[number];
 
 /** What the headers describe: the outcome of an allowed or a rejected request. */
 export interface DescribedOutcome {
   readonly decision: Decision;
   /** The limits that made the decision. */
   readonly limits: Limits;
+  /** The units that the request takes of them. */
+  readonly cost: Cost;
   /** Whether the decision holds slots. */
   readonly hasLeases?: boolean;
 }
@@ -23,8 +27,10 @@ export interface HeaderOptions {
   readonly headers: Headers;
   readonly resetUnit: ResetUnit;
   readonly exposeHeaders: boolean;
-  readonly partition: Partition | undefined;
 }
+
+/** The figures of a limit that `X-RateLimit-*` describe. */
+type Figures = Pick<Decision, 'limit' | 'remaining' | 'resetMs'>;
 
 /** The responses whose `X-RateLimit-*` describe slots. Any other limiter replaces those. */
 const responsesWithSlots = new WeakSet<object>();
@@ -34,29 +40,23 @@ export class RateLimitHeaders<Target> {
   readonly #writer: HeaderWriter<Target>;
   readonly #names: HeaderNames;
   readonly #hasXRateLimit: boolean;
-  /** `undefined` without the headers of a draft. */
-  readonly #draft: DraftNames | undefined;
-  readonly #toPartitionValue: ((limits: Limits) => string) | undefined;
+  readonly #hasDraft: boolean;
   readonly #resetUnit: ResetUnit;
   /** Empty unless the option `exposeHeaders` is set. */
   readonly #exposedNames: readonly string[];
   /** The headers that redirections must not carry. Empty unless the option `headers` selects a draft. */
   readonly namesOfDraft: readonly string[];
 
-  constructor(writer: HeaderWriter<Target>, options: HeaderOptions) {
-    const { headers, resetUnit, exposeHeaders, partition: dimensions } = options;
+  constructor(writer: HeaderWriter<Target>, { headers, resetUnit, exposeHeaders }: HeaderOptions) {
     this.#writer = writer;
-    this.#toPartitionValue = dimensions && createPartitionValue(dimensions);
     this.#names = selectNames(writer.lowercaseHeaders);
     this.#hasXRateLimit = headers === 'x-ratelimit' || headers === 'all';
-    this.#draft = DRAFT_NAMES[headers === 'all' ? 'draft-11' : (headers as keyof typeof DRAFT_NAMES)];
+    this.#hasDraft = headers === 'draft-11' || headers === 'all';
     this.#resetUnit = resetUnit;
-    const { limit, remaining, reset, policy, rateLimit, partition, retryAfter } = selectNames(false);
-    const xRateLimit = this.#hasXRateLimit ? [limit, remaining, reset] : [];
-    const written = [...xRateLimit, ...(this.#draft ? [policy, rateLimit] : []), ...(dimensions ? [partition] : [])];
+    const { limit, remaining, reset, policy, rateLimit, retryAfter } = selectNames(false);
+    this.namesOfDraft = this.#hasDraft ? [policy, rateLimit] : [];
+    const written = [...(this.#hasXRateLimit ? [limit, remaining, reset] : []), ...this.namesOfDraft];
     this.#exposedNames = exposeHeaders ? [...written, retryAfter] : [];
-    // All of them, because another limiter of the response may have written those that this one does not.
-    this.namesOfDraft = this.#draft ? [policy, rateLimit, partition] : [];
   }
 
   /**
@@ -66,14 +66,13 @@ export class RateLimitHeaders<Target> {
    * @param isEarly Whether {@link expose} adds the exposed names later, when there is a response.
    */
   write(target: Target, outcome: DescribedOutcome, isRedirect = false, isEarly = false): void {
-    const { decision, limits } = outcome;
+    const { decision } = outcome;
     // The policies 'allow' and 'deny' decide without the limits, so there are no figures to report.
-    const hasFigures = decision.degraded !== 'allow' && decision.degraded !== 'deny';
+    const hasFigures = decision.degraded === false || decision.degraded === 'fallback';
     if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(target, outcome);
-    if (this.#draft !== undefined && hasFigures && !isRedirect) {
-      this.#append(target, this.#names.policy, toPolicyValue(limits, decision));
-      this.#append(target, this.#names.rateLimit, toRateLimitValue(decision, this.#draft));
-      this.#append(target, this.#names.partition, this.#toPartitionValue?.(limits));
+    if (this.#hasDraft && hasFigures && !isRedirect) {
+      this.#append(target, this.#names.policy, toPolicyValue(outcome.limits, decision));
+      this.#append(target, this.#names.rateLimit, toRateLimitValue(decision));
     }
     if (!decision.allowed) this.#writeRejection(target, decision);
     if (this.#exposedNames.length > 0 && !isEarly) this.expose(target);
@@ -90,64 +89,72 @@ export class RateLimitHeaders<Target> {
       .toLowerCase()
       .split(/[\s,]+/);
     const missing = this.#exposedNames.filter((name) => !before.includes(name.toLowerCase()));
-    if (missing.length > 0) this.#append(target, this.#names.expose, missing.join(', '));
+    this.#append(target, this.#names.expose, missing.join(', '));
   }
 
-  #writeXRateLimit(target: Target, { decision, limits, hasLeases }: DescribedOutcome): void {
-    const { setHeader, getHeader, getHeadersObject } = this.#writer;
+  #writeXRateLimit(target: Target, outcome: DescribedOutcome): void {
+    const { decision, hasLeases } = outcome;
     const names = this.#names;
-    let figures: Pick<Decision, 'limit' | 'remaining' | 'resetMs'> = decision;
+    let figures: Figures = decision;
     if (decision.allowed) {
-      // The decision on one limit has that limit's figures.
-      if (!isLimit(limits)) figures = findScarcestLimit(decision, limits);
-      if (!hasQuota(figures)) return;
+      if (hasLeases) figures = withoutSlots(outcome);
+      if (figures.limit === Infinity) return; // Of a block.
+      const before = this.#writer.getHeader(target, names.remaining);
       // The time of the next slot is unknown, unlike that of the next unit.
       const isOfSlots = hasLeases && figures === decision && decision.nextUnitMs === undefined;
-      const before = getHeader(target, names.remaining);
-      if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, before, figures))) return;
+      if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, Number(before), figures))) return;
       if (isOfSlots) responsesWithSlots.add(target as object);
     }
-    const limit = String(hasQuota(figures) ? figures.limit : 0);
-    const remaining = String(figures.remaining);
-    const sinceMs = this.#resetUnit === 'epoch' ? Date.now() : 0;
+    const set = this.#writer.getSetHeader(target);
+    set.call(target, names.limit, String(figures.limit === Infinity ? 0 : figures.limit));
+    set.call(target, names.remaining, String(figures.remaining));
     // A block without an end has no reset.
-    const reset = figures.resetMs === Infinity ? undefined : String(ceilSeconds(sinceMs + figures.resetMs));
-    const headers = getHeadersObject?.(target);
-    if (headers === undefined) {
-      setHeader(target, names.limit, limit);
-      setHeader(target, names.remaining, remaining);
-      if (reset !== undefined) setHeader(target, names.reset, reset);
-    } else {
-      headers[names.limit] = limit;
-      headers[names.remaining] = remaining;
-      if (reset !== undefined) headers[names.reset] = reset;
-    }
+    if (figures.resetMs !== Infinity) set.call(target, names.reset, String(this.#toReset(figures)));
+  }
+
+  #toReset({ resetMs }: Figures): number {
+    return ceilSeconds(this.#resetUnit === 'epoch' ? Date.now() + resetMs : resetMs);
   }
 
   /**
-   * Whether the figures of an earlier limiter stay: those of a rejection, and those of a limit with at most the same share
-   * left. They are read from the headers, because a property on each response would cost ten times as much. Other code may
-   * have set only the remaining units.
+   * Whether the figures of an earlier limiter stay: those of a rejection, and those that a decision on all limits would report.
+   * They are read from the headers, because a property on each response would cost ten times as much.
    */
-  #keepsEarlier(target: Target, remaining: unknown, figures: Pick<Decision, 'limit' | 'remaining'>): boolean {
+  #keepsEarlier(target: Target, remaining: number, figures: Figures): boolean {
     const { getHeader } = this.#writer;
     if (responsesWithSlots.delete(target as object)) return false;
     if (getHeader(target, this.#names.retryAfter) !== undefined) return true;
-    const limit = Number(getHeader(target, this.#names.limit) ?? figures.limit);
-    return compareShares({ remaining: Number(remaining), limit }, figures) <= 0;
+    if (remaining !== figures.remaining) return remaining < figures.remaining;
+    return Number(getHeader(target, this.#names.reset) ?? Infinity) >= this.#toReset(figures);
   }
 
   /** Writes `Retry-After` (RFC 9110, section 10.2.3) unless no retry can succeed, and forbids caching of the response. */
   #writeRejection(target: Target, { retryAfterMs }: Decision): void {
+    const set = this.#writer.getSetHeader(target);
     const seconds = toRetryAfterSeconds(retryAfterMs);
-    if (seconds !== undefined) this.#writer.setHeader(target, this.#names.retryAfter, String(seconds));
-    this.#writer.setHeader(target, this.#names.cacheControl, 'no-store');
+    if (seconds !== undefined) set.call(target, this.#names.retryAfter, String(seconds));
+    set.call(target, this.#names.cacheControl, 'no-store');
   }
 
   /** Appends a value, if there is one, to that of another limiter or other code. */
-  #append(target: Target, name: string, value: string | undefined): void {
-    if (!value) return;
-    const before = this.#writer.getHeader(target, name);
-    this.#writer.setHeader(target, name, before === undefined || before === '' ? value : `${before}, ${value}`);
+  #append(target: Target, name: string, value: string): void {
+    if (value === '') return;
+    const { getHeader, getSetHeader } = this.#writer;
+    const before = getHeader(target, name);
+    getSetHeader(target).call(target, name, before === undefined || before === '' ? value : `${before}, ${value}`);
   }
+}
+
+/**
+ * Returns the figures of the limit that the decision would report without slots. A client with few free slots need not slow
+ * down, because they become free when its own requests end. Without another limit, the slots are reported.
+ */
+function withoutSlots({ decision, limits, cost }: DescribedOutcome): Figures {
+  let reported: LimitDecision | undefined;
+  for (const [name, limit] of Object.entries(limitsByName(limits))) {
+    if (holdsSlots(limit) || !hasQuota(limit) || (typeof cost === 'object' && cost[name] === 0)) continue;
+    const figures = decision.limits[name]!;
+    if (reported === undefined || isReportedBefore(figures, reported)) reported = figures;
+  }
+  return reported ?? decision;
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { Decision } from '@rollgate/core';
-import type { HeaderWriter, RequestReader } from '../base/host.js';
+import type { HeaderWriter, RequestReader } from '../host/host.js';
 import type { Rejection } from '../rejection/rejection.js';
 
 // What an adapter implements for a framework with Node's responses: how to use the framework, and what to do there.
@@ -31,17 +31,19 @@ export interface Framework<Request, Response> extends RequestReader<Request> {
 }
 
 /** Continues with the request, or passes an error to the framework's error handling. Called once. */
-export type Next = (error?: Error) => void;
+export type Next = (error?: Error) => unknown;
 
 /** What an adapter does with a decision. */
 export interface Adapter<Request, Response> {
   /** Puts the decision on the request, where the app's handlers can read it. */
-  attachDecision(request: Request, decision: Decision): void;
+  readonly attachDecision: (request: Request, decision: Decision) => void;
   /** Whether the app's own handler responds to rejected requests, so that the option `message` is not needed. */
   readonly hasHandler?: boolean;
+  /** Whether `HttpLimiter.run` resolves for a dropped request, for a framework whose middleware continues only by `next`. */
+  readonly settlesDropped?: boolean;
   /**
    * Sends the response to a rejected request. Its headers are already set. An adapter passes the `error` of a rejection to
-   * `next`, and sends what `renderRejection` makes of any other.
+   * `next`, and sends what `renderRejection` makes of any other. It returns a promise if it takes time to do so.
    */
-  sendRejection(request: Request, response: Response, next: Next, decision: Decision, rejection: Rejection): void;
+  sendRejection(request: Request, response: Response, next: Next, decision: Decision, rejection: Rejection): unknown;
 }

@@ -1,8 +1,8 @@
-import type { Limits, RateLimiter } from '@rollgate/core';
-import { isThenable, refundInBackground } from '@rollgate/core/store';
-import { toError } from '../base/to-error.js';
+import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
+import { refundInBackground } from '@rollgate/core/store';
+import { toError } from '../errors/errors.js';
 import { Gate } from '../gate/gate.js';
-import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from '../gate/outcome.js';
+import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
 import { isRejectionError } from '../rejection/http-error.js';
 import type { Rejection } from '../rejection/rejection.js';
@@ -33,7 +33,7 @@ type HeaderTarget<Response> = Response | NodeResponse;
  *   resetUnit: 'epoch',
  *   getClientAddress: (request) => request.socket.remoteAddress,
  *   getRequestHeader: (request, name) => request.headers[name],
- *   getProxyTrust: () => 'none',
+ *   getConnection: (request) => ({ peer: request.socket.remoteAddress }),
  *   isDisconnected: (request) => request.socket.destroyed,
  *   getNodeResponse: (response) => response,
  * };
@@ -74,8 +74,7 @@ export class HttpLimiter<Request, Response> {
     this.#headers = headers as HeaderEditor<HeaderTarget<Response>>;
     this.#hasOwnHeaders = headers !== NODE_HEADERS;
     this.#isResponseSent = isResponseSent;
-    const attachDecision = adapter.attachDecision.bind(adapter);
-    const hasHandler = adapter.hasHandler ?? false;
+    const { attachDecision, hasHandler = false } = adapter;
     this.gate = new Gate({ ...framework, ...this.#headers, attachDecision, isResponseSent, hasHandler }, options);
   }
 
@@ -87,11 +86,13 @@ export class HttpLimiter<Request, Response> {
   /**
    * Judges a request. Then it calls `next`, or the adapter's `sendRejection`. A failure calls `next` with the error, once.
    * Neither is called if other code has responded before, or if the client of a delayed request disconnects.
+   *
+   * @returns What `next` or `sendRejection` returns. If the decision takes time, a promise of that, which rejects with what they
+   * throw. For a dropped request, it stays pending unless the adapter has `settlesDropped`, because code that awaits it would
+   * otherwise continue with a request that was refunded.
    */
-  run(request: Request, response: Response, next: Next): void {
-    const outcome = this.gate.judge(request, response);
-    if (isThenable(outcome)) this.#applyLater(outcome, request, response, next);
-    else this.#apply(outcome, request, response, next);
+  run(request: Request, response: Response, next: Next): Awaitable<unknown> {
+    return this.gate.judge(request, response, (outcome) => this.#apply(outcome, request, response, next));
   }
 
   /**
@@ -113,19 +114,20 @@ export class HttpLimiter<Request, Response> {
    * A response that the handler has started ends instead.
    *
    * @param onFailure Called with the error, and with whether the rejection was withdrawn. What it throws rejects the promise.
+   * @returns A promise that resolves when the handler has finished or failed.
    */
   async callHandler(
     response: Response,
     rejection: Rejection,
     handler: () => unknown,
-    onFailure: (error: Error, isWithdrawn: boolean) => void,
+    onFailure: (error: Error, isWithdrawn: boolean) => unknown,
   ): Promise<void> {
     try {
       await handler();
     } catch (thrown) {
       if (this.endIfStarted(response)) return;
       const error = toError(thrown);
-      onFailure(error, this.withdrawRejection(response, rejection, error));
+      await onFailure(error, this.withdrawRejection(response, rejection, error));
     }
   }
 
@@ -138,55 +140,45 @@ export class HttpLimiter<Request, Response> {
     return endIfStarted(this.#framework.getNodeResponse(response));
   }
 
-  #applyLater(later: PromiseLike<Outcome>, request: Request, response: Response, next: Next): void {
-    Promise.resolve(later)
-      .then((outcome) => {
-        const known = this.#isResponseSent(response) ? toResponded(outcome) : outcome;
-        this.#apply(known, request, response, next);
-      })
-      .catch((thrown) => {
-        if (!this.#isResponseSent(response)) this.#fail(toError(thrown), response, next);
-      });
-  }
-
-  #apply(outcome: Outcome, request: Request, response: Response, next: Next): void {
+  #apply(outcome: Outcome, request: Request, response: Response, next: Next): unknown {
     switch (outcome.kind) {
       case 'exempt':
-        next();
-        break;
+        return next();
       case 'allowed':
-        this.#allow(outcome, request, response, next);
-        break;
+        return this.#allow(outcome, request, response, next);
       case 'rejected':
-        this.#reject(outcome, request, response, next);
-        break;
+        return this.#reject(outcome, request, response, next);
       case 'responded':
         if (outcome.allowed !== undefined) this.#free(outcome.allowed, request, response);
-        break;
+        return undefined;
       case 'failed':
-        this.#fail(outcome.error, response, next);
-        break;
+        return this.#fail(outcome.error, response, next);
       case 'disconnected': // No response can reach the client.
+        return this.#adapter.settlesDropped ? undefined : new Promise(() => {});
     }
   }
 
-  #allow(outcome: AllowedOutcome, request: Request, response: Response, next: Next): void {
-    const { decision, isDryRun } = outcome;
-    const nodeResponse = this.#framework.getNodeResponse(response);
-    if (!isDryRun && !nodeResponse.headersSent) this.#writeHeaders(outcome, response, nodeResponse);
-    if (decision.delayMs > 0 && !isDryRun) this.#delay(outcome, request, response, next);
-    else {
+  #allow(outcome: AllowedOutcome, request: Request, response: Response, next: Next): unknown {
+    try {
+      const nodeResponse = this.#framework.getNodeResponse(response);
+      if (!outcome.isDryRun && !nodeResponse.headersSent) this.#writeHeaders(outcome, response, nodeResponse);
+      if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
       if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
-      next();
+    } catch (thrown) {
+      return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
     }
+    return next();
   }
 
-  /** Separate from its caller, because the variables that functions share cost memory, even without a delay. */
-  #delay(outcome: AllowedOutcome, request: Request, response: Response, next: Next): void {
+  #delay(outcome: AllowedOutcome, request: Request, response: Response, next: Next): Promise<unknown> {
     const isSent = () => this.#isResponseSent(response);
-    delayRequest(this.limiter, this.#framework.getNodeResponse(response), outcome.decision, isSent, () => {
-      if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
-      next();
+    return new Promise((resolve) => {
+      const proceed = () => {
+        if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+        resolve(new Promise((continued) => continued(next())));
+      };
+      const drop = () => (this.#adapter.settlesDropped || isSent()) && resolve(undefined);
+      delayRequest(this.limiter, this.#framework.getNodeResponse(response), outcome.decision, isSent, proceed, drop);
     });
   }
 
@@ -203,12 +195,16 @@ export class HttpLimiter<Request, Response> {
     else if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
   }
 
-  #reject(outcome: RejectedOutcome, request: Request, response: Response, next: Next): void {
+  #reject(outcome: RejectedOutcome, request: Request, response: Response, next: Next): unknown {
     const nodeResponse = this.#framework.getNodeResponse(response);
-    if (endIfStarted(nodeResponse)) return;
-    rememberCacheControl(this.#headers, this.#hasOwnHeaders ? response : nodeResponse);
-    this.#writeHeaders(outcome, response, nodeResponse);
-    this.#adapter.sendRejection(request, response, next, outcome.decision, outcome.rejection);
+    if (endIfStarted(nodeResponse)) return undefined;
+    try {
+      rememberCacheControl(this.#headers, this.#hasOwnHeaders ? response : nodeResponse);
+      this.#writeHeaders(outcome, response, nodeResponse);
+    } catch (thrown) {
+      return this.#fail(toError(thrown), response, next);
+    }
+    return this.#adapter.sendRejection(request, response, next, outcome.decision, outcome.rejection);
   }
 
   #writeHeaders(outcome: AllowedOutcome | RejectedOutcome, response: Response, nodeResponse: NodeResponse): void {
@@ -219,9 +215,10 @@ export class HttpLimiter<Request, Response> {
     if (namesOfDraft.length > 0) omitFromRedirects(nodeResponse, this.#headers, target, namesOfDraft);
   }
 
-  #fail(error: Error, response: Response, next: Next): void {
+  #fail(error: Error, response: Response, next: Next): unknown {
     const { logErrorAfterStart } = this.#framework;
-    if (logErrorAfterStart !== undefined && this.endIfStarted(response)) logErrorAfterStart(response, error);
-    else next(error);
+    if (logErrorAfterStart === undefined || !this.endIfStarted(response)) return next(error);
+    logErrorAfterStart(response, error);
+    return undefined;
   }
 }

@@ -27,14 +27,12 @@ export function sendRejection(
   accept: string | undefined,
   rejection: Rejection,
   next: Next,
-): void {
+): unknown {
   response.statusCode = rejection.status;
-  if ('error' in rejection) {
-    next(rejection.error);
-    return;
-  }
+  if ('error' in rejection) return next(rejection.error);
   const { type, body } = renderRejection(rejection, accept);
   endResponse(response, type, body);
+  return undefined;
 }
 
 /** Ends a response that has no body yet. */

@@ -16,5 +16,5 @@ export function withdrawRejection<Response>(headers: HeaderEditor<Response>, res
   const before = (response as WithPrevious)[previousCacheControl];
   headers.removeHeader(response, 'Retry-After');
   if (before === undefined) headers.removeHeader(response, 'Cache-Control');
-  else headers.setHeader(response, 'Cache-Control', String(before));
+  else headers.getSetHeader(response).call(response, 'Cache-Control', String(before));
 }

@@ -1,6 +1,6 @@
 import type { Cost, Limits } from '@rollgate/core';
 import { invalidOption, validatePositiveInteger } from '@rollgate/core/store';
-import { limitsByName } from '../base/limits-by-name.js';
+import { limitsByName } from '../limits/limits-by-name.js';
 
 /**
  * Validates the option `cost` where it is a value. The limiter validates the costs of each request.

@@ -1,7 +1,7 @@
 import { type Awaitable, type Duration, type Limits, type RollingWindow, rollingWindow } from '@rollgate/core';
 import { invalidOption, isThenable, mapAwaitable, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
-import { LIMITS, mixedLimitsMessage } from '../base/error-texts.js';
-import { optionError } from '../base/option-error.js';
+import { LIMITS, mixedLimitsMessage } from '../errors/error-texts.js';
+import { optionError } from '../errors/errors.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
 /** The limits of every request, or a function that returns those of one request. */

@@ -10,8 +10,7 @@ import {
   validateOptionalFunction,
 } from '@rollgate/core/store';
 import { createAllowList } from '../client/allow-list.js';
-import { HEADERS } from '../headers/header-options.js';
-import { parsePartition } from '../headers/partition-option.js';
+import { HEADERS } from '../headers/rate-limit-headers.js';
 import { resolveMessageOption } from '../rejection/message-option.js';
 import { resolveStatusOption } from '../rejection/status-option.js';
 import { WARNING_CODES, type WarningCode } from '../warnings/warning-codes.js';
@@ -54,7 +53,6 @@ const PARSERS = {
   headers: (name, value: unknown = 'x-ratelimit') => validateOneOf(name, value, HEADERS),
   resetUnit: (name, value: unknown) => validateOneOf(name, value, ['epoch', 'delta']),
   exposeHeaders: parseFlag,
-  partition: parsePartition,
   statusCode: (_name, value: unknown = 429) => resolveStatusOption(value),
   message: (_name, value: unknown) => resolveMessageOption(value),
   problem: parseFlag,

@@ -13,8 +13,8 @@ import type {
   RollingWindowOptions,
   Store,
 } from '@rollgate/core';
-import type { ResetUnit } from '../base/host.js';
-import type { Headers } from '../headers/header-options.js';
+import type { Headers } from '../headers/rate-limit-headers.js';
+import type { ResetUnit } from '../host/host.js';
 import type { MessageFormats } from '../rejection/message-formats.js';
 import type { WarningCode } from '../warnings/warning-codes.js';
 
@@ -126,8 +126,6 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * The headers that describe the decision: `'x-ratelimit'`, the `RateLimit` and `RateLimit-Policy` of `'draft-11'`,
    * `'all'` of them or `'none'`. A rejection always has `Retry-After` unless no retry can succeed.
    *
-   * `'draft-12'` is experimental. It sends what the unpublished next draft describes, and will change with it.
-   *
    * @defaultValue `'x-ratelimit'`
    */
   headers?: Headers | undefined;
@@ -143,14 +141,6 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * @defaultValue `false`
    */
   exposeHeaders?: boolean | undefined;
-  /**
-   * What parts of a request make up the keys of all limits, or of each limit by its name, such as `['user_id', 'method']`. The
-   * header `RateLimit-Partition` lists them, so that clients know which requests share a quota. It never contains the keys.
-   * Rollgate cannot derive it from `key`, so make sure that both agree.
-   *
-   * Experimental, because it needs `headers: 'draft-12'`. Names of limits that the limiter lacks have no effect.
-   */
-  partition?: readonly string[] | { readonly [Name in NameOf<Given>]?: readonly string[] } | undefined;
   /**
    * The status of a rejection, 400 to 599, or a function that returns it.
    *

@@ -1,9 +1,8 @@
 import { type Limits, type LimitsFrom, RateLimiter } from '@rollgate/core';
 import { validateOptionNames } from '@rollgate/core/store';
-import { UNUSED_FUNCTION } from '../base/error-texts.js';
-import type { RequestReader } from '../base/host.js';
-import { optionError } from '../base/option-error.js';
-import { validatePartitionHeaders } from '../headers/partition-option.js';
+import { UNUSED_FUNCTION } from '../errors/error-texts.js';
+import { optionError } from '../errors/errors.js';
+import type { RequestReader } from '../host/host.js';
 import { UsageChecks } from '../warnings/usage-checks.js';
 import { validateCost } from './cost-option.js';
 import { type ResolvedLimits, resolveLimits } from './limits-option.js';
@@ -34,7 +33,6 @@ export function resolveOptions<Request, Response>(
   const { requestWasSuccessful, skipSuccessfulRequests, skipFailedRequests } = parsed;
   if (requestWasSuccessful !== undefined && !skipSuccessfulRequests && !skipFailedRequests)
     throw optionError(UNUSED_FUNCTION);
-  validatePartitionHeaders(parsed.partition, parsed.headers);
   const limits = resolveLimits(options);
   if (typeof cost !== 'function') validateCost(cost, limits.fixed);
   const { fallbackLimits } = options as { fallbackLimits?: LimitsFrom<Limits> };

@@ -1,6 +1,6 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, refundInBackground, validateBoolean } from '@rollgate/core/store';
-import { withTimeout } from '../base/with-timeout.js';
+import { withTimeout } from '../errors/with-timeout.js';
 import type { UsageChecks } from '../warnings/usage-checks.js';
 
 /** Which requests to refund once their response has ended. */

@@ -1,7 +1,7 @@
 import type { Cost, Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { formatValue, hasMethods, invalidOption, validateOptionNames } from '@rollgate/core/store';
-import { pickNames } from '../base/limits-by-name.js';
-import { optionError } from '../base/option-error.js';
+import { optionError } from '../errors/errors.js';
+import { pickNames } from '../limits/limits-by-name.js';
 
 /** What one limiter did with a request: its decision, or `undefined` for an exempt request. */
 interface Decided {
@@ -11,31 +11,12 @@ interface Decided {
   readonly previous: Decided | undefined;
 }
 
-/** On a request, what the last limiter did. A property costs less than an entry of a `WeakMap`. */
-const DECIDED = Symbol('Rollgate decisions');
-
-type DecidedRequest = { [DECIDED]?: Decided | undefined };
+/** What the last limiter of a request did. A property would cost more where each request has its own hidden class. */
+const decidedRequests = new WeakMap<object, Decided>();
 
 /** Remembers what a limiter did with a request that continues, for {@link settle}. */
 export function rememberDecision(request: object, limiter: RateLimiter, decision: Decision | undefined): void {
-  const decided = request as DecidedRequest;
-  decided[DECIDED] = { limiter, decision, previous: decided[DECIDED] };
-}
-
-const decidedRequests = new WeakMap<object, Decided>();
-
-/** The same for a host that gives each request its own hidden class. A property would copy it, which costs far more. */
-export function rememberInMap(request: object, limiter: RateLimiter, decision: Decision | undefined): void {
   decidedRequests.set(request, { limiter, decision, previous: decidedRequests.get(request) });
-}
-
-/** An object that inherits from a request has its decisions, as it has its properties. */
-function findInMap(request: object): Decided | undefined {
-  for (let object: object | null = request; object !== null; object = Object.getPrototypeOf(object)) {
-    const decided = decidedRequests.get(object);
-    if (decided !== undefined) return decided;
-  }
-  return undefined;
 }
 
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
@@ -45,11 +26,13 @@ function findDecided(request: object): Decided[] {
   return own.length > 0 || !req ? own : allDecided(req);
 }
 
-/** Adapters of several hosts may limit one request, such as those of Express and Node. */
+/** An object that inherits from a request has its decisions, as it has its properties. */
 function allDecided(request: object): Decided[] {
   const all: Decided[] = [];
-  for (const last of [(request as DecidedRequest)[DECIDED], findInMap(request)]) {
-    for (let decided = last; decided !== undefined; decided = decided.previous) all.push(decided);
+  for (let object: object | null = request; object !== null; object = Object.getPrototypeOf(object)) {
+    for (let decided = decidedRequests.get(object); decided !== undefined; decided = decided.previous)
+      all.push(decided);
+    if (all.length > 0) break;
   }
   return all;
 }

@@ -1,8 +1,8 @@
 import type { Awaitable, Decision } from '@rollgate/core';
 import { invalidOption, validateString } from '@rollgate/core/store';
-import { MESSAGE, notJsonMessage } from '../base/error-texts.js';
-import { optionError } from '../base/option-error.js';
-import { isNativeError } from '../base/platform.js';
+import { MESSAGE, notJsonMessage } from '../errors/error-texts.js';
+import { optionError } from '../errors/errors.js';
+import { isNativeError } from '../host/platform.js';
 import type { HttpError } from './http-error.js';
 import type { MessageFormats } from './message-formats.js';
 import { negotiate } from './negotiate.js';

@@ -1,6 +1,6 @@
 import type { Decision } from '@rollgate/core';
-import { STATUS_CODES } from '../base/platform.js';
-import { toRetryAfterSeconds } from '../base/seconds.js';
+import { toRetryAfterSeconds } from '../headers/seconds.js';
+import { STATUS_CODES } from '../host/platform.js';
 
 /** The `code` of every rejection, for programs to compare with. */
 export const REJECTION_CODE = 'RATE_LIMIT_EXCEEDED';

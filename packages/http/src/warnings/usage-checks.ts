@@ -1,11 +1,11 @@
 import type { Limits, Store } from '@rollgate/core';
-import { formatValue } from '@rollgate/core/store';
-import { originalRequest, type RequestReader } from '../base/host.js';
-import { limitsByName } from '../base/limits-by-name.js';
+import { emitWarning, formatValue } from '@rollgate/core/store';
 import { parseAddress } from '../client/ip-address.js';
+import { originalRequest, type RequestReader } from '../host/host.js';
+import { limitsByName } from '../limits/limits-by-name.js';
 import { findProxyMistake } from './proxy-mistakes.js';
 import type { WarningCode } from './warning-codes.js';
-import { warnOnce } from './warnings.js';
+import { describeWarning } from './warning-texts.js';
 
 /** A mistake shows in a limiter's first requests, so later requests do not pay for the checks. */
 const INSPECTED_REQUESTS = 100;
@@ -15,6 +15,12 @@ const TOO_MANY_SINGLE_USE_LIMITERS = 100;
 
 /** The namespaces of the limits on each store, by the backend that keeps the keys. */
 const namespacesOf = new WeakMap<object, Set<string>>();
+
+/** The page that explains each code. */
+const PAGE = 'https://rollgate-js.github.io/rollgate/warnings';
+
+/** The codes of the warnings that this process has emitted. */
+const emitted = new Set<WarningCode>();
 
 /** The limiters that were created since the first request and have decided one request so far. */
 let singleUseLimiters = 0;
@@ -93,8 +99,15 @@ export class UsageChecks {
     this.#warn(code, String(thrown instanceof Error ? thrown : formatValue(thrown)));
   }
 
+  /** Emits a process warning, once for each code. `detail` is what differs from case to case. */
   #warn(code: WarningCode, detail?: string): void {
-    if (!this.#silence.includes(code)) warnOnce(code, detail);
+    if (this.#silence.includes(code) || emitted.has(code)) return;
+    emitted.add(code);
+    emitWarning(describeWarning(code, detail), {
+      type: 'RollgateWarning',
+      code,
+      detail: `Silence it with \`silence: ['${code}']\`. ${PAGE}#${code.toLowerCase()}`,
+    });
   }
 }
 

@@ -2,11 +2,11 @@ import type { WarningCode } from './warning-codes.js';
 
 const TEXTS: Readonly<Record<WarningCode, string>> = {
   ROLLGATE_UNTRUSTED_PROXY:
-    'A request has the header X-Forwarded-For, but the app trusts no proxy. All clients behind a proxy then count as one. Configure the framework to trust your proxy, or set the `key` option',
+    'A request has the header X-Forwarded-For, but the app does not trust the address that it came from as a proxy. All clients behind that proxy then count as one. Configure the framework to trust the address of your proxy, or set the `key` option',
   ROLLGATE_TRUSTS_EVERY_PROXY:
     'The app trusts every proxy, so a client can forge its address with X-Forwarded-For and evade the limit. Configure the framework to trust only your proxy',
   ROLLGATE_UNREAD_FORWARDED:
-    'A request has the header Forwarded but not X-Forwarded-For, and the framework reads only the latter. All clients behind a proxy then count as one. Configure your proxy to send X-Forwarded-For, or set the `key` option',
+    'A request has the header Forwarded but not X-Forwarded-For, and its client is identified by the address of the connection. All clients behind a proxy then count as one. Configure your proxy to send X-Forwarded-For, or set the `key` option',
   ROLLGATE_SHARED_KEYS:
     "Two limiters on one store have the prefix '%s', so their limits of the same name and algorithm share their keys. Give each its own `prefix`",
   ROLLGATE_LIMITER_PER_REQUEST:

@@ -1,6 +1,6 @@
 import { validateOptionalFunction } from '@rollgate/core/store';
-import { NO_ADDRESS } from '../base/error-texts.js';
-import { optionError } from '../base/option-error.js';
+import { NO_ADDRESS } from '../errors/error-texts.js';
+import { optionError } from '../errors/errors.js';
 
 /** The options that determine whether a limiter needs the client's address. */
 interface AddressOptions {

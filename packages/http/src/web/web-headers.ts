@@ -1,4 +1,4 @@
-import type { HeaderWriter } from '../base/host.js';
+import type { HeaderWriter } from '../host/host.js';
 
 /** The part of `Headers` that the limiter uses. */
 export type WebHeaders = Pick<Headers, 'get' | 'set'>;
@@ -6,7 +6,7 @@ export type WebHeaders = Pick<Headers, 'get' | 'set'>;
 /** How to write the headers of a response of the Fetch standard. */
 export const WEB_HEADERS: HeaderWriter<WebHeaders> = {
   lowercaseHeaders: true,
-  setHeader: (headers, name, value) => headers.set(name, value),
+  getSetHeader: (headers) => headers.set,
   getHeader: (headers, name) => headers.get(name) ?? undefined,
 };
 

@@ -1,4 +1,4 @@
-import type { RequestReader } from '../base/host.js';
+import type { RequestReader } from '../host/host.js';
 import type { EarlyHeaders } from './web-headers.js';
 
 /** A host whose requests and responses are those of the Fetch standard. */

@@ -1,5 +1,4 @@
 import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
-import { mapAwaitable } from '@rollgate/core/store';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
@@ -25,7 +24,6 @@ import type { WebHost } from './web-host.js';
  *   getRequest: (request) => request,
  *   getClientAddress: (request) => request.headers.get('x-client-address') ?? undefined, // Set by the platform.
  *   getRequestHeader: (request, name) => request.headers.get(name),
- *   getProxyTrust: () => 'custom',
  *   isDisconnected: (request) => request.signal.aborted,
  * };
  * const webLimiter = new WebLimiter(WEB, { limit: 1, window: '1m' });
@@ -63,7 +61,7 @@ export class WebLimiter<Call> {
    * If it has disconnected before and has no address any more, an `AbortError`. A promise rejects with them.
    */
   check(call: Call): Awaitable<RateLimitResult> {
-    return mapAwaitable(this.#gate.judge(call), (outcome) => this.#apply(outcome, call));
+    return this.#gate.judge(call, undefined, (outcome) => this.#apply(outcome, call));
   }
 
   #apply(outcome: Outcome, call: Call): Awaitable<RateLimitResult> {

@@ -1,15 +1,7 @@
-import type { Decision, RateLimiter } from '@rollgate/core';
-
-/** Sets one header of a response. */
-export type SetHeader<Response> = (response: Response, name: string, value: string) => void;
-/** Returns the value to which a header of a response was set. */
-export type GetHeader<Response> = (response: Response, name: string) => unknown;
+import type { Decision } from '@rollgate/core';
 
 /** What `X-RateLimit-Reset` counts: the seconds since 1970 at the reset, or the seconds left until it. */
 export type ResetUnit = 'epoch' | 'delta';
-
-/** Which proxies an app trusts to report the client's address. `'custom'` if the app's own function returns the address. */
-export type ProxyTrust = 'none' | 'some' | 'every' | 'custom';
 
 /** How to read the requests of a host, which is a framework or a platform. */
 export interface RequestReader<Request> {
@@ -23,33 +15,46 @@ export interface RequestReader<Request> {
   readonly getClientAddress: (request: Request) => string | undefined;
   /** Returns the value of a request's header with this lowercase name. */
   readonly getRequestHeader: (request: Request, name: string) => unknown;
-  /** Returns which proxies the app trusts, to warn about settings that let clients forge their address. */
-  readonly getProxyTrust: (request: Request) => ProxyTrust;
+  /**
+   * Returns the connection of a request, to warn about settings under which all clients count as one, or can forge their
+   * address. `undefined` if a function of the app returns the address, so that no setting of the host matters.
+   */
+  readonly getConnection?: (request: Request) => Connection | undefined;
   /** Whether the client has closed the connection. */
   readonly isDisconnected: (request: Request) => boolean;
   /** Returns the request that the app knows, if `Request` is an object of the adapter. */
   readonly getOriginalRequest?: (request: Request) => object;
   /** Returns the object that keeps the decisions for `settle`. Defaults to the request that the app knows. */
   readonly getSettledRequest?: (request: Request) => object;
-  /** Remembers what a limiter did with a request, for `settle`. Defaults to a property of the request. */
-  readonly rememberDecision?: (request: object, limiter: RateLimiter, decision: Decision | undefined) => void;
   /** Whether one request may count several times, so that this is not a mistake. Defaults to `false`. */
   readonly countsRepeatedly?: boolean;
 }
 
+/** The connection on which a request has arrived. */
+export interface Connection {
+  /** The address of the other end, which is a client or a proxy. */
+  readonly peer: string | undefined;
+  /**
+   * Returns the address that the host itself resolves for a request on a connection with this peer and this
+   * `X-Forwarded-For`. `undefined` for a host that reads no such header.
+   */
+  readonly resolve?: (peer: string, forwardedFor: string) => string | undefined;
+}
+
+/** Sets one header. It is a method of the object that has the headers, or called as one. */
+export type SetHeader<Target> = (this: Target, name: string, value: string) => unknown;
+
 /** How to write the headers of a host's responses. */
-export interface HeaderWriter<Response> {
-  /** Sets a header of the response, which replaces an earlier value. */
-  readonly setHeader: SetHeader<Response>;
-  /** Returns the value of a header of the response; `undefined` without one. */
-  readonly getHeader: GetHeader<Response>;
+export interface HeaderWriter<Target> {
+  /**
+   * Returns the method that sets a header and replaces an earlier value. It is looked up once for several headers, because
+   * each look-up takes long on responses that have their own hidden class, as those of Express.
+   */
+  readonly getSetHeader: (target: Target) => SetHeader<Target>;
+  /** Returns the value to which a header was set; `undefined` without one. */
+  readonly getHeader: (target: Target, name: string) => unknown;
   /** Whether the host converts the names of headers to lowercase. */
   readonly lowercaseHeaders: boolean;
-  /**
-   * Returns the object that keeps the response's headers by their lowercase names, where storing a value is the same as
-   * `setHeader` but costs less. `undefined` if that is not certain for this response.
-   */
-  readonly getHeadersObject?: (response: Response) => Record<string, unknown> | undefined;
 }
 
 /**

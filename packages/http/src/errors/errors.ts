@@ -1,6 +1,11 @@
 import { withCode } from '@rollgate/core/store';
 import { notAnErrorMessage } from './error-texts.js';
 
+/** Creates the error for options that contradict each other, or that do not fit where they are used. */
+export function optionError(message: string, options?: { readonly cause: unknown }): TypeError {
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message, options));
+}
+
 /**
  * Converts what an option function or a store threw to an error. Frameworks continue with a request when they get
  * `undefined` instead of an error, and Express when it gets `'route'`. So a failure could otherwise allow a request.

@@ -16,10 +16,6 @@ export const mixedLimitsMessage = (options: readonly string[]): string =>
 export const UNUSED_FUNCTION =
   'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, got neither. It has no effect alone';
 
-/** The message for `partition` with these headers, which do not include it. */
-export const unusedPartitionMessage = (headers: string): string =>
-  `Expected \`headers: 'draft-12'\` with \`partition\`, got '${headers}'. It has no effect alone`;
-
 /** The message for a function whose promise takes longer than the timeout. */
 export const functionTimeoutMessage = (name: string, timeoutMs: number): string =>
   `\`${name}\` did not settle within ${timeoutMs} ms. Make it faster or raise \`timeout\``;
@@ -34,15 +30,6 @@ export const LIMITS = 'a limit such as `rollingWindow({ … })`, or a record of 
 /** The message for a host that needs the address without a function that returns it. */
 export const NO_ADDRESS =
   'Expected `address` or `key`, got neither. Choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too';
-
-/** What `partition` should be. */
-export const PARTITION = "an array such as ['user_id'], or one for each limit";
-
-/** What the `partition` of one limit should be. */
-export const DIMENSIONS = "an array such as ['user_id']";
-
-/** What a name in `partition` should be. */
-export const DIMENSION_NAME = "a name of lowercase letters, digits, '_', '-' or '.'";
 
 /** What `message` should be. */
 export const MESSAGE = 'a string, an object or a function that returns one';
