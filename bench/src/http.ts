@@ -23,7 +23,8 @@ const LIMITERS: Record<FrameworkName, Record<Outcome, readonly LimiterName[]>> =
 
 /** Measures the processor time that a limiter adds to a server for each request. */
 export async function measureHttp(framework: FrameworkName, effort: Starts): Promise<Report<LimiterName>> {
-  const subjects = await measureRounds(framework, LIMITERS[framework], effort);
+  const subjects = await measureRounds(framework, LIMITERS[framework], effort, true);
+  const withoutTick = await measureRounds(framework, { allowed: COMPARED.allowed, rejected: [] }, effort, false);
   const { title, alternative, package: name } = FRAMEWORKS[framework];
   return {
     headers: {
@@ -33,7 +34,10 @@ export async function measureHttp(framework: FrameworkName, effort: Starts): Pro
       rollgate: `rollgate ${versionOf(name)}`,
       alternative: `${alternative} ${versionOf(alternative)}`,
     },
-    rows: (['allowed', 'rejected'] as const).flatMap((outcome) => toRows(title, outcome, subjects)),
+    rows: [
+      ...(['allowed', 'rejected'] as const).flatMap((outcome) => toRows(title, outcome, subjects)),
+      ...toRows(`${title}, no tick kept`, 'allowed', withoutTick).slice(0, 1),
+    ],
     method: describeMethod(effort),
   };
 }
@@ -95,6 +99,7 @@ function describeMethod({ starts, rounds, roundMs, warmUpMs }: Starts): string[]
     '',
     `- **Servers**: each is a process. ${pinning} They take turns of ${roundMs} ms, for ${rounds} rounds in each of ${starts} starts, after ${warmUpMs} ms of warm-up for each server.`,
     "- **Server CPU**: user and system time of the server's process per request. Added: the median difference from the bare server in the same round. Divided: the median ratio in the same round.",
+    '- **Ticks**: each server keeps one tick object alive. Otherwise `process.nextTick` takes several times as long in some of the servers, by chance, as [a report to Node](../docs/internals/node-nexttick.md) explains. The row "no tick kept" is without it.',
     '- **Requests**: one client address. Allowed: the requests never reach the limit. Rejected: earlier requests have reached it, so they never reach the route.',
   ];
 }

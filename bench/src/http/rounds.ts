@@ -26,22 +26,32 @@ export interface Subject {
 type Server = Worker<'usage', ServerResult>;
 type Load = Worker<LoadTask, LoadResult>;
 
-/** Returns the limiters' figures, each as many as there are rounds. All servers of a start run at the same time. */
+/**
+ * Returns the limiters' figures, each as many as there are rounds. All servers of a start run at the same time.
+ *
+ * @param keepsTick Whether each server keeps a tick object alive, so that no garbage collection slows down `process.nextTick`.
+ */
 export async function measureRounds(
   framework: FrameworkName,
   limiters: Readonly<Record<Outcome, readonly LimiterName[]>>,
   effort: Starts,
+  keepsTick: boolean,
 ): Promise<Subject[]> {
   const subjects = (['allowed', 'rejected'] as const).flatMap((outcome) =>
     limiters[outcome].map((limiter): Subject => ({ limiter, outcome, cpuMicros: [], perSecond: [] })),
   );
-  for (let start = 0; start < effort.starts; start++) await measureStart(framework, subjects, effort);
+  for (let start = 0; start < effort.starts; start++) await measureStart(framework, subjects, effort, keepsTick);
   return subjects;
 }
 
-async function measureStart(framework: FrameworkName, subjects: readonly Subject[], effort: Starts): Promise<void> {
+async function measureStart(
+  framework: FrameworkName,
+  subjects: readonly Subject[],
+  effort: Starts,
+  keepsTick: boolean,
+): Promise<void> {
   const load: Load = await Worker.start<LoadTask, LoadResult>('http/load-worker.ts', { core: LOAD_CORE });
-  const servers = await Promise.all(subjects.map((subject) => startServer(framework, subject)));
+  const servers = await Promise.all(subjects.map((subject) => startServer(framework, subject, keepsTick)));
   const pairs = subjects.map((subject, index) => ({ subject, server: servers[index]! }));
   try {
     for (const { subject, server } of pairs) await warmUp(subject, server, load, effort.warmUpMs);
@@ -53,9 +63,14 @@ async function measureStart(framework: FrameworkName, subjects: readonly Subject
   }
 }
 
-function startServer(framework: FrameworkName, { limiter, outcome }: Subject): Promise<Server> {
+function startServer(
+  framework: FrameworkName,
+  { limiter, outcome }: Subject,
+  keepsTick: boolean,
+): Promise<Server> {
   const limit = outcome === 'allowed' ? NEVER_REACHED : REACHED;
-  return Worker.start('http/server-worker.ts', { args: [framework, limiter, String(limit)], core: SERVER_CORE });
+  const args = [framework, limiter, String(limit), keepsTick ? 'keep' : 'collect'];
+  return Worker.start('http/server-worker.ts', { args, core: SERVER_CORE });
 }
 
 async function warmUp({ outcome }: Subject, server: Server, load: Load, ms: number): Promise<void> {

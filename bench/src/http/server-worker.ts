@@ -1,3 +1,4 @@
+import { executionAsyncResource } from 'node:async_hooks';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { handleTasks } from '../worker.js';
@@ -9,7 +10,15 @@ export interface ServerResult {
   readonly cpuMicros: number;
 }
 
-const [framework, limiter, limitText] = process.argv.slice(2) as [FrameworkName, LimiterName, string];
+const [framework, limiter, limitText, tick] = process.argv.slice(2) as [FrameworkName, LimiterName, string, string];
+/** A tick object that stays alive, see `docs/internals/node-nexttick.md`. */
+export let keptTick: object | undefined;
+if (tick === 'keep') {
+  process.nextTick(() => {
+    keptTick = executionAsyncResource();
+  });
+}
+
 /** Imported on demand, so that no server's process contains another framework. */
 const STARTS: Record<FrameworkName, () => Promise<(limiter: LimiterName, limit: number) => Promise<Server>>> = {
   express: async () => (await import('./express-server.js')).startExpress,

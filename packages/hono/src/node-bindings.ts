@@ -14,9 +14,10 @@ export interface NodeBindings {
 export interface NodeResponse {
   readonly req: unknown;
   readonly headersSent: boolean;
-  readonly statusCode: number;
+  statusCode: number;
+  readonly writableEnded: boolean;
   getHeader(name: string): unknown;
-  setHeader(name: string, value: string): unknown;
+  setHeader(name: string, value: string | number): unknown;
   removeHeader(name: string): void;
 }
 

@@ -1,4 +1,4 @@
-import { type EarlyHeaders, type NodeResponse as FullNodeResponse, onResponseFinished } from '@rollgate/http';
+import { type EarlyHeaders, onResponseFinished } from '@rollgate/http';
 import type { Context } from 'hono';
 import { type NodeBindings, type NodeResponse, nodeBindingsOf } from './node-bindings.js';
 
@@ -77,7 +77,7 @@ export function hasNodeResponseStarted(c: WithNodeHeaders): boolean {
 export function onNodeResponseEnd(c: WithNodeHeaders, listener: (status: number | undefined) => void): boolean {
   const response = findNodeHeaders(c)?.response;
   if (response === undefined) return false;
-  onResponseFinished(response as unknown as FullNodeResponse, (isComplete) =>
+  onResponseFinished(response, (isComplete) =>
     listener(isComplete ? response.statusCode : undefined),
   );
   return true;

@@ -1,7 +1,7 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable } from '@rollgate/core/store';
 import { type HttpOptions, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
-import type { Context, MiddlewareHandler, Next } from 'hono';
+import type { Context, Env, MiddlewareHandler, Next } from 'hono';
 import { hasNodeResponseStarted, nodeHeadersOf, onNodeResponseEnd } from './node-headers.js';
 
 declare module 'hono' {
@@ -11,17 +11,29 @@ declare module 'hono' {
   }
 }
 
-/** The options of {@link rateLimit}: the settings of one rolling window or `limits`, and the options of all adapters. */
-export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Context, Given, Response> & {
+/**
+ * The options of {@link rateLimit}: the settings of one rolling window or `limits`, and the options of all adapters.
+ *
+ * @typeParam E The environment of the app, so that functions know its variables and bindings.
+ */
+export type RateLimitOptions<
+  Given extends Limits = Limits,
+  // biome-ignore lint/suspicious/noExplicitAny: As for Hono's `Context`, by default every variable and binding has any type.
+  E extends Env = any,
+> = HttpOptions<Context<E>, Given, Response> & {
   /**
    * Returns the client's address. Hono has no common way to get it, so choose the function of your platform, such as
    * `nodeAddress`. Required with `allowList`, and unless `key` identifies clients another way.
    */
-  address?: ((c: Context) => string | undefined) | undefined;
+  address?: ((c: Context<E>) => string | undefined) | undefined;
 };
 
 /** The middleware, with its limiter to peek or reset a key. */
-export type RateLimitMiddleware<Given extends Limits = Limits> = MiddlewareHandler & {
+export type RateLimitMiddleware<
+  Given extends Limits = Limits,
+  // biome-ignore lint/suspicious/noExplicitAny: See `RateLimitOptions`.
+  E extends Env = any,
+> = MiddlewareHandler<E> & {
   /** Decides the requests, and can peek or reset their keys. */
   readonly limiter: RateLimiter<Given>;
 };
@@ -62,6 +74,10 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
  * app.use(rateLimit({ limit: 100, window: '1m', address: nodeAddress }));
  * ```
  */
+export function rateLimit<E extends Env, Given extends Limits = Limits>(
+  options: RateLimitOptions<Given, E>,
+): RateLimitMiddleware<Given, E>;
+export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given>;
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
   const { address } = (options ?? {}) as RateLimitOptions;
   const limiter = new WebLimiter(readHost(address), options as RateLimitOptions);

@@ -39,7 +39,7 @@ export class OutgoingLimits {
     this.#own = own;
     const slots = Object.keys(own).filter((name) => holdsSlots(own[name]!));
     this.freedSlots = Object.fromEntries(slots.map((name) => [name, 0]));
-    this.#quota = reportedQuota({ lease, maxAge, retryAfter: POLL_MS });
+    this.#quota = reportedQuota({ lease: `${lease}ms`, maxAge: `${maxAge}ms`, retryAfter: POLL_MS });
   }
 
   /** Returns the limits for a call with so many named quotas of each unit. */

@@ -2,8 +2,10 @@ import { copyString, validateIntegerBetween } from '@rollgate/core/store';
 import { cacheByAddress, MAX_UNPARSED_LENGTH } from './cache-by-address.js';
 import { cutAddress, formatIPv4, formatIPv6, hasPrefix, type IPAddress, parseAddress } from './ip-address.js';
 
-/** The prefix with which Node writes IPv4 addresses on a socket for both families. */
+/** How Node writes the prefix of IPv4 addresses on a socket for both families. */
 const MAPPED_PREFIX = '::ffff:';
+/** A mapped address that needs no parsing. */
+const MAPPED = /^::ffff:(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
  * Creates the function that turns a client's address into its key:
@@ -35,17 +37,14 @@ export function createClientKey(ipv6Prefix: number): (address: string) => string
 
   return function clientKey(address) {
     if (!address.includes(':')) return address.slice(0, MAX_UNPARSED_LENGTH);
-    if (address.startsWith(MAPPED_PREFIX) && address.includes('.') && !address.includes(':', MAPPED_PREFIX.length)) {
-      return address.slice(MAPPED_PREFIX.length, MAX_UNPARSED_LENGTH);
-    }
-    return keyOf(address);
+    return MAPPED.test(address) ? address.slice(MAPPED_PREFIX.length) : keyOf(address);
   };
 }
 
 /** Removes the brackets and the port that a proxy may have added. */
 export function stripPort(address: string): string {
   const [, bracketed, dotted] = /^(?:\[(.*)\](?::\d+)?|(?:::ffff:)?((?:\d+\.){3}\d+):\d+)$/i.exec(address) ?? [];
-  return bracketed ?? dotted ?? address;
+  return bracketed || dotted || address;
 }
 
 const LINK_LOCAL = [0xfe80];

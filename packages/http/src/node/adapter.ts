@@ -1,13 +1,21 @@
-import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
 import type { Decision } from '@rollgate/core';
 import type { HeaderWriter, RequestReader } from '../host/host.js';
 import type { Rejection } from '../rejection/rejection.js';
 
 // What an adapter implements for a framework with Node's responses: how to use the framework, and what to do there.
 
-/** Node's response object, which every framework wraps or extends. */
-export type NodeResponse = ServerResponse | Http2ServerResponse;
+/**
+ * Node's response object, which every framework wraps or extends: `ServerResponse` of `node:http`, or `Http2ServerResponse` of
+ * `node:http2`. Only its common members are here, so that apps on other platforms need no types of Node.
+ */
+export interface NodeResponse {
+  statusCode: number;
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  getHeader(name: string): unknown;
+  setHeader(name: string, value: string | number): unknown;
+  removeHeader(name: string): void;
+}
 
 /** How to write and remove the headers of responses. */
 export interface HeaderEditor<Response> extends HeaderWriter<Response> {

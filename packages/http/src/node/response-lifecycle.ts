@@ -3,6 +3,9 @@ import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2';
 import type { NodeResponse } from './adapter.js';
 import { onEvent } from './shared-listener.js';
 
+/** What a response of either version of HTTP is. */
+type FullResponse = ServerResponse | Http2ServerResponse;
+
 /** The code of an HTTP/2 stream that closed without an error (RFC 9113, section 7). */
 const NGHTTP2_NO_ERROR = 0;
 
@@ -11,7 +14,8 @@ const NGHTTP2_NO_ERROR = 0;
  *
  * @returns A function that stops watching; `undefined` if the client has already disconnected.
  */
-export function onDisconnect(response: NodeResponse, listener: () => void): (() => void) | undefined {
+export function onDisconnect(given: NodeResponse, listener: () => void): (() => void) | undefined {
+  const response = given as FullResponse;
   // Neither emitter is enough alone. A pipelined HTTP/1 response behind others gets no event of its socket, and a response
   // to an HTTP/2 HEAD request gets no event of its stream.
   const stream = isHttp2(response) ? response.stream : undefined;
@@ -70,7 +74,8 @@ function onReset(stream: ServerHttp2Stream, listener: () => void): () => void {
  *
  * @returns Whether the response had started.
  */
-export function endIfStarted(response: NodeResponse): boolean {
+export function endIfStarted(given: NodeResponse): boolean {
+  const response = given as FullResponse;
   if (!response.headersSent) return false;
   if (response.writableEnded) return true;
   if (isHttp2(response) ? !response.hasHeader('content-length') : isBodyEndCertain(response)) response.end();
@@ -88,7 +93,8 @@ function isBodyEndCertain(response: ServerResponse): boolean {
  * Calls `listener` once, with `true` when the operating system has the whole response, or with `false` when the client
  * disconnects before. Calls it at once if that has already happened.
  */
-export function onResponseFinished(response: NodeResponse, listener: (isComplete: boolean) => void): void {
+export function onResponseFinished(given: NodeResponse, listener: (isComplete: boolean) => void): void {
+  const response = given as FullResponse;
   const stream = isHttp2(response) ? response.stream : undefined;
   const emitter = stream ?? (response as ServerResponse);
   // The stream of a HEAD request finishes before there is a response, so its end counts.
@@ -111,6 +117,6 @@ export function onResponseFinished(response: NodeResponse, listener: (isComplete
   });
 }
 
-function isHttp2(response: NodeResponse): response is Http2ServerResponse {
+function isHttp2(response: FullResponse): response is Http2ServerResponse {
   return response.req.httpVersionMajor === 2;
 }
