@@ -1,9 +1,9 @@
 // Prints how many functions of Rollgate one warm request to an Express app calls. With the address of a Redis server, the
-// limiter uses a RedisStore.
+// limiter uses a RedisStore. With `bucket`, the limit is a token bucket.
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { Session } from 'node:inspector/promises';
-import { MemoryStore, rateLimit } from '@rollgate/express';
+import { MemoryStore, rateLimit, rollingWindow, tokenBucket } from '@rollgate/express';
 import { RedisStore } from '@rollgate/redis';
 import express from 'express';
 import { Redis } from 'ioredis';
@@ -13,12 +13,17 @@ const WARM_UP_REQUESTS = 300;
 /** A timer may run during a request, so the request with the fewest functions counts. */
 const COUNTED_REQUESTS = 10;
 
-const [, , redisUrl] = process.argv;
+const [, , subject] = process.argv;
+const redisUrl = subject === 'bucket' ? undefined : subject;
 const client = redisUrl === undefined ? undefined : new Redis(redisUrl);
 const store = client === undefined ? new MemoryStore() : new RedisStore({ client });
 
 const app = express();
-app.use(rateLimit({ limit: 1_000_000, window: '1m', store }));
+const limits =
+  subject === 'bucket'
+    ? tokenBucket({ capacity: 1_000_000, refill: 1, every: '1ms' })
+    : rollingWindow({ limit: 1_000_000, window: '1m' });
+app.use(rateLimit({ limits, store }));
 app.get('/', (_request, response) => response.end());
 const server = app.listen(0, '127.0.0.1');
 await once(server, 'listening');

@@ -63,11 +63,7 @@ async function measureStart(
   }
 }
 
-function startServer(
-  framework: FrameworkName,
-  { limiter, outcome }: Subject,
-  keepsTick: boolean,
-): Promise<Server> {
+function startServer(framework: FrameworkName, { limiter, outcome }: Subject, keepsTick: boolean): Promise<Server> {
   const limit = outcome === 'allowed' ? NEVER_REACHED : REACHED;
   const args = [framework, limiter, String(limit), keepsTick ? 'keep' : 'collect'];
   return Worker.start('http/server-worker.ts', { args, core: SERVER_CORE });

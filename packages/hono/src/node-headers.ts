@@ -77,9 +77,7 @@ export function hasNodeResponseStarted(c: WithNodeHeaders): boolean {
 export function onNodeResponseEnd(c: WithNodeHeaders, listener: (status: number | undefined) => void): boolean {
   const response = findNodeHeaders(c)?.response;
   if (response === undefined) return false;
-  onResponseFinished(response, (isComplete) =>
-    listener(isComplete ? response.statusCode : undefined),
-  );
+  onResponseFinished(response, (isComplete) => listener(isComplete ? response.statusCode : undefined));
   return true;
 }
 

@@ -8,7 +8,7 @@ import { serve as serveHono } from '@hono/node-server';
 import { MemoryStore } from '@rollgate/core';
 import { rateLimit as limitExpress } from '@rollgate/express';
 import limitFastify from '@rollgate/fastify';
-import { nodeAddress, rateLimit as limitHono } from '@rollgate/hono';
+import { rateLimit as limitHono, nodeAddress } from '@rollgate/hono';
 import { rateLimit as limitKoa } from '@rollgate/koa';
 import { rateLimit as limitNode } from '@rollgate/node';
 import express from 'express';
@@ -52,8 +52,9 @@ const HOSTS = {
   },
   node(options) {
     const handler = (_request, response) => response.end('hello');
-    const pass = (inner) => (request, response) => inner(request, response);
-    return createServer(options ? limitNode(options).middleware.length && wrapNode(options, handler) : pass(handler));
+    if (options === undefined) return createServer(handler);
+    const { middleware } = limitNode(options);
+    return createServer((request, response) => middleware(request, response, () => handler(request, response)));
   },
   hono(options) {
     const app = new Hono();
@@ -63,17 +64,12 @@ const HOSTS = {
   },
 };
 
-function wrapNode(options, handler) {
-  const { middleware } = limitNode(options);
-  return (request, response) => middleware(request, response, () => handler(request, response));
-}
-
 const laterStore = () => {
   const store = new MemoryStore();
   return { check: async (...args) => store.check(...args), peek() {}, refund() {}, reset() {} };
 };
 const limit = { limit: 1_000_000, window: '1h' };
-const VARIANTS = { bare: undefined, memory: limit, later: { ...limit, store: laterStore() } };
+const VARIANTS = { bare: () => undefined, memory: () => limit, later: () => ({ ...limit, store: laterStore() }) };
 
 async function measure(create, options) {
   const server = await create(options);
@@ -103,7 +99,9 @@ async function measure(create, options) {
 const results = {};
 for (const [host, create] of Object.entries(HOSTS)) {
   results[host] = {};
-  for (const [name, options] of Object.entries(VARIANTS)) results[host][name] = await measure(create, options);
+  for (const [name, createOptions] of Object.entries(VARIANTS)) {
+    results[host][name] = await measure(create, createOptions());
+  }
 }
 console.log(JSON.stringify(results));
 process.exit();

@@ -25,8 +25,9 @@ export function createAddressKey<Request>(
 ): (request: Request) => string {
   const toClientKey = createClientKey(ipv6Prefix);
   return function addressKey(request) {
-    const address = readAddress(reader, request);
-    if (address) return toClientKey(address);
+    const address: unknown = reader.getClientAddress(request);
+    if (typeof address === 'string' && address !== '') return toClientKey(address);
+    readAddress(reader, request);
     if (reader.isDisconnected(request)) throw CLIENT_DISCONNECTED;
     throw withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(missingAddressMessage(reader.ownOptions)));
   };

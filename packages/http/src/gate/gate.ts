@@ -190,7 +190,8 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   #allow(decision: Decision): AllowedOutcome {
-    const { limits, cost } = this.#checker.describe(decision);
+    const checker = this.#checker;
+    const { limits, cost } = checker.countsByAddress ? checker.usual : checker.describe(decision);
     const { fixed } = this.options.limits;
     const hasLeases = decision.allowed && (limits === fixed ? this.#hasFixedLeases : takeLeases(limits));
     const needsSettlement = hasLeases || (decision.allowed && this.#mayRefund);

@@ -18,8 +18,8 @@ interface Checked {
 export class RequestChecker<Request> {
   readonly #reader: RequestReader<Request>;
   readonly #options: ResolvedOptions<Request, never>;
-  /** What decisions have in common by which fixed limits decided with the same cost for all of them. */
-  readonly #usual: Checked;
+  /** The fixed limits, and a cost of 1 for each of them. */
+  readonly usual: Checked;
   readonly #checked = new WeakMap<Decision, Checked>();
   /** Returns the key of a request by its client's address. */
   readonly addressKey: (request: Request) => string;
@@ -32,7 +32,7 @@ export class RequestChecker<Request> {
     this.#options = options;
     this.addressKey = createAddressKey(reader, options.ipv6Prefix);
     this.countsByAddress = ![key, allowList, skip].some(Boolean) && cost === 1 && limits.fixed !== undefined;
-    this.#usual = { limits: limits.fixed!, cost: 1 };
+    this.usual = { limits: limits.fixed!, cost: 1 };
   }
 
   /**
@@ -55,7 +55,7 @@ export class RequestChecker<Request> {
 
   /** Returns the limits and the cost of a decision. */
   describe(decision: Decision): Checked {
-    return this.countsByAddress ? this.#usual : (this.#checked.get(decision) ?? this.#usual);
+    return this.#checked.get(decision) ?? this.usual;
   }
 
   #count(request: Request): Awaitable<Decision> {

@@ -4,7 +4,7 @@ import type { HeaderWriter, ResetUnit } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import { type HeaderNames, selectNames } from './header-names.js';
-import { ceilSeconds, toRetryAfterSeconds } from './seconds.js';
+import { toRetryAfterSeconds } from './seconds.js';
 
 /** Which headers describe the decision. */
 export const HEADERS = ['x-ratelimit', 'draft-11', 'all', 'none'] as const;
@@ -113,7 +113,7 @@ export class RateLimitHeaders<Target> {
   }
 
   #toReset({ resetMs }: Figures): number {
-    return ceilSeconds(this.#resetUnit === 'epoch' ? Date.now() + resetMs : resetMs);
+    return Math.ceil((this.#resetUnit === 'epoch' ? Date.now() + resetMs : resetMs) / 1000);
   }
 
   /**

@@ -92,7 +92,11 @@ export class HttpLimiter<Request, Response> {
    * otherwise continue with a request that was refunded.
    */
   run(request: Request, response: Response, next: Next): Awaitable<unknown> {
-    return this.gate.judge(request, response, (outcome) => this.#apply(outcome, request, response, next));
+    return this.gate.judge(request, response, (outcome) =>
+      outcome.kind === 'allowed'
+        ? this.#allow(outcome, request, response, next)
+        : this.#apply(outcome, request, response, next),
+    );
   }
 
   /**
@@ -140,12 +144,10 @@ export class HttpLimiter<Request, Response> {
     return endIfStarted(this.#framework.getNodeResponse(response));
   }
 
-  #apply(outcome: Outcome, request: Request, response: Response, next: Next): unknown {
+  #apply(outcome: Exclude<Outcome, AllowedOutcome>, request: Request, response: Response, next: Next): unknown {
     switch (outcome.kind) {
       case 'exempt':
         return next();
-      case 'allowed':
-        return this.#allow(outcome, request, response, next);
       case 'rejected':
         return this.#reject(outcome, request, response, next);
       case 'responded':

@@ -19,7 +19,7 @@ export function omitFromRedirects<Target>(
   target: Target,
   names: readonly string[],
 ): void {
-  const started = response as { writeHead: WriteHead };
+  const started = response as unknown as { writeHead: WriteHead };
   const { writeHead } = started;
   if (writeHead[omits]) return;
   const omitting = function (this: ServerResponse, ...given: Parameters<WriteHead>) {
