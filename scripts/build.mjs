@@ -18,6 +18,14 @@ const forOtherPlatforms = {
   },
 };
 
+/** Drops the functions that a bundle of modules may need. Declarations call none. */
+const withoutRuntime = {
+  name: 'without-runtime',
+  generateBundle(_, files) {
+    delete files['rolldown-runtime.ts'];
+  },
+};
+
 await Promise.all(readdirSync(PACKAGES).map(buildPackage));
 writeWrapper('fastify', 'rateLimit');
 
@@ -34,7 +42,7 @@ async function buildPackage(name) {
   await Promise.all([
     bundle(folder, onNode, { format: 'cjs' }),
     bundle(folder, elsewhere, { platform: 'neutral', plugins: [forOtherPlatforms] }),
-    bundle(folder, onNode.map(toTypes), { plugins: [dts({ dtsInput: true, tsconfig: false })] }),
+    bundle(folder, onNode.map(toTypes), { plugins: [dts({ dtsInput: true, tsconfig: false }), withoutRuntime] }),
     bundle(folder, programs),
     ...(name === 'cli' ? [bundle(folder, ['./dist/migrate/transform.cjs'], { format: 'cjs' })] : []),
     ...(name === 'store-conformance' ? [bundle(folder, ['./dist/explorer/main.js'], { format: 'cjs' })] : []),
@@ -76,7 +84,8 @@ async function bundle(folder, files, { format = 'esm', platform = 'node', plugin
       codeSplitting: { groups: [{ name: `shared${suffix}`, minShareCount: 2 }] },
       // Plain properties: V8 keeps getters of exports in a slow form, so each use in another package would take longer.
       externalLiveBindings: false,
-      generatedCode: { symbols: false },
+      // The plugin recognizes namespaces only with symbols.
+      generatedCode: { symbols: extension === '.d.ts' },
     },
   });
 }

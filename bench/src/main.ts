@@ -7,7 +7,6 @@ import { measureBytes } from './bytes.js';
 import { measureCalendar } from './calendar.js';
 import { FULL, QUICK } from './effort.js';
 import { measureFairWait } from './fair-wait.js';
-import { measureFastWays } from './fast-ways.js';
 import { measureHttp } from './http.js';
 import { measureLeasing } from './leasing.js';
 import { measureLogReplay } from './log-replay.js';
@@ -20,6 +19,7 @@ import { measureRegions } from './regions.js';
 import { saveResults, updatePages } from './results.js';
 import { measureScaling } from './scaling.js';
 import { measureSql } from './sql.js';
+import { measureStart } from './start.js';
 import { type Report, renderTable } from './table.js';
 
 const { values: options, positionals: selected } = parseArgs({
@@ -50,9 +50,9 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   'fair-wait': () => measureFairWait(effort.fairWait),
   regions: () => measureRegions(),
   calendar: () => measureCalendar(effort.openWork),
-  'fast-ways': () => measureFastWays(effort.fastWays),
   algorithms: () => measureAlgorithms(effort),
   accuracy: () => measureAccuracy(logPath),
+  start: () => measureStart(effort.start),
   logs: () => measureLogReplay(effort.logs),
 };
 

@@ -15,7 +15,7 @@ export type ReadResults = (part: string) => Results;
 /** Returns `README.md` with the summary, and with the tables that no other page shows. */
 export function renderReadme(readme: string, read: ReadResults): string {
   const withSummary = renderSummary(readme, read);
-  const parts = ['postgres', 'sqlite', 'fast-ways', 'algorithms'];
+  const parts = ['postgres', 'sqlite', 'algorithms'];
   return parts.reduce((page, part) => replaceSection(page, part, renderPart(read(part))), withSummary);
 }
 

@@ -18,7 +18,7 @@ embed(files.filter(isOfQueues), 'src/waiting/queues.generated.ts', 'queuesLua');
 
 function embed(names, path, constant) {
   const entries = names.map(
-    (name) => `  ${JSON.stringify(basename(name))}: ${JSON.stringify(readFileSync(new URL(name, folder), 'utf8'))},\n`,
+    (name) => `  ${JSON.stringify(basename(name))}: ${JSON.stringify(withoutComments(name))},\n`,
   );
   const text = `// Made of the files in lua/ by embed-lua.mjs.\nexport const ${constant}: Readonly<Record<string, string>> = {\n${entries.join('')}};\n`;
   const target = new URL(path, import.meta.url);
@@ -29,4 +29,9 @@ function embed(names, path, constant) {
     // The first build.
   }
   if (present !== text) writeFileSync(target, text);
+}
+
+/** Comments would be a quarter of what is published. Their lines stay, empty, so that errors of Redis name the lines of the files. */
+function withoutComments(name) {
+  return readFileSync(new URL(name, folder), 'utf8').replace(/^ *--(?! include ).*$/gm, '');
 }

@@ -9,7 +9,7 @@ const MIN_LOCKSTEPS = 16;
  * Detects that Redis and this process wait for each other by turns: items only arrive after a reply, and all at once.
  *
  * Then a batch is sent in two halves. With 64 checks in flight over TCP, halves reach 1.2 to 1.3 times the checks per second.
- * They take 1.1 times as much CPU of this process. `npm run bench -- fast-ways` measures both.
+ * They take 1.1 times as much CPU of this process.
  */
 export class Lockstep {
   #hasReplied = false;
