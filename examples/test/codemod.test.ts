@@ -207,12 +207,12 @@ test('every other use of the packages is translated or reported', () => {
     [
       'line 1: This use of express-rate-limit was not translated',
       'line 2: `skip` was not translated: `skip` gets other arguments',
+      'line 5: `key` may be missing. Such requests share the key "undefined", as before. For them, return `clientKey()`, which is the second argument',
       'line 5: `identifier` was not translated: give the limit this name in `limits`',
       'line 7: `store` was not translated: create a store of Rollgate, such as `RedisStore` of @rollgate/redis',
       'line 7: Options without a literal name were not translated',
       'line 7: `MemoryStore` has no counterpart in Rollgate',
       'line 8: This use of express-rate-limit was not translated',
-      'line 10: `RateLimitOptions` has no counterpart in Rollgate',
       'line 11: The options are not an object literal in this file',
       'line 11: Use `app.rateLimiter` instead of `createRateLimit`',
     ].join('\n'),
@@ -224,9 +224,11 @@ test('every other use of the packages is translated or reported', () => {
     "const { rateLimit: limit } = require('@rollgate/express'); limit({ window: 60000, limit: 5 });",
   );
   expect(text).toContain(
-    "const shared = { window: 60000, limit: LIMIT, key: (req) => req.get('X-Key'), identifier } as const;",
+    "const shared = { window: 60000, limit: LIMIT, key: (req) => String(req.get('X-Key')), identifier } as const;",
   );
-  expect(text).toContain('message: (req) => req.path, window: 1, ...more });');
+  expect(text).toContain(
+    'limit({ limit: 5, store: new MemoryStore(), message: (req) => req.path, window: 1, ...more });',
+  );
 });
 
 test('routes in files without the plugin are translated', () => {
@@ -237,11 +239,11 @@ test('files without these packages stay as they are', () => {
   expect(read('other.ts')).toBe(OTHER);
 });
 
-test('--dry prints the translated files and leaves them', async () => {
+test('--dry prints the changes and leaves the files', async () => {
   const before = "import { rateLimit } from 'express-rate-limit';\nrateLimit({ windowMs: 1000, max: 1 });\n";
   writeFileSync(join(folder, 'dry.ts'), before);
   expect(await migrate('--dry', 'dry.ts')).toContain(
-    "from '@rollgate/express';\nrateLimit({ window: 1000, limit: 1 });",
+    "--- dry.ts\n+++ dry.ts\n@@ -1 +1 @@\n-import { rateLimit } from 'express-rate-limit';\n-rateLimit({ windowMs: 1000, max: 1 });\n+import { rateLimit } from '@rollgate/express';\n+rateLimit({ window: 1000, limit: 1 });",
   );
   expect(read('dry.ts')).toBe(before);
 });

@@ -10,10 +10,10 @@ const TRANSFORM = fileURLToPath(new URL('migrate/transform.cjs', import.meta.url
 export function migrateCommand(): Command {
   return new Command('migrate')
     .argument('<path...>', 'files or folders with JavaScript and TypeScript')
-    .option('--dry', 'print the translated files instead of changing them')
+    .option('--dry', 'print the changes as a diff instead of making them')
     .addHelpText('after', EXAMPLES)
     .action(async (paths: readonly string[], { dry }: { dry?: boolean }) => {
-      const output = dry ? ['--dry', '--print'] : [];
+      const output = dry ? ['--dry', '--diff=true'] : [];
       const options = ['--no-babel', '--extensions=js,cjs,mjs,jsx,ts,cts,mts,tsx', '--ignore-pattern=node_modules'];
       process.exitCode = await runNpx(['--yes', 'jscodeshift@17', '-t', TRANSFORM, ...options, ...output, ...paths]);
     });

@@ -1,4 +1,4 @@
-import type { ObjectExpression, ObjectProperty } from 'jscodeshift';
+import type { ASTNode, Collection, ObjectExpression, ObjectProperty } from 'jscodeshift';
 
 import * as options from './options.js';
 
@@ -9,28 +9,56 @@ type Migration = Parameters<typeof options.translateOptions>[2];
 const limit: Rule = (option, migration) =>
   options.literalOf(option) === 0
     ? 'Rollgate has no limit of 0. Reject all requests with your own code'
-    : options.renameValue('limit')(option, migration);
+    : options.renameNumber('limit')(option, migration);
 
-/** The address of a request is the key of Rollgate, which the second argument returns. */
+/** The default prefix of `ipKeyGenerator`. */
+const IPV6_SUBNET = 56;
+
+/** The address of the request itself is the key of Rollgate, which the second argument returns. */
 const key: Rule = (option, migration) => {
   const { j } = migration;
-  const translated = options.renameFunction('key')(option, migration);
-  if (typeof translated === 'string') return translated;
-  const calls = j(option).find(j.CallExpression, { callee: { name: 'ipKeyGenerator' } });
-  if (calls.length > 0) {
-    options.parametersOf(option)!.push(j.identifier('clientKey'));
-    calls.replaceWith(() => j.callExpression(j.identifier('clientKey'), []));
-  }
+  const isOwn = (node: ASTNode | undefined): boolean => {
+    if (node?.type === 'TSNonNullExpression' || node?.type === 'TSAsExpression') return isOwn(node.expression);
+    if (node?.type === 'LogicalExpression') return node.right.type === 'StringLiteral' && isOwn(node.left);
+    const [parameter] = options.parametersOf(option) ?? [];
+    const isAddress =
+      node?.type === 'MemberExpression' && node.property.type === 'Identifier' && node.property.name === 'ip';
+    if (!isAddress || node.object.type !== 'Identifier' || parameter?.type !== 'Identifier') return false;
+    return node.object.name === parameter.name;
+  };
+  const own = j(option)
+    .find(j.CallExpression, { callee: { name: 'ipKeyGenerator' } })
+    .filter(({ node }) => node.arguments.length === 1 && isOwn(node.arguments[0]));
+  own.replaceWith(() => j.callExpression(j.identifier('clientKey'), []));
+  translateAddressKeys(j(option), ['ipKeyGenerator'], migration);
+  const translated = options.renameResult('key', 'text')(option, migration);
+  if (own.length > 0 && typeof translated !== 'string') options.parametersOf(option)!.push(j.identifier('clientKey'));
   return translated;
 };
 
-const handler: Rule = (option, migration) =>
-  options.parametersOf(option) !== undefined && options.takesAtMost(3, option, migration)
-    ? [option]
-    : 'it gets the decision instead of the options, and the status is set already';
+/** Turns `ipKeyGenerator(address, bits)` into `createClientKey(bits)(address)`. */
+function translateAddressKeys(within: Collection, names: readonly string[], { j, report, addImport }: Migration): void {
+  for (const path of within.find(j.CallExpression).paths()) {
+    const { callee, arguments: given } = path.node;
+    if (callee.type !== 'Identifier' || !names.includes(callee.name) || given.length === 0) continue;
+    const [address, bits = j.numericLiteral(IPV6_SUBNET)] = given;
+    if (bits.type !== 'NumericLiteral')
+      report(path.node, 'The argument of `createClientKey` must be a number of bits from 1 to 128');
+    addImport('createClientKey', '@rollgate/express');
+    path.replace(j.callExpression(j.callExpression(j.identifier('createClientKey'), [bits]), [address!]));
+  }
+}
+
+/** A handler of the request and the response works unchanged. */
+const handler: Rule = (option, migration) => {
+  const found = options.functionOf(option, migration);
+  const isOwn = options.parametersOf(option) !== undefined;
+  const fits = found !== undefined && (isOwn ? options.takesAtMost(3, option, migration) : found.params.length <= 3);
+  return fits ? [option] : 'it gets the decision instead of the options, and the status is set already';
+};
 
 const RULES: Rules = {
-  windowMs: options.renameValue('window'),
+  windowMs: options.renameNumber('window'),
   limit,
   max: limit,
   message: options.sameWithin(1, 'its second argument is the decision instead of the response'),
@@ -42,10 +70,10 @@ const RULES: Rules = {
     typeof options.literalOf(option) === 'number'
       ? options.rename('ipv6Prefix')(option, migration)
       : 'it must be a number',
-  skip: options.renameFunction('skip'),
+  skip: options.renameResult('skip', 'boolean'),
   skipSuccessfulRequests: options.same,
   skipFailedRequests: options.same,
-  requestWasSuccessful: options.same,
+  requestWasSuccessful: options.renameResult('requestWasSuccessful', 'boolean', 2),
   passOnStoreError: options.flag('onStoreError', 'allow', 'throw'),
   store: options.untranslated('create a store of Rollgate, such as `RedisStore` of @rollgate/redis'),
   retryAfter: options.untranslated('`Retry-After` is always the exact wait'),
@@ -62,19 +90,30 @@ const RULES: Rules = {
 function translateHeaders(given: ObjectExpression, { j, report }: Migration): void {
   const legacy = options.findOption(given, 'legacyHeaders') ?? options.findOption(given, 'headers');
   const standard = options.findOption(given, 'standardHeaders');
+  if (legacy === undefined && standard === undefined) return;
+  const hasSpread = given.properties.some(({ type }) => type === 'SpreadElement');
+  if (hasSpread && (legacy === undefined || standard === undefined)) {
+    const text = 'an object that is spread may set the other one';
+    report(legacy ?? standard!, `\`legacyHeaders\` and \`standardHeaders\` were not translated: ${text}`);
+    return;
+  }
   const sendsLegacy = legacy === undefined ? true : options.literalOf(legacy);
   const sendsStandard = standard === undefined ? false : options.literalOf(standard);
   if (typeof sendsLegacy !== 'boolean' || sendsStandard === undefined) {
     report(legacy ?? given, '`legacyHeaders` and `standardHeaders` were not translated: their values are not literals');
     return;
   }
+  // In the place of the old ones, so that a following object that is spread overrides it as before.
+  const place = Math.max(...[legacy, standard].map((option) => given.properties.indexOf(option as ObjectProperty)));
+  const following = given.properties.length - 1 - place;
   given.properties = given.properties.filter((option) => option !== legacy && option !== standard);
   if (sendsStandard && sendsStandard !== 'draft-8') {
     report(standard!, 'Draft 11 replaces `RateLimit-Limit` and its siblings by `RateLimit` and `RateLimit-Policy`');
   }
   const headers = sendsStandard ? (sendsLegacy ? 'all' : 'draft-11') : sendsLegacy ? undefined : 'none';
   if (headers !== undefined) {
-    given.properties.push(j.objectProperty(j.identifier('headers'), j.stringLiteral(headers)));
+    const option = j.objectProperty(j.identifier('headers'), j.stringLiteral(headers));
+    given.properties.splice(given.properties.length - following, 0, option);
   }
 }
 
@@ -98,13 +137,18 @@ function translateIdentifier(given: ObjectExpression, { j, report, addImport }: 
   given.properties = [j.objectProperty(j.identifier('limits'), limits), ...others];
 }
 
+/** Translates options of express-rate-limit that an object adds to others. */
+function translatePart(given: ObjectExpression, migration: Migration): void {
+  translateHeaders(given, migration);
+  options.translateOptions(given, RULES, migration);
+}
+
 /** Translates the options of `rateLimit` of express-rate-limit, and adds the defaults that Rollgate does not have. */
 function translateExpress(given: ObjectExpression, migration: Migration): void {
   options.addDefault(given, ['limit', 'max'], 5, migration);
   options.addDefault(given, ['windowMs'], 60_000, migration);
-  translateHeaders(given, migration);
-  options.translateOptions(given, RULES, migration);
+  translatePart(given, migration);
   translateIdentifier(given, migration);
 }
 
-export { translateExpress };
+export { translateAddressKeys, translateExpress, translatePart };

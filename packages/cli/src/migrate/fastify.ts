@@ -12,7 +12,7 @@ const UNITS: Record<string, string> = {
 };
 
 const window: Rule = (option, migration) => {
-  if (options.parametersOf(option) !== undefined) return '`window` must not be a function of a key';
+  if (options.functionOf(option, migration) !== undefined) return options.renameNumber('window')(option, migration);
   const value = options.literalOf(option);
   if (typeof value === 'string' && option.type === 'ObjectProperty') {
     const [, count, unit = ''] = /^\s*(\d+)\s*([a-z]+)\s*$/i.exec(value) ?? [];
@@ -20,11 +20,12 @@ const window: Rule = (option, migration) => {
     if (short === undefined) return `'${value}' is not a duration of Rollgate`;
     option.value = migration.j.stringLiteral(`${count}${short}`);
   }
-  return options.rename('window')(option, migration);
+  return options.renameNumber('window')(option, migration);
 };
 
 const allowList: Rule = (option, migration) => {
-  if (options.parametersOf(option) !== undefined) return options.renameFunction('skip')(option, migration);
+  if (options.functionOf(option, migration) !== undefined)
+    return options.renameResult('skip', 'boolean')(option, migration);
   return option.type === 'ObjectProperty' && option.value.type === 'ArrayExpression'
     ? [option]
     : 'it must be an array of addresses, or become `skip`';
@@ -48,10 +49,10 @@ const draftHeaders: Rule = (option, migration) => {
 
 const RULES: Rules = {
   global: options.same,
-  max: options.renameValue('limit'),
+  max: options.renameNumber('limit'),
   timeWindow: window,
   hook: options.same,
-  keyGenerator: options.renameFunction('key'),
+  keyGenerator: options.renameResult('key', 'text'),
   ipv6Subnet: options.rename('ipv6Prefix'),
   allowList,
   redis,
@@ -85,10 +86,10 @@ function translatePlugin(given: ObjectExpression, migration: Migration): void {
   translateRoute(given, migration);
 }
 
-/** Whether an object contains options of @fastify/rate-limit for a route, and nothing else. */
+/** Whether an object looks like options of @fastify/rate-limit for a route, and not like those of another limiter. */
 function isRoute(given: ObjectExpression): boolean {
-  const hasLimit = options.findOption(given, 'max') ?? options.findOption(given, 'timeWindow');
-  return hasLimit !== undefined && options.knowsAll(RULES, given);
+  const has = (name: string) => options.findOption(given, name) !== undefined;
+  return (has('max') || has('timeWindow')) && !has('windowMs') && !has('limit');
 }
 
 export { isRoute, translatePlugin, translateRoute };

@@ -10,7 +10,24 @@ interface Uses {
   readonly names: Set<string>;
   readonly nodes: Set<ASTNode>;
   readonly lost: Set<string>;
+  /** Names of `ipKeyGenerator`. */
+  readonly addressKeys: Set<string>;
+  /** Types with another name. */
+  readonly renamed: Map<string, string>;
+  /** Types of options. */
+  readonly types: Set<string>;
+  /** Names of the whole package. */
+  readonly namespaces: Set<string>;
 }
+
+/** The types of the old packages, and those of Rollgate. */
+const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '@rollgate/express': { RateLimitRequestHandler: 'RateLimitMiddleware', Options: 'RateLimitOptions' },
+  '@rollgate/fastify': {
+    RateLimitOptions: 'RateLimitRouteOptions',
+    RateLimitPluginOptions: 'RateLimitPluginOptions',
+  },
+};
 
 /** The names under which a package exports its function. */
 const FUNCTION = ['default', 'rateLimit', 'fastifyRateLimit'];
@@ -21,7 +38,15 @@ const FUNCTION = ['default', 'rateLimit', 'fastifyRateLimit'];
  * @returns Whether an expression is the function of the package; `undefined` if the file does not use it.
  */
 function replacePackage(root: Collection, from: string, to: string, { j, report }: Reporter) {
-  const uses: Uses = { names: new Set(), nodes: new Set(), lost: new Set() };
+  const uses: Uses = {
+    names: new Set(),
+    nodes: new Set(),
+    lost: new Set(),
+    addressKeys: new Set(),
+    namespaces: new Set(),
+    renamed: new Map(),
+    types: new Set(),
+  };
   const mentions = () => root.find(j.StringLiteral, { value: from });
   if (mentions().length === 0) return undefined;
   for (const path of root.find(j.ImportDeclaration, { source: { value: from } }).paths()) {
@@ -30,10 +55,17 @@ function replacePackage(root: Collection, from: string, to: string, { j, report 
   for (const path of root.find(j.CallExpression).paths()) {
     const [argument] = path.node.arguments;
     if (argument?.type !== 'StringLiteral' || argument.value !== from) continue;
-    if (replaceLoad(path, uses, j)) argument.value = to;
+    if (replaceLoad(path, uses, j, root)) argument.value = to;
+  }
+  for (const name of uses.namespaces) replaceMembers(root, name, uses, { j, report }, from);
+  for (const [name, type] of uses.renamed) {
+    for (const { node } of root.find(j.TSTypeReference, { typeName: { name } }).paths())
+      node.typeName = j.identifier(type);
   }
   for (const { node } of mentions().paths()) report(node, `This use of ${from} was not translated`);
   return {
+    addressKeys: [...uses.addressKeys],
+    types: uses.types,
     isFunction: (node: ASTNode | undefined) =>
       node !== undefined && (uses.nodes.has(node) || (node.type === 'Identifier' && uses.names.has(node.name))),
     reportLost: () => {
@@ -52,6 +84,18 @@ function replaceImport(path: ASTPath<ImportDeclaration>, to: string, uses: Uses,
   node.specifiers = specifiers.flatMap((specifier) => {
     const imported = specifier.type === 'ImportSpecifier' ? String(specifier.imported.name) : 'default';
     const local = String(specifier.local?.name ?? imported);
+    const type = TYPES[to]?.[imported];
+    if (type !== undefined && specifier.type === 'ImportSpecifier') {
+      const name = local === imported ? type : local;
+      if (name !== local) uses.renamed.set(local, type);
+      if (type.endsWith('Options')) uses.types.add(name);
+      const translated = j.importSpecifier(j.identifier(type), j.identifier(name));
+      return [Object.assign(translated, { importKind: (specifier as { importKind?: string }).importKind })];
+    }
+    if (imported === 'ipKeyGenerator') {
+      uses.addressKeys.add(local);
+      return [];
+    }
     if (!FUNCTION.includes(imported)) {
       uses.lost.add(local);
       return [];
@@ -65,7 +109,7 @@ function replaceImport(path: ASTPath<ImportDeclaration>, to: string, uses: Uses,
 }
 
 /** Translates what a file does with `require(…)` or `await import(…)`. Returns whether it could. */
-function replaceLoad(call: ASTPath<CallExpression>, uses: Uses, j: API['j']): boolean {
+function replaceLoad(call: ASTPath<CallExpression>, uses: Uses, j: API['j'], root: Collection): boolean {
   const isImport = call.node.callee.type === 'Import';
   if (!isImport && !(call.node.callee.type === 'Identifier' && call.node.callee.name === 'require')) return false;
   const parent = call.parent as ASTPath;
@@ -74,7 +118,7 @@ function replaceLoad(call: ASTPath<CallExpression>, uses: Uses, j: API['j']): bo
     uses.nodes.add(call.node);
     return isRegistered(parent.node);
   }
-  return replaceLoaded(isImport ? parent : call, uses, j);
+  return replaceLoaded(isImport ? parent : call, uses, j, root);
 }
 
 const isRegistered = (node: ASTNode) =>
@@ -83,9 +127,18 @@ const isRegistered = (node: ASTNode) =>
   'name' in node.callee.property &&
   node.callee.property.name === 'register';
 
-function replaceLoaded(loaded: ASTPath, uses: Uses, j: API['j']): boolean {
+/** Whether a file uses members of a variable, so that it is the package and not its function. */
+const hasMembers = (root: Collection, name: string, j: API['j']): boolean =>
+  root.find(j.MemberExpression, { object: { type: 'Identifier', name } }).length > 0 ||
+  root.find(j.VariableDeclarator, { id: { type: 'ObjectPattern' }, init: { type: 'Identifier', name } }).length > 0;
+
+function replaceLoaded(loaded: ASTPath, uses: Uses, j: API['j'], root: Collection): boolean {
   const { node: parent } = loaded.parent as ASTPath;
   if (parent.type === 'VariableDeclarator' && parent.id.type === 'Identifier') {
+    if (hasMembers(root, parent.id.name, j)) {
+      uses.namespaces.add(parent.id.name);
+      return true;
+    }
     uses.names.add(parent.id.name);
     parent.id = j.objectPattern([bind('rateLimit', parent.id.name, j)]);
     return true;
@@ -98,6 +151,10 @@ function replaceLoaded(loaded: ASTPath, uses: Uses, j: API['j']): boolean {
         property.value.type !== 'Identifier'
       ) {
         return [property];
+      }
+      if (property.key.name === 'ipKeyGenerator') {
+        uses.addressKeys.add(property.value.name);
+        return [];
       }
       const isFunction = FUNCTION.includes(property.key.name);
       (isFunction ? uses.names : uses.lost).add(property.value.name);
@@ -118,6 +175,33 @@ function replaceLoaded(loaded: ASTPath, uses: Uses, j: API['j']): boolean {
   uses.nodes.add(member);
   loaded.replace(member);
   return true;
+}
+
+/** Translates `name.rateLimit`, `name.default`, `name(…)` and the like, and reports every other use of the whole package. */
+function replaceMembers(root: Collection, name: string, uses: Uses, { j, report }: Reporter, from: string): void {
+  for (const path of root.find(j.Identifier, { name }).paths()) {
+    const { node: parent } = path.parent as ASTPath;
+    if (parent.type === 'VariableDeclarator' && parent.id === path.node) continue;
+    const isObject = parent.type === 'MemberExpression' && parent.object === path.node;
+    if (parent.type === 'MemberExpression' && !isObject && !parent.computed) continue;
+    if (parent.type === 'ObjectProperty' && parent.key === path.node && parent.value !== path.node) continue;
+    if (isObject && parent.property.type === 'Identifier') {
+      const member = parent.property.name;
+      const { node: outer } = path.parent.parent as ASTPath;
+      if (FUNCTION.includes(member)) {
+        parent.property = j.identifier('rateLimit');
+        uses.nodes.add(parent);
+        if (outer.type === 'VariableDeclarator' && outer.id.type === 'Identifier') uses.names.add(outer.id.name);
+      } else if (member === 'ipKeyGenerator' && outer.type === 'CallExpression' && outer.callee === parent) {
+        path.parent.replace(j.identifier('ipKeyGenerator'));
+        uses.addressKeys.add('ipKeyGenerator');
+      } else report(path.node, `\`${member}\` has no counterpart in Rollgate`);
+    } else if (parent.type === 'CallExpression') {
+      const member = j.memberExpression(j.identifier(name), j.identifier('rateLimit'));
+      uses.nodes.add(member);
+      path.replace(member);
+    } else report(path.node, `This use of ${from} was not translated`);
+  }
 }
 
 function bind(name: string, local: string, j: API['j']) {

@@ -1,4 +1,5 @@
-import type { ASTNode, JSCodeshift, ObjectExpression, ObjectMethod, ObjectProperty } from 'jscodeshift';
+import type { ASTNode, Collection, JSCodeshift, ObjectExpression, ObjectMethod, ObjectProperty } from 'jscodeshift';
+import { isFromEnvironment, wrapResults } from './values.js';
 
 /** An option in an object literal, which a method may be. */
 type Option = ObjectProperty | ObjectMethod;
@@ -6,10 +7,13 @@ type Option = ObjectProperty | ObjectMethod;
 /** What the translation of one file needs. */
 interface Migration {
   readonly j: JSCodeshift;
+  readonly root: Collection;
   /** Reports what a person has to translate. */
   report(node: ASTNode, text: string): void;
   /** Adds a name to the imports of a package. */
   addImport(name: string, from: string): void;
+  /** Translates the object literal that an expression is, or that its variable has. Returns whether there is one. */
+  isTranslated(node: ASTNode): boolean;
 }
 
 /** Returns the options that replace one, or why it stays as it is. */
@@ -35,6 +39,59 @@ const renameFunction =
     if (parametersOf(option) === undefined) return `\`${name}\` must be a function of the request. Check it by hand`;
     if (!takesAtMost(1, option, migration)) return `\`${name}\` gets other arguments`;
     return rename(name)(option, migration);
+  };
+
+type FunctionNode = Parameters<typeof wrapResults>[1];
+
+/** The function that an option is, or that a name in this file has. */
+function functionOf(option: Option, { root, j }: Migration): FunctionNode | undefined {
+  if (option.type === 'ObjectMethod') return option;
+  const { value } = option;
+  const isFunction = (node: ASTNode | null | undefined) =>
+    node?.type === 'ArrowFunctionExpression' || node?.type === 'FunctionExpression'
+      ? (node as FunctionNode)
+      : undefined;
+  if (value.type !== 'Identifier') return isFunction(value);
+  const [declared] = root.find(j.FunctionDeclaration, { id: { name: value.name } }).nodes();
+  return declared ?? isFunction(root.find(j.VariableDeclarator, { id: { name: value.name } }).nodes()[0]?.init);
+}
+
+/**
+ * Renames a function of the request, and makes it return a boolean or a text. A named function is called by a new one, because
+ * other code may use it, too.
+ */
+const renameResult =
+  (name: string, kind: 'boolean' | 'text', parameters = 1): Rule =>
+  (option, migration) => {
+    const { j, report } = migration;
+    const found = functionOf(option, migration);
+    if (found === undefined) return `\`${name}\` must be a function that returns a ${kind}. Check it by hand`;
+    if (option.type === 'ObjectProperty' && option.value.type === 'Identifier') {
+      if (found.params.length > parameters) return `\`${name}\` gets other arguments`;
+      const given = found.params.map((_, index) => j.identifier(['request', 'response'][index]!));
+      option.value = j.arrowFunctionExpression(given, j.callExpression(option.value, given));
+    } else if (!takesAtMost(parameters, option, migration)) return `\`${name}\` gets other arguments`;
+    const missing = wrapResults(j, functionOf(option, migration)!, kind);
+    if (kind === 'text' && missing.length > 0) {
+      report(
+        option,
+        `\`${name}\` may be missing. Such requests share the key "undefined", as before. For them, return \`clientKey()\`, which is the second argument`,
+      );
+    }
+    return rename(name)(option, migration);
+  };
+
+/** Turns a number that the environment gives as text into a number. */
+const renameNumber =
+  (name: string): Rule =>
+  (option, migration) => {
+    const { root, j } = migration;
+    const isNamed = option.type === 'ObjectProperty' && option.value.type === 'Identifier';
+    const parameters = isNamed ? (functionOf(option, migration)?.params.length ?? 0) : 0;
+    if (parameters > 1) return `\`${name}\` gets other arguments`;
+    if (option.type === 'ObjectProperty' && isFromEnvironment(root, j, option.value))
+      option.value = j.callExpression(j.identifier('Number'), [option.value as never]);
+    return renameValue(name)(option, migration);
   };
 
 /** Renames an option that is a value or a function of the request. */
@@ -104,14 +161,10 @@ function findOption(options: ObjectExpression, name: string): Option | undefined
 
 const isOption = (node: ASTNode): node is Option => node.type === 'ObjectProperty' || node.type === 'ObjectMethod';
 
-/** Whether a table knows all options of an object literal. */
-function knowsAll(rules: Rules, options: ObjectExpression): boolean {
-  return options.properties.every((option) => isOption(option) && Object.hasOwn(rules, nameOf(option) ?? ''));
-}
-
-/** Adds options that Rollgate requires, unless one of these names, or an object that is spread, may set them. */
+/** Adds an option that Rollgate requires, unless one of these names sets it. */
 function addDefault(options: ObjectExpression, names: readonly string[], value: number, { j }: Migration): void {
-  const isSet = options.properties.some((option) => !isOption(option) || names.includes(nameOf(option) ?? ''));
+  const isSet = options.properties.some((option) => isOption(option) && names.includes(nameOf(option) ?? ''));
+  // It comes first, so that an object that is spread may set it, too.
   if (!isSet) options.properties.unshift(j.objectProperty(j.identifier(names[0]!), j.numericLiteral(value)));
 }
 
@@ -119,6 +172,7 @@ function addDefault(options: ObjectExpression, names: readonly string[], value: 
 function translateOptions(options: ObjectExpression, rules: Rules, migration: Migration): void {
   options.properties = options.properties.flatMap((option) => {
     const name = isOption(option) ? nameOf(option) : undefined;
+    if (option.type === 'SpreadElement' && migration.isTranslated(option.argument)) return [option];
     if (!isOption(option) || name === undefined) {
       migration.report(option, 'Options without a literal name were not translated');
       return [option];
@@ -135,11 +189,13 @@ export {
   addDefault,
   findOption,
   flag,
-  knowsAll,
+  functionOf,
   literalOf,
   parametersOf,
   rename,
   renameFunction,
+  renameNumber,
+  renameResult,
   renameValue,
   same,
   sameWithin,
