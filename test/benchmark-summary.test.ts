@@ -47,11 +47,6 @@ test('a cell of the comparison comes from the command next to it', async () => {
   );
 });
 
-test('the comparison rejects an unknown name', async () => {
-  const run = runCompiled('comparison/main.ts', 'most-in-windows');
-  await expect(run).rejects.toThrow('Expected a probe or a library');
-});
-
 test.each([
   [8, 'less processor time on Express'],
   [9.5, 'about as much on Express'],

@@ -50,7 +50,7 @@ test('the curve matches the rejections of a RateLimiter at each limit', async ()
       expect(forAll).toEqual({ limit: forAll.limit, rejectedRequests: 0, rejectedCallers: 0 });
       if (forAll.limit > 1) expect(rejections(request, forAll.limit - 1).rejectedRequests).toBeGreaterThan(0);
     }),
-    randomRuns(300, 3000),
+    randomRuns(100, 3000),
   );
 });
 
@@ -68,7 +68,7 @@ test('each suggestion is the smallest limit within the share', async () => {
         if (suggestion.limit > 1) expect(rejections(request, suggestion.limit - 1)[of]).toBeGreaterThan(most);
       }
     }),
-    randomRuns(300, 3000),
+    randomRuns(100, 3000),
   );
 });
 

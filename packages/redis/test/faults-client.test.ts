@@ -108,11 +108,11 @@ describe('a client with other options', () => {
 });
 
 test('five thousand pending calls settle by their deadline, and Redis decides again', async () => {
-  const limiter = make(connect(), 400, 'fallback');
+  const limiter = make(connect(), 3000, 'fallback'); // A busy machine sends all calls in this time.
   await limiter.check('ann');
   server.pause();
   const calls = Array.from({ length: 5000 }, (_, call) => limiter.check(`user:${call}`));
-  expect(await timed(calls)).toBeLessThan(400 + SLACK_MS);
+  expect(await timed(calls)).toBeLessThan(3000 + SLACK_MS);
   const decisions = await Promise.all(calls);
   expect(decisions.filter(({ degraded }) => degraded !== 'fallback')).toEqual([]);
   server.resume();

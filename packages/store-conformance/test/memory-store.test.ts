@@ -3,8 +3,8 @@ import { describeStore } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
 
 describeStore('MemoryStore', (clock) => new MemoryStore({ clock }), {
-  runs: effort(60, 10_000),
-  longRun: effort(5000, 1_000_000),
+  runs: effort(30, 10_000),
+  longRun: effort(2000, 1_000_000),
   seed,
 });
 

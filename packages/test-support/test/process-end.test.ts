@@ -12,8 +12,6 @@ const isRunning = (pid: number) => {
 };
 
 test.each([
-  ['calls process.exit', 'process.exit(7);', { code: 7 }],
-  ['has an uncaught error', 'setImmediate(() => { throw new Error("oh"); });', { code: 1 }],
   ['gets a SIGKILL', 'process.kill(process.pid, "SIGKILL");', { signal: 'SIGKILL' }],
   ['exits with a paused server', 'server.pause(); process.exit();', { code: 0 }],
   ['exits after a restart of its server', 'await server.restart(); await printServer(); process.exit();', { code: 0 }],
