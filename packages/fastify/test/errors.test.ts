@@ -45,6 +45,31 @@ describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
     });
   });
 
+  test.each([undefined, 402])(
+    'a message that is an error with the status %p leaves the status to the error handler',
+    async (own) => {
+      const message = () => Object.assign(new Error('slow'), own === undefined ? {} : { statusCode: own });
+      const app = await limited({ limit: 1, window: '1m', message });
+      const statusCodes: unknown[] = [];
+      app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+        statusCodes.push(error.statusCode);
+        return reply.redirect('/login');
+      });
+      app.get('/', async () => 'hello');
+      const get = await serve(app);
+      await get();
+      const rejected = await get('/', { redirect: 'manual' });
+      expect([rejected.status, rejected.headers.get('location')]).toEqual([302, '/login']);
+      expect(statusCodes).toEqual([own ?? 429]);
+    },
+  );
+
+  test('a frozen error as message has the status of the rejection', async () => {
+    const app = await limited({ limit: 1, window: '1m', message: Object.freeze(new Error('slow')) });
+    app.get('/', async () => 'hello');
+    expect(await statuses(await serve(app), '/', '/')).toEqual([200, 429]);
+  });
+
   test('a message object, a handler that returns and one that sends each replace the error', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m', statusCode: 503 });
     const config = (own: object) => ({ config: { rateLimit: own } });

@@ -178,3 +178,40 @@ describe('the response to an error', () => {
     expect(message).not.toHaveProperty('headers');
   });
 });
+
+test.each([
+  ['text'],
+  [7],
+  [{ message: 'no error' }],
+  [Object.assign(new Error('hidden'), { headers: { 'x-own': '1' } })],
+])('a handler that throws %p keeps the headers of the limit', async (thrown) => {
+  const handler: Middleware = () => {
+    throw thrown;
+  };
+  const errors = await serve([rateLimit(LIMIT), handler], async (port) => {
+    const { status, headers } = await createHttp1Client(port).open('/').reply;
+    expect(status).toBe(500);
+    expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
+  });
+  expect(errors).toEqual([thrown instanceof Error ? 'hidden' : `non-error thrown: ${JSON.stringify(thrown)}`]);
+});
+
+test('code that awaits the middleware continues after its decision, and gets what `next` throws', async () => {
+  const limit = rateLimit({ ...LIMIT, key: async () => 'ann' });
+  const log: string[] = [];
+  const composed: Middleware = async (ctx) => {
+    try {
+      await limit(ctx, async () => {
+        throw new Error('the handler failed');
+      });
+      log.push(`rejected with ${ctx.status}`);
+    } catch (error) {
+      log.push((error as Error).message);
+      ctx.body = 'failed';
+    }
+  };
+  await serve([composed], async (port) => {
+    for (const _turn of [1, 2]) await createHttp1Client(port).open('/').reply;
+  });
+  expect(log).toEqual(['the handler failed', 'rejected with 429']);
+});
