@@ -228,5 +228,5 @@ function resolveObject(root: Collection, node: ASTNode | null | undefined, j: AP
 }
 
 /** Reads JavaScript and TypeScript, with JSX. */
-const parser = 'tsx';
-export default Object.assign(transform, { parser });
+export const parser = 'tsx';
+export default transform;
