@@ -126,7 +126,7 @@ function validateDatabaseTime(nowMicros: unknown): number {
 }
 
 /** Extends a lease, or takes its slots again. Returns where the lease is then, or nothing if it is lost. */
-export function renewLease(
+function renewLease(
   states: States,
   hit: RecordedHit,
   limit: LeasedLimit,

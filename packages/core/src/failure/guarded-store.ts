@@ -141,7 +141,7 @@ class GuardedStore implements Guarded {
  * Frees slots and closes calls that no caller has, because the policy has decided their check. A policy that may have let the
  * caller go on leaves its units used. Otherwise the call counts as never sent. Reserved units come back after one lease.
  */
-export function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan, receipt: unknown): void {
+function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan, receipt: unknown): void {
   if (receipt === undefined) return;
   const isSent = policy === 'allow' || policy === 'fallback';
   const end = (operation: 'release' | 'refund', isEnded: (limit: Limit) => boolean) => {
@@ -162,7 +162,7 @@ export function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan
  *
  * @throws TypeError if `fallbackLimits` lacks one of the limits, or has another algorithm for it.
  */
-export function withFallbackPlan(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan {
+function withFallbackPlan(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan {
   const given = typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits;
   const rules = plan.rules.map((rule) => {
     const limit = isLimit(limits) ? given : Object(given)[rule.name];

@@ -94,7 +94,7 @@ export interface LeaseLoss<Limiter = object> {
 export type OnLeaseLost = ((loss: LeaseLoss<never>) => void) | undefined;
 
 /** Publishes the loss and calls `onLeaseLost`. Never throws, because one timer reports all leases that are lost. */
-export function reportLeaseLoss(loss: LeaseLoss, onLeaseLost: OnLeaseLost): void {
+function reportLeaseLoss(loss: LeaseLoss, onLeaseLost: OnLeaseLost): void {
   if (leaseLosses.hasSubscribers) leaseLosses.publish(loss);
   try {
     const returned: unknown = onLeaseLost?.(loss as LeaseLoss<never>);

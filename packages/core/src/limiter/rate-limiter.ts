@@ -257,7 +257,7 @@ export class RateLimiter<Given extends Limits = Limits> {
 }
 
 /** Records costs without deciding. Returns the decision of a peek right after. Reported numbers may free units. */
-export function chargeKeys(store: Store, plan: Plan, key: unknown, costs: Costs): Awaitable<Decision> {
+function chargeKeys(store: Store, plan: Plan, key: unknown, costs: Costs): Awaitable<Decision> {
   if (store.charge === undefined) throw unsupported('charge');
   const keys = resolveKeys(plan, key);
   const charged = store.charge(plan, keys, costs);
@@ -269,7 +269,7 @@ export function chargeKeys(store: Store, plan: Plan, key: unknown, costs: Costs)
 }
 
 /** Drops the state of keys, and wakes the callers that wait for the quota that is free now. */
-export async function resetKeys(store: Store, plan: Plan, key: unknown): Promise<void> {
+async function resetKeys(store: Store, plan: Plan, key: unknown): Promise<void> {
   const keys = resolveKeys(plan, key);
   await store.reset(plan, keys);
   wakeWaiters(store, () => namesOf(store, plan, keys));

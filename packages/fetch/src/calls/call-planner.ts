@@ -165,7 +165,7 @@ function isOver({ kind, resetMs }: QuotaReport): boolean {
  * Returns the quota of a route: of several quotas of one unit, the one that allows the fewest calls. The others have names, and
  * limits for them.
  */
-export function strictest(quotas: readonly QuotaReport[]): QuotaReport | undefined {
+function strictest(quotas: readonly QuotaReport[]): QuotaReport | undefined {
   return quotas.reduce<QuotaReport | undefined>(
     (one, other) =>
       one === undefined ||
@@ -178,7 +178,7 @@ export function strictest(quotas: readonly QuotaReport[]): QuotaReport | undefin
 }
 
 /** Returns the numbers for a limit of `reportedQuota`. */
-export function toReported({ limit, remaining, resetMs, kind }: QuotaReport): Reported {
+function toReported({ limit, remaining, resetMs, kind }: QuotaReport): Reported {
   if (kind !== 'rolling') return { limit, remaining, resetMs, kind };
   // Without a limit, one call may start after the reset, and its response reports how many more.
   return { remaining, resetMs, kind: 'window' };

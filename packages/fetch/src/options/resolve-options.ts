@@ -104,13 +104,13 @@ function resolveRetry(retry: RetryOptions | false): Pick<ResolvedOptions, 'attem
 }
 
 /** Whether a call may be sent again, by its method and headers. */
-export type MayRepeat = (method: string, hasIdempotencyKey: boolean) => boolean;
+type MayRepeat = (method: string, hasIdempotencyKey: boolean) => boolean;
 
 /** The methods that RFC 9110 defines as idempotent (section 9.2.2). */
 const IDEMPOTENT = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'];
 
 /** @throws TypeError naming the option. */
-export function createMayRepeat(methods: NonNullable<RetryOptions['methods']>): MayRepeat {
+function createMayRepeat(methods: NonNullable<RetryOptions['methods']>): MayRepeat {
   if (methods === 'all') return () => true;
   if (methods === 'idempotent') return (method, hasKey) => hasKey || IDEMPOTENT.includes(method);
   if (!Array.isArray(methods) || methods.some((method) => typeof method !== 'string'))
