@@ -1,10 +1,9 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, validateOneOf, validateOptionalFunction } from '@rollgate/core/store';
-import { HttpLimiter } from '@rollgate/http';
+import { HttpLimiter, type Next, RateLimitError, type Rejection, renderRejection, statusOf } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FASTIFY } from './fastify-framework.js';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
-import { sendRejection } from './send-rejection.js';
 
 export type Done = (error?: Error) => void;
 
@@ -54,4 +53,16 @@ async function sendResultOf(
   const body = await result;
   // The same rules as for a route's handler: without a promise, `undefined` means that the handler sends later.
   if ((body !== undefined || isThenable(result)) && body !== reply && !reply.sent) reply.send(body);
+}
+
+/** Sends a body as it is. Passes the default one, as a `RateLimitError`, and errors to the app's error handler. */
+function sendRejection(reply: FastifyReply, done: Next, decision: Decision, rejection: Rejection): unknown {
+  const { status } = rejection;
+  if ('error' in rejection) {
+    if (statusOf(rejection.error) === undefined) reply.code(status); // A frozen error.
+    return done(rejection.error);
+  }
+  if ('text' in rejection) return done(new RateLimitError(status, rejection.text, decision));
+  const { type, body } = renderRejection(rejection);
+  return reply.code(status).type(type).send(body);
 }

@@ -1,6 +1,5 @@
 import { ConfigurableModuleBuilder, Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
-import { decorateFastifyRequests } from './fastify-decorator.js';
 import type { RateLimitModuleOptions } from './options.js';
 import { RATE_LIMIT_OPTIONS, RateLimitGuard } from './rate-limit-guard.js';
 import { RouteLimiters } from './route-limiters.js';
@@ -44,3 +43,16 @@ Inject(ModulesContainer)(RateLimitModule, undefined, 1);
 Inject(HttpAdapterHost)(RateLimitModule, undefined, 2);
 Module({ providers: [RateLimitGuard], exports: [RateLimitGuard, RATE_LIMIT_OPTIONS] })(RateLimitModule);
 Global()(RateLimitModule);
+
+/** What the module uses of a Fastify app. */
+interface FastifyApp {
+  hasRequestDecorator(name: string): boolean;
+  decorateRequest(name: string, value: null): void;
+}
+
+/** Over Fastify, makes `request.rateLimit` null until a limiter decides, unless its plugin has done so already. */
+function decorateFastifyRequests({ httpAdapter }: HttpAdapterHost): void {
+  if (httpAdapter?.getType() !== 'fastify') return;
+  const app: FastifyApp = httpAdapter.getInstance();
+  if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', null);
+}

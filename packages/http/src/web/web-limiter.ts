@@ -1,12 +1,13 @@
-import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
+import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
+import { refundInBackground, scheduleAfter, validateOptionalFunction } from '@rollgate/core/store';
+import { NO_ADDRESS } from '../errors/error-texts.js';
+import { optionError } from '../errors/errors.js';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
-import { validateAddressOption } from './address-option.js';
 import { Allowed, EXEMPT, type WebGate } from './allowed-result.js';
 import type { RateLimitResult } from './rate-limit-result.js';
 import { createRejectedResult } from './rejected-result.js';
-import { waitForStart } from './wait-for-start.js';
 import { WEB_HEADERS } from './web-headers.js';
 import type { WebHost } from './web-host.js';
 
@@ -95,4 +96,36 @@ export class WebLimiter<Call> {
     if (earlyHeaders) this.#gate.headers.write(earlyHeaders, outcome, false, true);
     return new Allowed(this.#gate, this.#host, call, outcome, earlyHeaders);
   }
+}
+
+/** The options that determine whether a limiter needs the client's address. */
+interface AddressOptions {
+  readonly address?: unknown;
+  readonly key?: unknown;
+  readonly allowList?: readonly string[] | false | undefined;
+}
+
+/** @throws TypeError if `address` is not a function, or if it is absent although the limiter needs the address. */
+function validateAddressOption({ address, key, allowList }: AddressOptions): void {
+  validateOptionalFunction('address', address);
+  if (address !== undefined || (key !== undefined && !allowList)) return;
+  throw optionError(NO_ADDRESS);
+}
+
+/** Waits until a request in a queue starts. If the client disconnects before, it refunds the request and rejects. */
+function waitForStart(limiter: RateLimiter, decision: Decision, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      cancel();
+      // Until it rejects, the platform keeps this code running.
+      refundInBackground(limiter, decision).then(() => reject(signal!.reason));
+    };
+    const onStart = () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    };
+    const cancel = scheduleAfter(decision.delayMs, onStart, limiter.clock);
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort);
+  });
 }
