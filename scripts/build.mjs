@@ -18,6 +18,13 @@ const forOtherPlatforms = {
   },
 };
 
+/** Drops the export of `__proto__` that comes with `export *`. Node would list it among the names of every adapter. */
+const withoutProto = {
+  name: 'without-proto',
+  renderChunk: (code) =>
+    code.replace(/^Object\.prototype\.hasOwnProperty\.call\(\w+, (['"])__proto__\1\)[^;]*;\n/gm, ''),
+};
+
 /** Drops the functions that a bundle of modules may need. Declarations call none. */
 const withoutRuntime = {
   name: 'without-runtime',
@@ -40,7 +47,7 @@ async function buildPackage(name) {
   if (onNode.length + programs.length === 0) return;
   rmSync(join(folder, 'dist'), { recursive: true, force: true });
   await Promise.all([
-    bundle(folder, onNode, { format: 'cjs' }),
+    bundle(folder, onNode, { format: 'cjs', plugins: [withoutProto] }),
     bundle(folder, elsewhere, { platform: 'neutral', plugins: [forOtherPlatforms] }),
     bundle(folder, onNode.map(toTypes), { plugins: [dts({ dtsInput: true, tsconfig: false }), withoutRuntime] }),
     bundle(folder, programs),

@@ -165,10 +165,14 @@ const COMPARE = `
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
-const named = (module) => Object.keys(module).filter((name) => name !== '__esModule').sort();
+const OF_NODE = ['__esModule', 'default', 'module.exports'];
+const named = (module) => Object.keys(module).filter((name) => !OF_NODE.includes(name)).sort();
 for (const name of ${JSON.stringify(libraries.flatMap((name) => entriesOf(name).map((path) => name + path.slice(1))))}) {
   const imported = await import(name);
-  assert.deepEqual(named(imported), named(require(name)), name);
+  const required = require(name);
+  assert.deepEqual(named(imported), named(required), name);
+  assert.equal(imported.default, required.default ?? required, name);
+  for (const each of named(required)) assert.equal(imported[each], required[each], name);
   assert.ok(named(imported).length > 0 || name === '@rollgate/nestjs/fastify', name); // That one has only types.
 }
 `;
