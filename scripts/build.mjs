@@ -50,7 +50,7 @@ async function buildPackage(name) {
     bundle(folder, onNode, { format: 'cjs', plugins: [withoutProto] }),
     bundle(folder, elsewhere, { platform: 'neutral', plugins: [forOtherPlatforms] }),
     bundle(folder, onNode.map(toTypes), { plugins: [dts({ dtsInput: true, tsconfig: false }), withoutRuntime] }),
-    bundle(folder, programs),
+    bundle(folder, programs, { start: /src.(?:errors|output|version|report.escape-invisible)\.ts$/ }),
     ...(name === 'cli' ? [bundle(folder, ['./dist/migrate/transform.cjs'], { format: 'cjs' })] : []),
     ...(name === 'store-conformance' ? [bundle(folder, ['./dist/explorer/main.js'], { format: 'cjs' })] : []),
   ]);
@@ -66,8 +66,11 @@ function reexport(file) {
   return `export * from './${basename(file).replace(/\.mjs$/, '.js')}';\n`;
 }
 
-/** Bundles files of `dist`, each from the source or declaration of the same name. */
-async function bundle(folder, files, { format = 'esm', platform = 'node', plugins = [] } = {}) {
+/**
+ * Bundles files of `dist`, each from the source or declaration of the same name. `start` matches what a program needs before it
+ * knows its command, so that its help does not load what commands share.
+ */
+async function bundle(folder, files, { format = 'esm', platform = 'node', plugins = [], start } = {}) {
   if (files.length === 0) return;
   const [, extension] = /((?:\.d)?\.[cm]?[jt]s)$/.exec(files[0]);
   const nameOf = (file) => file.slice('./dist/'.length, -extension.length);
@@ -88,7 +91,12 @@ async function bundle(folder, files, { format = 'esm', platform = 'node', plugin
       },
       entryFileNames: `[name]${suffix === '' ? extension : '.ts'}`,
       chunkFileNames: `[name]${suffix === '' ? extension : '.ts'}`,
-      codeSplitting: { groups: [{ name: `shared${suffix}`, minShareCount: 2 }] },
+      codeSplitting: {
+        groups: [
+          ...(start === undefined ? [] : [{ name: 'start', test: start, priority: 1 }]),
+          { name: `shared${suffix}`, minShareCount: 2 },
+        ],
+      },
       // Plain properties: V8 keeps getters of exports in a slow form, so each use in another package would take longer.
       externalLiveBindings: false,
       // The plugin recognizes namespaces only with symbols.
