@@ -1,4 +1,12 @@
-import { type Decision, type Limit, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import {
+  type Decision,
+  fixedWindow,
+  type Limit,
+  type Limits,
+  RateLimiter,
+  rollingWindow,
+  tokenBucket,
+} from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import type { Redis } from 'ioredis';
 import { RedisStore as RateLimitRedis, type RedisReply } from 'rate-limit-redis';
@@ -30,6 +38,12 @@ export const LIBRARIES = [...ROLLGATES, 'rate-limit-redis', 'rate-limiter-flexib
 /** Rollgate with a second rolling window on the same key. */
 export const TWO_WINDOWS = 'rollgate, two windows';
 export const REFERENCES = ['INCR', 'INCR + PTTL'] as const;
+/** Rollgate with other limits. Only their instructions are counted. */
+export const OTHER_LIMITS = [
+  'rollgate, fixed window',
+  'rollgate, token bucket',
+  'rollgate, rolling and fixed window',
+] as const;
 export const REDIS_SUBJECT_NAMES = [...LIBRARIES, TWO_WINDOWS, ...REFERENCES] as const;
 export type RedisSubjectName = (typeof REDIS_SUBJECT_NAMES)[number];
 
@@ -37,7 +51,7 @@ export type RedisSubjectName = (typeof REDIS_SUBJECT_NAMES)[number];
 export const BASELINE = 'rollgate' satisfies RedisSubjectName;
 
 export async function createRedisSubject(
-  name: RedisSubjectName,
+  name: RedisSubjectName | (typeof OTHER_LIMITS)[number],
   client: Redis,
   settings: SubjectSettings,
 ): Promise<RedisSubject> {
@@ -46,7 +60,7 @@ export async function createRedisSubject(
 
 type Factory = (client: Redis, settings: SubjectSettings) => RedisSubject | Promise<RedisSubject>;
 
-const FACTORIES: Record<RedisSubjectName, Factory> = {
+const FACTORIES: Record<RedisSubjectName | (typeof OTHER_LIMITS)[number], Factory> = {
   rollgate: (client, settings) => createRollgate(client, settings, rollingLimit(settings)),
 
   'rollgate, sorted-set': (client, settings) =>
@@ -57,6 +71,16 @@ const FACTORIES: Record<RedisSubjectName, Factory> = {
     const longer = rollingLimit({ limit: limit * 10, windowMs: windowMs * 60 });
     return createRollgate(client, settings, { short: rollingLimit(settings), long: longer });
   },
+
+  'rollgate, fixed window': (client, settings) => createRollgate(client, settings, fixedLimit(settings)),
+
+  'rollgate, token bucket'(client, settings) {
+    const { limit, windowMs } = settings;
+    return createRollgate(client, settings, tokenBucket({ capacity: limit, refill: limit, every: `${windowMs}ms` }));
+  },
+
+  'rollgate, rolling and fixed window': (client, settings) =>
+    createRollgate(client, settings, { rolling: rollingLimit(settings), fixed: fixedLimit(settings) }),
 
   async 'rate-limit-redis'(client, { limit, windowMs }) {
     const store = new RateLimitRedis({
@@ -112,6 +136,10 @@ const FACTORIES: Record<RedisSubjectName, Factory> = {
 
 function rollingLimit({ limit, windowMs }: SubjectSettings): Limit {
   return rollingWindow({ limit, window: `${windowMs}ms` });
+}
+
+function fixedLimit({ limit, windowMs }: SubjectSettings): Limit {
+  return fixedWindow({ limit, window: `${windowMs}ms` });
 }
 
 function createRollgate(

@@ -15,8 +15,8 @@ function createServerClockClient(client: Redis, clock: Clock): IoredisClient {
   const edited = createScriptEditingClient(
     client,
     replaceParts([
-      "local time = call('TIME')",
-      "local time = { redis.call('GET', 'test:seconds'), redis.call('GET', 'test:micros') }",
+      "KEYS, ARGV, redis.call('TIME')",
+      "KEYS, ARGV, { redis.call('GET', 'test:seconds'), redis.call('GET', 'test:micros') }",
     ]),
   );
   const setTime = () => {

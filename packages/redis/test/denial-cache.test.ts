@@ -1,4 +1,4 @@
-import { fixedWindow, type Limits, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
@@ -85,76 +85,6 @@ test('a rejection by one limit is remembered only until a hit leaves the window 
     const { violated, limits } = await limiter.check('ann');
     expect([violated, limits.fast.remaining]).toEqual([['slow'], remaining]);
   }
-});
-
-describe('other costs of the same keys', () => {
-  const limit = { limit: 1000, window: LONG } as const;
-  const cases: Record<string, { limits: Limits; smallest: number }> = {
-    'one limit': { limits: rollingWindow(limit), smallest: 301 },
-    'two limits': { limits: { burst: rollingWindow({ limit: 1000, window: '1m' }), day: rollingWindow({ limit: 5000, window: LONG }) }, smallest: 301 },
-    'a short minDifference': { limits: rollingWindow({ ...limit, minDifference: '1m' }), smallest: 1 },
-    'a long minDifference': { limits: fixedWindow({ ...limit, limit: 5000, minDifference: '2h' }), smallest: 1 },
-    'a queue': { limits: leakyBucket({ capacity: 1000, interval: '1s' }), smallest: 350 },
-  }; // biome-ignore format: a table
-  const orders: Record<string, (index: number) => number> = {
-    'that grow': (index) => index % 2000,
-    'that shrink': (index) => 1999 - (index % 2000),
-    'at random': (index) => (index * 7919) % 2000,
-  };
-
-  test.each(Object.keys(cases).flatMap((what) => Object.keys(orders).map((order) => [what, order])))(
-    'do not call Redis each time: %s, costs %s',
-    async (what, order) => {
-      let now = 0;
-      const { limits, smallest } = cases[what]!;
-      const limiter = make(limits, { maxAge: LONG }, { clock: { now: () => now } });
-      await limiter.check('ann', { cost: 300 });
-      now = 2 * 3_600_000 + 1; // After any `minDifference`, too.
-      for (const cost of [300, 400]) {
-        await limiter.check('ann', { cost });
-        if (cost === 300 && !what.includes('minDifference')) now += 10_000;
-      }
-      const checks = Array.from(
-        { length: 500 },
-        (_, index) => () => limiter.check('ann', { cost: smallest + orders[order]!(4 * index) }),
-      );
-      expect(await callsOfRejected(...checks)).toBeLessThan(150);
-      for (const cost of [smallest, smallest + 1, 500, 999, 1000, 1001, 1700]) {
-        const [estimated, actual] = [await limiter.check('ann', { cost }), await limiter.peek('ann', { cost })];
-        expect(estimated.violated).toEqual(actual.violated);
-        for (const [name, { retryAfterMs, ...figures }] of Object.entries(actual.limits)) {
-          expect(estimated.limits[name]).toMatchObject(figures);
-          expect(estimated.limits[name]!.retryAfterMs).toBeGreaterThanOrEqual(retryAfterMs);
-          expect(estimated.limits[name]!.retryAfterMs).toBeLessThanOrEqual(Math.max(retryAfterMs, figures.resetMs));
-        }
-      }
-    },
-  );
-
-  test('are estimated even when `maxKeys` is small', async () => {
-    const limiter = make(rollingWindow({ limit: 100, window: LONG }), { maxAge: LONG, maxKeys: 10 });
-    await limiter.check('ann', { cost: 90 });
-    const checks = Array.from({ length: 300 }, (_, index) => () => limiter.check('ann', { cost: 11 + index }));
-    expect(await callsOfRejected(...checks)).toBe(10);
-    expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
-  });
-
-  test('are estimated, but a cost of 0 is allowed', async () => {
-    const limits = rollingWindow({ limit: 9, window: LONG, minDifference: '1m' });
-    const limiter = make(limits, { maxAge: LONG, maxKeys: 1 });
-    await limiter.check('ann');
-    expect((await limiter.check('ann')).allowed).toBe(false);
-    expect((await limiter.check('ann', { cost: { default: 0 } })).allowed).toBe(true);
-    expect((await limiter.check('ann', { cost: 2 })).allowed).toBe(false);
-  });
-
-  test('are estimated only while known denials are valid', async () => {
-    const limiter = make(rollingWindow({ limit: 100, window: LONG }));
-    const decision = await limiter.check('ann', { cost: 90 });
-    for (let cost = 11; cost < 90; cost++) expect((await limiter.check('ann', { cost })).allowed).toBe(false);
-    await limiter.refund(decision);
-    expect((await limiter.check('ann', { cost: 91 })).allowed).toBe(true);
-  });
 });
 
 test('checks Redis each time with `false`', async () => {

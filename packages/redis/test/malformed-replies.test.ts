@@ -14,7 +14,7 @@ silenceOutages();
 
 const limit = rollingWindow({ limit: 5, window: '1m' });
 const TIME = '1700000000 5';
-const RESULT = '4 60000000';
+const RESULT = '4 60000000 60000000';
 
 /** A store whose server, such as a proxy in front of Redis, replies with these values one after the other. */
 function createStore(replies: readonly unknown[], options: Partial<RedisStoreOptions> = {}): RedisStore {
@@ -42,9 +42,9 @@ async function expectStoreError(call: Promise<unknown>, got: string): Promise<vo
 const shown = (text: string) => `${JSON.stringify(text)} (string)`;
 
 test.each([
-  ['4 60000000', 60_000],
-  ['>bLWO:', 60_000],
-  ['4 60000000:YL<::', 600],
+  ['4 60000000 60000000', 60_000],
+  ['360000004', 60_000],
+  ['4 60000000 600000', 600],
 ])('a result is accepted: %s', async (line, nextUnitMs) => {
   const decision = await createLimiter(limit, `${TIME}\n${line}`).check('ann');
   expect(decision).toMatchObject({ remaining: 4, resetMs: 60_000, nextUnitMs });
@@ -75,13 +75,13 @@ const malformedNumbers = [
   '4 6 ',
   '4-4',
   '4,4',
+  '4 6',
   '1 2 3 4',
-  '0 0 4 60 0 0',
+  '0 0 4 60 0 0 0 0',
   '0 0 4 60 ',
   '0 0 4 -',
 ];
-const malformedLetters = ['4garbage', '4 6 garbage', 'garbage4', 'yyyyyyyyy', 'yyyyyy', '-4 6garbage'];
-const malformedLines = [...malformedNumbers, ...malformedLetters];
+const malformedLines = [...malformedNumbers, '4garbage', '4 6 garbage', 'garbage4'];
 test.each(malformedLines)('fails a check of one limit: %j', async (line) => {
   await expect(createLimiter(limit, `${TIME}\n${line}`).check('ann')).rejects.toThrow(
     /^The store failed: Expected the result of a script, got ".*" \(string\)/,
@@ -149,7 +149,7 @@ test('fails a refund or a reset that returns a result', async () => {
 
 test.each(['1', '-1', '0 0-', '0,0'])('fails a renewal of one lease: %j', async (line) => {
   const clock = manualClock(1e12);
-  const store = createStore([`${TIME}\n4 1000`, `${TIME}\n${line}`], { clock });
+  const store = createStore([`${TIME}\n4 1000 1000`, `${TIME}\n${line}`], { clock });
   const renew = jest.spyOn(store, 'renew');
   await new RateLimiter({ limits: concurrency({ limit: 5, lease: '30s' }), store, timeout: '30s' }).check('ann');
   clock.advance('10s');

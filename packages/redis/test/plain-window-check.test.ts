@@ -14,9 +14,8 @@ const redis = PrivateRedis.forThisFile();
 
 /** Its scripts decide every check in the general form. */
 const createGeneralClient = () => {
-  const ofOneWindow = ['local has_room = window.read(key, now, stamp)', 'local has_room = nil'] as const;
-  const ofSeveral = ['if has_room == nil then', 'if true then'] as const;
-  return createScriptEditingClient(redis.connect(), replaceParts(ofOneWindow, ofSeveral));
+  const usual = 'local function apply_usual(limit, window, key, now, cost, mode, stamp, injected_now, state, shared)';
+  return createScriptEditingClient(redis.connect(), replaceParts([usual, `${usual} do return nil end`]));
 };
 
 const PLANS = [

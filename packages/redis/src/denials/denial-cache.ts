@@ -3,7 +3,6 @@ import { type Costs, toDecision } from '@rollgate/core/store';
 import { performance } from '../base/platform.js';
 import type { CheckInput, CheckResult } from '../operations/operations.js';
 import { type Denial, type DenialCost, type DenialGroup, isValid, limitDecisionsAt } from './denial.js';
-import { estimateDenial } from './denial-estimate.js';
 import { DenialGroups } from './denial-groups.js';
 
 /** Options of {@link DenialCache}. */
@@ -21,10 +20,7 @@ export interface SentCheck extends CheckInput {
   readonly changeCount: number;
 }
 
-/**
- * How many costs of one plan and keys the cache keeps exactly. It estimates the denials of further costs. Without estimates,
- * a client that chooses the cost could cause any number of scripts.
- */
+/** How many costs of one plan and keys the cache keeps, the newest ones. */
 const MAX_COSTS = 64;
 
 /**
@@ -40,17 +36,13 @@ const DENIALS_PER_DROP = 500;
  * A denial ends when this process records in, resets or refunds one of its keys. It is valid only until something other
  * than its waits could change. So within one process, the cache returns what Redis would return.
  *
- * There are two exceptions. A denial may be outdated by up to `maxAgeMs` when another process changes its keys. After
- * {@link MAX_COSTS} costs, the estimated wait of a further one may be too long, up to the reset. Its reason may then be `'limit'`
- * instead of `'minDifference'`.
+ * There is one exception. A denial may be outdated by up to `maxAgeMs` when another process changes its keys.
  */
 export class DenialCache {
   /** How many changes of states by anything but a check have started or ended. */
   changeCount = 0;
   readonly #maxAgeMs: number;
   readonly #maxKeys: number;
-  /** How many costs of a group must be known before the cache estimates further ones. */
-  readonly #minCostsForEstimate: number;
   /** In insertion order, so that the oldest is dropped first. */
   readonly #denials = new Set<Denial>();
   readonly #groups = new DenialGroups();
@@ -58,7 +50,6 @@ export class DenialCache {
   constructor({ maxAgeMs, maxKeys }: DenialCacheOptions) {
     this.#maxAgeMs = maxAgeMs;
     this.#maxKeys = maxKeys;
-    this.#minCostsForEstimate = Math.min(MAX_COSTS, maxKeys);
   }
 
   /** The rejection of this check, if a valid denial is known. */
@@ -101,10 +92,7 @@ export class DenialCache {
 
   #limitDecisionsOf(group: DenialGroup, costs: Costs, nowMicros: number, nowMs: number): LimitDecision[] | undefined {
     const denial = group.denials.get(denialCostOf(costs));
-    if (denial === undefined) {
-      const canEstimate = typeof costs === 'number' && group.denials.size >= this.#minCostsForEstimate;
-      return canEstimate ? estimateDenial(group, costs, nowMicros, nowMs) : undefined;
-    }
+    if (denial === undefined) return undefined;
     if (isValid(denial, nowMicros, nowMs)) return limitDecisionsAt(denial, nowMicros);
     this.#drop(denial);
     return undefined;

@@ -8,13 +8,13 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import { isPlainWindow, reservesUnits, type ScriptedLimit, type SlotLimit, withCode } from '@rollgate/core/store';
+import { reservesUnits, type ScriptedLimit, type SlotLimit, withCode } from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
   /** The end of its keys. The slash separates it from the limit's name, which cannot contain one. */
   readonly suffix: string;
-  /** The files of `lua/` that its steps need, in order. `log` is the hit log that the store uses. */
+  /** The files of `lua/` that its steps need, in order. */
   readonly dependencies: readonly string[];
   /** The settings of a limit, in the order of the parameters of the script's `rule`. The time determines its periods. */
   readonly settings: (limit: never, nowMicros: number) => readonly number[];
@@ -23,7 +23,7 @@ interface Algorithm {
 const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   'rolling-window': {
     suffix: '',
-    dependencies: ['log', 'hit-log'],
+    dependencies: [],
     settings: (by: RollingWindow) => [by.limit, by.windowMicros, by.minDifferenceMicros],
   },
   'fixed-window': {
@@ -63,17 +63,17 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   },
   'leased-calendar-window': {
     suffix: '/cw',
-    dependencies: ['string-state', 'calendar-window', 'renewals'],
+    dependencies: ['string-state', 'calendar-window'],
     settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   'reported-quota': {
     suffix: '/tq3',
-    dependencies: ['mul-div', 'string-state', 'renewals', 'reported-state', 'report-numbers'],
+    dependencies: ['mul-div', 'string-state', 'reported-state', 'report-numbers'],
     settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   concurrency: {
     suffix: '/c',
-    dependencies: ['renewals'],
+    dependencies: [],
     settings: (by: SlotLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
   },
 };
@@ -92,8 +92,8 @@ export type ScriptParts = number;
 /** The steps of a `RollingCounter`. */
 export const COUNTER_PART: ScriptParts = 1 << (PARTS.length - 1);
 
-/** The operations in `lua/settlements.lua`. It comes after the algorithms, unlike the other parts. */
-export const SETTLEMENTS_PART: ScriptParts = 1 << PARTS.length;
+/** The operations in `lua/program/changes.lua`. It comes after the algorithms, unlike the other parts. */
+export const CHANGES_PART: ScriptParts = 1 << PARTS.length;
 
 /** The operations on queues in `lua/queues`, which a store with `waiting` brings. */
 export const QUEUES_PART: ScriptParts = 1 << (PARTS.length + 1);
@@ -123,15 +123,6 @@ export function scriptNameOf(limit: Limit): string {
 /** The end of the limit's keys. Two algorithms never share a key, because neither can read the other's state. */
 export function keySuffixOf(limit: Limit): string {
   return ALGORITHMS[scriptNameOf(limit)]!.suffix;
-}
-
-/**
- * The limit and the window of each rule if all of them are plain windows. These are rolling windows that have no minDifference
- * and count no rejected attempts. `plain-window-check.lua` decides them.
- */
-export function encodePlainWindows(limits: readonly Limit[]): readonly string[] | undefined {
-  if (!limits.every(isPlainWindow)) return undefined;
-  return limits.flatMap(({ limit, windowMicros }) => [String(limit), String(windowMicros)]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Costs, costAt, holdsSlots } from '@rollgate/core/store';
-import { COUNTER_PART, partOfScript, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
+import { CHANGES_PART, COUNTER_PART, partOfScript, type ScriptParts } from '../operations/algorithm-registry.js';
 import type { CheckOperation, Operation, SettleOperation, TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 
@@ -15,9 +15,9 @@ export interface ScriptArguments {
  * Encodes operations in order. Consecutive checks that differ only in their keys become one run. So do settlements of the same
  * rules.
  *
- * @param hasPlainWindowCheck Whether the script has `lua/program/plain-window-check.lua`.
+ * @param hasPackedLog Whether rolling windows keep their hits in packed logs.
  */
-export function toScriptArguments(operations: readonly Operation[], hasPlainWindowCheck: boolean): ScriptArguments {
+export function toScriptArguments(operations: readonly Operation[], hasPackedLog: boolean): ScriptArguments {
   const keys: string[] = [];
   const values: string[] = [];
   let parts = 0;
@@ -30,12 +30,37 @@ export function toScriptArguments(operations: readonly Operation[], hasPlainWind
     const encoding = 'encoding' in first ? first.encoding : undefined; // An optional part of the store may bring it.
     parts |= encoding === undefined ? partsOf(first) : encoding.parts;
     if (encoding !== undefined) values.push(encoding.kind, '1', encoding.plan, encoding.input);
-    else if (hasPlainWindowCheck && isPlainWindowCheck(first)) pushPlainWindowChecks(values, first, index + 1 - start);
-    else pushRun(values, operations.slice(start, index + 1));
+    else if (start === 0 && next === undefined && isPlainCheck(first)) {
+      const { plainWindow, alone } = first.encodedPlan;
+      values.push(...((hasPackedLog && plainWindow) || alone));
+    } else pushRun(values, operations.slice(start, index + 1), hasPackedLog);
     if (first.kind === 'check' && first.queueCount) values.push('unless-queued', String(first.queueCount));
     start = index + 1;
   }
   return { keys, values, parts };
+}
+
+/** Whether a call of nothing but such checks needs only their plan. */
+function isPlainCheck(operation: Operation): operation is CheckOperation {
+  const { kind } = operation;
+  return kind === 'check' && operation.costs === 1 && operation.clockMicros === undefined && !operation.queueCount;
+}
+
+function pushRun(values: string[], run: readonly Operation[], hasPackedLog: boolean): void {
+  const first = run[0]!;
+  if (first.kind !== 'check' && first.kind !== 'peek') {
+    const changes = run as readonly Change[];
+    values.push(first.kind, String(run.length), planOf(changes[0]!), JSON.stringify(inputOf(changes)));
+    return;
+  }
+  const { kind, encodedPlan, clockMicros, costs } = first;
+  const now = String(clockMicros ?? '');
+  if (kind === 'check' && hasPackedLog && encodedPlan.plainWindow !== undefined && Number(costs) > 0) {
+    values.push('window', String(run.length), now, String(costs), ...encodedPlan.plainWindow);
+    return;
+  }
+  const costsText = typeof costs === 'number' ? String(costs) : costs.join(' ');
+  values.push(kind, String(run.length), encodedPlan.text, now, costsText);
 }
 
 function partsOf(operation: Operation): ScriptParts {
@@ -43,56 +68,29 @@ function partsOf(operation: Operation): ScriptParts {
     case 'count':
       return COUNTER_PART;
     case 'renew':
-      return partOfScript(operation.script);
+      return partOfScript(operation.script) | CHANGES_PART;
     case 'settle':
-      return operation.receipt.encodedPlan.parts | SETTLEMENTS_PART;
+      return operation.receipt.encodedPlan.parts | CHANGES_PART;
     case 'charge':
-      return operation.encodedPlan.parts | SETTLEMENTS_PART;
+    case 'reset':
+      return operation.encodedPlan.parts | CHANGES_PART;
     default:
       return operation.encodedPlan.parts;
   }
 }
 
-/** Whether `plain-window-check.lua` can decide the operation. */
-function isPlainWindowCheck(operation: Operation): operation is PlainWindowCheck {
-  if (operation.kind !== 'check' || operation.encodedPlan.plainWindows === undefined) return false;
-  const { costs, encodedPlan } = operation;
-  return typeof costs === 'number' ? costs > 0 : encodedPlan.plan.rules.length > 1 && costs.every((cost) => cost > 0);
-}
+type Change = Exclude<Operation, TicketOperation | CheckOperation>;
 
-type PlainWindowCheck = CheckOperation & { readonly encodedPlan: { readonly plainWindows: readonly string[] } };
-
-function pushPlainWindowChecks(
-  values: string[],
-  { clockMicros, costs, encodedPlan }: PlainWindowCheck,
-  times: number,
-): void {
-  const now = String(clockMicros ?? '');
-  const cost = String(typeof costs === 'number' ? costs : 0);
-  values.push('plain', String(times), now, cost, String(encodedPlan.plan.rules.length), ...encodedPlan.plainWindows);
-  if (typeof costs !== 'number') values.push(...costs.map(String));
-}
-
-function pushRun(values: string[], run: readonly Operation[]): void {
-  const first = run[0] as Exclude<Operation, TicketOperation>;
-  values.push(first.kind, String(run.length), planOf(first), JSON.stringify(inputOf(run)));
-}
-
-function planOf(operation: Exclude<Operation, TicketOperation>): string {
+function planOf(operation: Change): string {
   if (operation.kind === 'count') return '[]';
   if (operation.kind === 'renew') return JSON.stringify([operation.script, 0, 0]);
   return (operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
 }
 
 /** The input of a run, as `lua/program/operations.lua` describes it. */
-function inputOf(run: readonly Operation[]): readonly (number | false)[] {
-  const operation = run[0] as Exclude<Operation, TicketOperation>;
+function inputOf(run: readonly Change[]): readonly (number | false)[] {
+  const operation = run[0]!;
   switch (operation.kind) {
-    case 'check':
-    case 'peek': {
-      const { costs, clockMicros } = operation;
-      return typeof costs === 'number' ? [costs, clockMicros ?? false] : [0, clockMicros ?? false, ...costs];
-    }
     case 'charge': {
       const { number, clockMicros, encodedPlan, costs } = operation;
       // A charge takes no slot, because only a check may.

@@ -1,5 +1,5 @@
 import { sha1 } from '../base/platform.js';
-import { luaFilesOf, QUEUES_PART, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
+import { CHANGES_PART, luaFilesOf, QUEUES_PART, type ScriptParts } from '../operations/algorithm-registry.js';
 import { lua } from './lua.generated.js';
 
 /** The form in which Redis keeps the hits of a key. The README states what each costs. */
@@ -9,15 +9,19 @@ export const LOGS: readonly Log[] = ['packed', 'sorted-set'];
 
 /** The files of `lua/` that implement each log, in order. */
 const LOG_FILES: Readonly<Record<Log, readonly string[]>> = {
-  packed: ['hit-log-packed', 'hit-log-packed-rewrite'],
-  'sorted-set': ['hit-log-sorted-set'],
+  packed: ['hit-log-packed', 'hit-log-packed-rewrite', 'hit-log'],
+  'sorted-set': ['hit-log-sorted-set', 'hit-log'],
 };
 
-/** The line of `lua/program/main.lua` that `lua/program/plain-window-check.lua` replaces. */
-const PLAIN_WINDOW_CHECK_LINE = '-- include plain-window-check.lua\n';
+/** The line of `lua/limits/rolling-window.lua` that the files of the log replace. */
+const LOG_LINE = '-- include log\n';
 
-/** The line of `lua/program/main.lua` that `lua/queues/unless-queued.lua` replaces. */
-const UNLESS_QUEUED_LINE = '-- include unless-queued.lua\n';
+/** The lines of `lua/program/main.lua` that files of `lua/queues` replace. */
+const QUEUE_LINES = /^-- include (unless-\w+)\n/gm;
+
+const ROLLING_WINDOW = 'rolling-window';
+/** The line of its file before what `load_operations` creates. */
+const END_OF_WINDOW = '-- end of what main.lua needs\n';
 
 /** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
 export const MAX_STEPS = 4000;
@@ -29,29 +33,27 @@ export interface Script {
 }
 
 /**
- * Builds the scripts of a store from the files in `lua/`, one for each set of parts that an operation needs.
- *
- * Each run of a script creates all of its functions again. So a script contains only the parts that it needs, and creates most
- * of them only when `plain-window-check.lua` does not decide an operation.
+ * Builds the scripts of a store from the files in `lua/`, one for each set of parts that an operation needs. Each call of a script
+ * creates its functions again, so a script contains only the parts that it needs.
  */
 export class ScriptBuilder {
-  /** Whether the scripts of rolling windows have `plain-window-check.lua`. */
-  readonly hasPlainWindowCheck: boolean;
+  /** Whether `lua/program/main.lua` decides checks of one window by itself. */
+  readonly hasPackedLog: boolean;
   readonly #log: Log;
   /** What {@link QUEUES_PART} consists of. */
   #queuesLua: readonly string[] = [];
-  #unlessQueued = '';
+  #queueChecks: Readonly<Record<string, string>> = {};
   readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(log: Log) {
-    this.hasPlainWindowCheck = log === 'packed';
+    this.hasPackedLog = log === 'packed';
     this.#log = log;
   }
 
   /** Adds what has no other way into the scripts: the operations on queues, and what checks look for before they run. */
-  addQueues(operations: readonly string[], unlessQueued = ''): void {
+  addQueues(operations: readonly string[], checks: Readonly<Record<string, string>> = {}): void {
     this.#queuesLua = operations;
-    this.#unlessQueued = unlessQueued;
+    this.#queueChecks = checks;
   }
 
   get(parts: ScriptParts): Script {
@@ -65,24 +67,26 @@ export class ScriptBuilder {
 
   #build(parts: ScriptParts): Script {
     const names = luaFilesOf(parts);
-    const algorithms = names.flatMap((name) => (name === 'log' ? LOG_FILES[this.#log] : [name]));
-    const settlements = parts & SETTLEMENTS_PART ? ['settlements'] : [];
-    const operations = ['common', ...algorithms, 'decisions', ...settlements].map(readLua);
-    const queues = parts & QUEUES_PART ? this.#queuesLua : [];
-    const plainWindowCheck = this.hasPlainWindowCheck && names.includes('log') ? readLua('plain-window-check') : '';
+    const [window, ...steps] = names.includes(ROLLING_WINDOW) ? readLua(ROLLING_WINDOW).split(END_OF_WINDOW) : [''];
     const text = [
       maxStepsLine(MAX_STEPS),
-      'local step_count = 0 -- The steps of this script so far.',
-      readLua('letters'),
+      'local step_count = 0',
+      window,
+      readLua('allowed'),
       'local function load_operations()',
-      ...operations,
-      ...queues,
+      readLua('common'),
+      ...steps,
+      ...names.filter((name) => name !== ROLLING_WINDOW).map(readLua),
+      readLua('decide'),
+      parts & CHANGES_PART ? readLua('changes') : '',
+      ...(parts & QUEUES_PART ? this.#queuesLua : []),
       readLua('operations'),
       'end',
-      readLua('main')
-        .replace(PLAIN_WINDOW_CHECK_LINE, () => plainWindowCheck)
-        .replace(UNLESS_QUEUED_LINE, () => this.#unlessQueued),
-    ].join('\n');
+      readLua('main').replace(QUEUE_LINES, (_line, name: string) => this.#queueChecks[`${name}.lua`] ?? ''),
+    ]
+      .join('\n')
+      .replace(LOG_LINE, () => LOG_FILES[this.#log].map(readLua).join(''))
+      .replace('HAS_PACKED_LOG', String(this.hasPackedLog));
     return { text, sha: sha1(text) };
   }
 }

@@ -1,11 +1,10 @@
-import type { Limit } from '@rollgate/core';
-import { formatValue } from '@rollgate/core/store';
+import type { Limit, LimitDecision } from '@rollgate/core';
+import { costAt, formatValue, hasQuota, holdsSlots } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation, RenewOperation } from '../operations/operations.js';
-import { type Figures, toCheckResult } from './check-result.js';
-import { isPossible, toFigures, toPlainFigures } from './figures.js';
+import { Receipt, type RecordedHit } from '../operations/receipt.js';
 
 /** The server's time, then a line for each operation. The text of another program thus settles no operation of a batch. */
-const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:[:-y]{6,9})?(?:,[-\d ]*(?:[:-y]{6,9})?)*))+$/;
+const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:,[-\d ]*)*))+$/;
 
 const encoder = new TextEncoder();
 
@@ -15,8 +14,12 @@ const EXCLAMATION_MARK = 33;
 const COMMA = 44;
 const MINUS = 45;
 const ZERO = 48;
-/** The letter that is the digit 0 of a number in letters. The letters follow the decimal digits. */
-const ZERO_LETTER = 58;
+const NINE = 57;
+
+/** The delay of a rule whose `minDifference` rejects. */
+const TOO_SOON = -2;
+/** The delay of a rule that rejects because of reserved units, so that its wait is advice. */
+const RESERVED = -3;
 
 /**
  * The return value of a script, as `lua/program/main.lua` describes it, read one operation after the other.
@@ -37,6 +40,9 @@ export class ScriptReply {
   /** Where the line of the current operation starts, and where the rest of the text that is not read yet starts. */
   #lineStart = 0;
   #position = 0;
+  /** Of the current operation: how far ahead of now each rule has recorded, if it has, and how long its figures stay. */
+  readonly #aheads: (number | undefined)[] = [];
+  #stableMicros = Infinity;
 
   constructor(value: unknown, operationCount: number) {
     const [text, ...messages] = Array.isArray(value) ? (value as unknown[]) : [value];
@@ -44,7 +50,9 @@ export class ScriptReply {
     this.#text = `${text}\n`;
     this.#codes = encoder.encode(this.#text);
     this.#messages = messages.values();
-    this.length = countLines(this.#codes) - 1;
+    let lineCount = 0;
+    for (const code of this.#codes) if (code === LINE_BREAK) lineCount += 1;
+    this.length = lineCount - 1;
     if (this.length > operationCount) throw unexpectedReply(text);
     const seconds = this.#readNumber();
     this.#expect(SPACE);
@@ -65,13 +73,90 @@ export class ScriptReply {
 
   /** Reads the result of the current operation. */
   readResult(operation: DecisionOperation): CheckResult {
-    const figures: Figures[] = [];
-    for (const { limit } of operation.encodedPlan.plan.rules) {
-      if (figures.length > 0) this.#expect(COMMA);
-      figures.push(this.#readFigures(limit));
+    const { rules } = operation.encodedPlan.plan;
+    const limitDecisions: LimitDecision[] = [];
+    this.#stableMicros = Infinity;
+    this.#aheads.length = 0;
+    let allowed = true;
+    for (const { limit } of rules) {
+      if (limitDecisions.length > 0) this.#expect(COMMA);
+      const decision = this.#readRule(limit);
+      limitDecisions.push(decision);
+      allowed &&= decision.allowed;
     }
     this.#expect(LINE_BREAK);
-    return toCheckResult(operation, figures, this.#stamp);
+    const receipt = operation.kind === 'check' ? this.#toReceipt(operation, allowed) : undefined;
+    return { limitDecisions, receipt, stableMicros: this.#stableMicros };
+  }
+
+  /** The receipt of an allowed check has all of its rules. That of a rejected one has those that have recorded the attempt. */
+  #toReceipt({ encodedPlan, keys, costs, clockMicros }: DecisionOperation, allowed: boolean): Receipt | undefined {
+    const nowMicros = clockMicros ?? this.#stamp;
+    const hits: RecordedHit[] = [];
+    for (let index = 0; index < this.#aheads.length; index++) {
+      const ahead = this.#aheads[index];
+      if (ahead === undefined && !allowed) continue;
+      const atMicros = ahead === undefined ? 0 : nowMicros + ahead;
+      hits.push({ key: keys[index]!, index, atMicros, cost: costAt(costs, index) });
+    }
+    return hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, encodedPlan, hits);
+  }
+
+  /** Reads the result of a rule, as `lua/program/decide.lua` describes it. */
+  #readRule(by: Limit): LimitDecision {
+    const { limit } = by;
+    const numbers = this.#readNumbers();
+    let [delay, wait, remaining, reset, nextUnit, ahead] = numbers as [number, number, number, number, number, number?];
+    let [spent, reserved]: (number | undefined)[] = [];
+    switch (numbers.length) {
+      case 1: // Of an action that was recorded.
+        remaining = delay % (limit + 1);
+        nextUnit = (delay - remaining) / (limit + 1);
+        if (nextUnit === 0) throw this.#unexpectedLine();
+        [delay, wait, reset, ahead] = [0, 0, by.windowMicros, 0];
+        break;
+      case 2: // Of a rejection until the next unit is free.
+        if (delay >= 0) throw this.#unexpectedLine();
+        [delay, wait, remaining, reset, nextUnit] = [-1, -delay, 0, wait, -delay];
+        break;
+      case 3: // Of an action that was recorded.
+        [delay, wait, remaining, reset, nextUnit, ahead] = [0, 0, delay, wait, remaining, 0];
+        break;
+      case 7:
+        [spent, reserved] = numbers.slice(5);
+        ahead = undefined;
+        break;
+      default:
+        if (numbers.length !== 5 && numbers.length !== 6) throw this.#unexpectedLine();
+    }
+    [wait, reset, nextUnit] = [orInfinity(wait), orInfinity(reset), orInfinity(nextUnit)];
+    const isBlock = !hasQuota(by);
+    // Only a block can last forever.
+    if (!(remaining >= 0 && nextUnit >= 0 && nextUnit <= reset) || (reset === Infinity && !isBlock))
+      throw this.#unexpectedLine();
+    this.#aheads.push(ahead);
+    const allowed = delay >= 0;
+    if (ahead === undefined) {
+      this.#stableMicros = Math.min(
+        this.#stableMicros,
+        allowed ? Infinity : wait,
+        nextUnit === 0 ? Infinity : nextUnit,
+      );
+    }
+    const decision = {
+      allowed,
+      limit,
+      remaining: isBlock && remaining > 0 ? Infinity : remaining,
+      retryAfterMs: wait / 1000,
+      resetMs: reset / 1000,
+      nextUnitMs: holdsSlots(by) ? undefined : nextUnit / 1000,
+      delayMs: allowed ? delay / 1000 : 0,
+    };
+    if (spent !== undefined) Object.assign(decision, { spent, reserved });
+    if (allowed) return decision;
+    const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
+    const isEstimate = delay === RESERVED || (holdsSlots(by) && wait !== Infinity);
+    return isEstimate ? { ...decision, reason, retryIsEstimate: true } : { ...decision, reason };
   }
 
   /** Reads the lost leases of the current operation, by their indices. */
@@ -110,19 +195,6 @@ export class ScriptReply {
     this.#expect(LINE_BREAK);
   }
 
-  /** Reads the numbers of a rule. */
-  #readFigures({ limit, windowMicros }: Limit): Figures {
-    const figures = this.#startsLetters
-      ? toPlainFigures(this.#readLetters(), limit, windowMicros)
-      : toFigures(this.#readNumbers(), windowMicros, this.#startsLetters ? this.#readLetters() : undefined);
-    if (figures === undefined || !isPossible(figures, limit)) throw this.#unexpectedLine();
-    return figures;
-  }
-
-  get #startsLetters(): boolean {
-    return this.#codes[this.#position]! >= ZERO_LETTER;
-  }
-
   #readNumbers(): number[] {
     const numbers = [this.#readNumber()];
     while (this.#codes[this.#position] === SPACE) {
@@ -132,22 +204,6 @@ export class ScriptReply {
     return numbers;
   }
 
-  /** Reads a number in letters, as `lua/program/letters.lua` describes it. */
-  #readLetters(): number {
-    const codes = this.#codes;
-    let position = this.#position;
-    let number = 0;
-    let unit = 1;
-    for (let code = codes[position]!; code >= ZERO_LETTER; code = codes[position]!) {
-      number += (code - ZERO_LETTER) * unit;
-      unit *= 64;
-      position += 1;
-    }
-    this.#position = position;
-    if (!Number.isSafeInteger(number)) throw this.#unexpectedLine();
-    return number;
-  }
-
   /** Reads a whole number that is exact. */
   #readNumber(): number {
     const codes = this.#codes;
@@ -155,7 +211,7 @@ export class ScriptReply {
     const start = isNegative ? this.#position + 1 : this.#position;
     let position = start;
     let number = 0;
-    for (let code = codes[position]!; code >= ZERO && code < ZERO_LETTER; code = codes[position]!) {
+    for (let code = codes[position]!; code >= ZERO && code <= NINE; code = codes[position]!) {
       number = number * 10 + (code - ZERO); // In this order, the largest exact number stays exact.
       position += 1;
     }
@@ -175,10 +231,8 @@ export class ScriptReply {
   }
 }
 
-function countLines(codes: Uint8Array): number {
-  let count = 0;
-  for (let position = 0; position < codes.length; position++) if (codes[position] === LINE_BREAK) count += 1;
-  return count;
+function orInfinity(micros: number): number {
+  return micros === -1 ? Infinity : micros;
 }
 
 function unexpectedReply(value: unknown): TypeError {

@@ -92,7 +92,7 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
   const receiver = subscriber === undefined ? undefined : new Subscriber(subscriber);
   return {
     connect(store, scripts, log) {
-      scripts.addQueues(QUEUES_LUA, queuesLua['unless-queued.lua']!);
+      scripts.addQueues(QUEUES_LUA, queuesLua);
       const room = new WaitingRoom(store, {
         leaseMs,
         horizonMicros: horizonMs === undefined ? undefined : Math.round(horizonMs * 1000),

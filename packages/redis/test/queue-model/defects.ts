@@ -45,8 +45,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a turn is not recorded': {
     scope: ORDER,
-    from: 'decide(line.rules, 0, nil, true, at,',
-    to: 'decide(line.rules, 0, nil, false, at,',
+    from: 'injected_now = injected_now, mode = CHECK }',
+    to: 'injected_now = injected_now, mode = TEST }',
   },
   'turns have no horizon': {
     scope: ORDER,
@@ -56,8 +56,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   'each ticket costs one unit': { scope: COSTS, from: 'list[#list + 1] = tonumber(cost)', to: 'list[#list + 1] = 1' },
   'only the first rule counts': {
     scope: QUEUES,
-    from: 'own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end',
-    to: 'own_cost == 0 or index > 1 then verdict.wait, verdict.delay = 0, 0 end',
+    from: 'rule.wait = own_cost == 0 and 0',
+    to: 'rule.wait = (own_cost == 0 or index > 1) and 0',
   },
   'a check overtakes': {
     scope: CHECKS,
@@ -84,13 +84,13 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   'an action starts after its turn': { scope: 'faults of two callers', changes: { mayStartLate: true } },
   'a check looks into no queue': {
     scope: CHECKS,
-    from: "'0', '+inf') > 0 then return ''",
-    to: "'0', '+inf') > 9 then return ''",
+    from: "'0', '+inf') > 0 then line = ''",
+    to: "'0', '+inf') > 9 then line = ''",
   },
   'a check misses the first queue': {
     scope: CHECKS,
-    from: 'index = first_key + own_count + 1,',
-    to: 'index = first_key + own_count + 2,',
+    from: 'index = next_key - queue_count + 1,',
+    to: 'index = next_key - queue_count + 2,',
   },
   'later starts do not count': {
     scope: 'faults and a long horizon',
@@ -129,8 +129,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'an assigned start is not recorded': {
     scope: ASSIGNED,
-    from: 'decide(line.rules, 0, nil, true, at,',
-    to: 'decide(line.rules, 0, nil, false, at,',
+    from: 'injected_now = injected_now, mode = CHECK }',
+    to: 'injected_now = injected_now, mode = TEST }',
   },
   'the last caller gets the first assigned start': {
     scope: ASSIGNED,
@@ -139,13 +139,13 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a window next to a bucket does not count': {
     scope: ASSIGNED_BOTH,
-    from: 'own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end',
-    to: 'own_cost == 0 or index == 1 then verdict.wait, verdict.delay = 0, 0 end',
+    from: 'rule.wait = own_cost == 0 and 0',
+    to: 'rule.wait = (own_cost == 0 or index == 1) and 0',
   },
   'a bucket behind a window assigns no start': {
     scope: ASSIGNED_BOTH,
-    from: 'own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end',
-    to: 'own_cost == 0 or index == 2 then verdict.wait, verdict.delay = 0, 0 end',
+    from: 'rule.wait = own_cost == 0 and 0',
+    to: 'rule.wait = (own_cost == 0 or index == 2) and 0',
   },
   'a process that has ended holds up assigned starts': {
     scope: 'faults of assigned starts without messages',

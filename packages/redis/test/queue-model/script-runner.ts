@@ -45,7 +45,7 @@ export class ScriptRunner {
     this.#defect = defect;
     this.#scripts.addQueues(
       ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!),
-      queuesLua['unless-queued.lua'],
+      queuesLua,
     );
   }
 

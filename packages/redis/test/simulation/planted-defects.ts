@@ -45,7 +45,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
 
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>
-      patch(lua as Record<string, string>, 'settlements.lua', (text) =>
+      patch(lua as Record<string, string>, 'changes.lua', (text) =>
         replacePart(text, 'return was_done', () => 'return false'),
       ),
   },

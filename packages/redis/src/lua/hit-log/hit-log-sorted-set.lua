@@ -60,7 +60,7 @@ end
 local function add(hits, time, before, cost, gaps)
   local figures = string.format('%016d:%d', before, cost) .. (gaps or '')
   local member = figures .. signature_of(hits.recorder) .. string.format('%d', log.created(hits))
-  redis.call('ZADD', hits.key, format_integer(time), member)
+  redis.call('ZADD', hits.key, string.format('%d', time), member)
   return member
 end
 
@@ -205,7 +205,7 @@ define_lazily(log, function()
     if index + 1 < hits.size then log.subtract(hits, index + 1, hits.size - 1, units) end
     local time, _, cost, member = read(hits, index)
     local before, rest = string.match(member, '^(%d+):%d+(.*)$')
-    redis.call('ZADD', hits.key, format_integer(time), before .. string.format(':%d', cost - units) .. rest)
+    redis.call('ZADD', hits.key, string.format('%d', time), before .. string.format(':%d', cost - units) .. rest)
     redis.call('ZREM', hits.key, member)
     return tonumber(before) + cost
   end

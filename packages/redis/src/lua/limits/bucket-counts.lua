@@ -96,76 +96,74 @@ function bucket_counts.add(buckets, micros, units)
   local bucket, excess = math.floor(micros / buckets.width), units - (MAX_UNITS - buckets.units)
   if excess > 0 then bucket_counts.drop_units(buckets, excess) end
   if buckets.size == 0 then
-    buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, format_integer(units), 1
+    buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, string.format('%d', units), 1
   elseif bucket == buckets.first + buckets.size - 1 then
     -- Searches the end only, because the whole text may have thousands of counts.
     local newest = string.match(string.sub(buckets.body, -MAX_DIGITS), '%d+$')
     buckets.body = string.sub(buckets.body, 1, -#newest - 1) .. string.format('%d', newest + units)
   else
     local gap = bucket - (buckets.first + buckets.size - 1)
-    buckets.body = buckets.body .. string.rep(',', gap) .. format_integer(units)
+    buckets.body = buckets.body .. string.rep(',', gap) .. string.format('%d', units)
     buckets.size = buckets.size + gap
   end
   buckets.units = buckets.units + units
 end
 
-define_lazily(bucket_counts, function()
-  -- Changes the width of the buckets. The units of an old bucket go to the new bucket of its end, so that none is dropped too
-  -- early. They never go beyond `latest`, the time of the newest unit.
-  function bucket_counts.resize(buckets, width, latest)
-    if buckets.size > 0 and buckets.width ~= width then
-      local parts, first, newest, sum, start, units = {}, nil, nil, 0, buckets.start, nil
-      for index = 1, buckets.size do
-        units, start = count_at(buckets.body, start)
-        local bucket = math.floor(math.min((buckets.first + index) * buckets.width - 1, latest) / width)
-        if units > 0 and bucket ~= newest then
-          if newest then parts[#parts + 1] = format_integer(sum) .. string.rep(',', bucket - newest) end
-          first, newest, sum = first or bucket, bucket, 0
-        end
-        sum = sum + units
+-- Changes the width of the buckets. The units of an old bucket go to the new bucket of its end, so that none is dropped too
+-- early. They never go beyond `latest`, the time of the newest unit.
+function bucket_counts.resize(buckets, width, latest)
+  if buckets.size > 0 and buckets.width ~= width then
+    local parts, first, newest, sum, start, units = {}, nil, nil, 0, buckets.start, nil
+    for index = 1, buckets.size do
+      units, start = count_at(buckets.body, start)
+      local bucket = math.floor(math.min((buckets.first + index) * buckets.width - 1, latest) / width)
+      if units > 0 and bucket ~= newest then
+        if newest then parts[#parts + 1] = string.format('%d', sum) .. string.rep(',', bucket - newest) end
+        first, newest, sum = first or bucket, bucket, 0
       end
-      count_steps(buckets.size / 2)
-      parts[#parts + 1] = format_integer(sum)
-      buckets.body, buckets.start = table.concat(parts), 1
-      buckets.first, buckets.size = first, newest - first + 1
+      sum = sum + units
     end
-    buckets.width = width
-  end
-
-  -- Drops the oldest `units` units. There are that many.
-  function bucket_counts.drop_units(buckets, units)
-    local left, count, next_start = units, nil, nil
-    buckets.units = buckets.units - units
     count_steps(buckets.size / 2)
-    while left > 0 do
-      count, next_start = count_at(buckets.body, buckets.start)
-      if count > left then
-        buckets.body = format_integer(count - left) .. string.sub(buckets.body, next_start - 1)
-        buckets.start = 1
-        return
-      end
-      left, buckets.start = left - count, next_start
-      buckets.first, buckets.size = buckets.first + 1, buckets.size - 1
-    end
+    parts[#parts + 1] = string.format('%d', sum)
+    buckets.body, buckets.start = table.concat(parts), 1
+    buckets.first, buckets.size = first, newest - first + 1
   end
+  buckets.width = width
+end
 
-  -- Subtracts up to `units` from the bucket of the microsecond before `ends`.
-  function bucket_counts.take(buckets, ends, units)
-    local index = math.floor((ends - 1) / buckets.width) - buckets.first
-    if index < 0 or index >= buckets.size then return end
-    local body, start, find = buckets.body, buckets.start, string.find
-    for _ = 1, index do start = find(body, ',', start, true) + 1 end
-    count_steps(index / 10)
-    local held, next_start = count_at(body, start)
-    local taken = math.min(held, units)
-    local left = held > taken and format_integer(held - taken) or ''
-    body = string.sub(body, buckets.start, start - 1) .. left .. string.sub(body, next_start - 1)
-    buckets.body, buckets.start = body, 1
-    if left == '' and index + 1 == buckets.size then
-      -- Drops the empty buckets at the end, so that the last count is above 0.
-      buckets.body = string.match(body, '^.*%d') or ''
-      buckets.size = buckets.body == '' and 0 or buckets.size - (#body - #buckets.body)
+-- Drops the oldest `units` units. There are that many.
+function bucket_counts.drop_units(buckets, units)
+  local left, count, next_start = units, nil, nil
+  buckets.units = buckets.units - units
+  count_steps(buckets.size / 2)
+  while left > 0 do
+    count, next_start = count_at(buckets.body, buckets.start)
+    if count > left then
+      buckets.body = string.format('%d', count - left) .. string.sub(buckets.body, next_start - 1)
+      buckets.start = 1
+      return
     end
-    buckets.units = buckets.units - taken
+    left, buckets.start = left - count, next_start
+    buckets.first, buckets.size = buckets.first + 1, buckets.size - 1
   end
-end)
+end
+
+-- Subtracts up to `units` from the bucket of the microsecond before `ends`.
+function bucket_counts.take(buckets, ends, units)
+  local index = math.floor((ends - 1) / buckets.width) - buckets.first
+  if index < 0 or index >= buckets.size then return end
+  local body, start, find = buckets.body, buckets.start, string.find
+  for _ = 1, index do start = find(body, ',', start, true) + 1 end
+  count_steps(index / 10)
+  local held, next_start = count_at(body, start)
+  local taken = math.min(held, units)
+  local left = held > taken and string.format('%d', held - taken) or ''
+  body = string.sub(body, buckets.start, start - 1) .. left .. string.sub(body, next_start - 1)
+  buckets.body, buckets.start = body, 1
+  if left == '' and index + 1 == buckets.size then
+    -- Drops the empty buckets at the end, so that the last count is above 0.
+    buckets.body = string.match(body, '^.*%d') or ''
+    buckets.size = buckets.body == '' and 0 or buckets.size - (#body - #buckets.body)
+  end
+  buckets.units = buckets.units - taken
+end

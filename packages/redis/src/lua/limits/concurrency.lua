@@ -63,7 +63,7 @@ end
 -- The units of the leases that have not expired. If there is a mark, how many of them are extra units, and the number of the
 -- leases that have expired.
 local function count_units(key, now, mark, extra, older_ends)
-  local now_text = format_integer(now)
+  local now_text = string.format('%d', now)
   local used = redis.call('ZCOUNT', key, '(' .. now_text, '(inf')
   if not mark then return used end
   if older_ends and older_ends > now then used = used - 1 end
@@ -83,7 +83,7 @@ function concurrency.find(_, key, now, stamp)
   local state = { key = key, stamp = stamp, latest = latest, used = used }
   if not mark then return state end -- A table would grow even for fields that are nil.
   -- A read-only server keeps expired leases.
-  if expired_count > MAX_EXPIRED and type(redis.pcall('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))) == 'number' then
+  if expired_count > MAX_EXPIRED and type(redis.pcall('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now))) == 'number' then
     mark = set_extra(key, mark, live_extra)
   end
   state.mark, state.live_extra = mark, live_extra
@@ -107,8 +107,8 @@ end
 function concurrency.record(rule, state, now, cost, verdict)
   local key, expires = state.key, now + rule.lease
   -- In this order, because a script cannot create a key whose hash slot moves to another node of a Cluster.
-  redis.call('ZADD', key, format_integer(expires), member_of(verdict.at, rule.lease, cost))
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))
+  redis.call('ZADD', key, string.format('%d', expires), member_of(verdict.at, rule.lease, cost))
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now))
   if state.mark or cost > 1 then set_extra(key, state.mark, (state.live_extra or 0) + cost - 1) end
   state.used = state.used + cost
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.used), rule.retry_after
@@ -144,7 +144,7 @@ function concurrency.renew(key, input, first, last, now, lost)
   local is_ours, latest, length, mark, extra, older_ends = pcall(concurrency.read, key)
   if not is_ours then
     -- If another program has written the key, its leases are lost, but not those of other keys.
-    local message = message_of(latest)
+    local message = type(latest) == 'table' and latest.err or tostring(latest)
     local is_foreign = string.find(message, 'WRONGTYPE', 1, true) or string.find(message, 'Expected leases', 1, true)
     if not is_foreign then error(message, 0) end
     latest = nil
@@ -169,7 +169,7 @@ function concurrency.renew(key, input, first, last, now, lost)
       end
     end
     if is_held then
-      ends[#ends + 1], ends[#ends + 2] = format_integer(now + lease), members[place]
+      ends[#ends + 1], ends[#ends + 2] = string.format('%d', now + lease), members[place]
       renewed_end = math.max(renewed_end or now, now + lease)
     else lost[#lost + 1] = index - 1 end
   end

@@ -31,7 +31,8 @@ function rolling_counter.add(key, width, span, expiry, units, interval, now)
   return buckets.units, expires
 end
 
-function kinds.count(_, input, stamp, first_key)
+function kinds.count(run, stamp, first_key)
+  local input = run.input
   local injected_now, width, span, expiry, units, interval = unpack(input, 1, 6)
   local now, key = injected_now or stamp, KEYS[first_key + 1]
   local counted, expires = algorithms['rolling-counter'].add(key, width, span, expiry, units, interval, now)

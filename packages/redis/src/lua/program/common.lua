@@ -1,14 +1,19 @@
--- The functions that all operations share. `load_operations` consists of this file, the algorithms that a script needs and the
--- files that they depend on (see ../algorithm-registry.ts), decisions.lua, settlements.lua if it is needed, and operations.lua.
+-- What all scripts have. A script consists of this file, the algorithms that it needs and the files that they depend on (see
+-- ../algorithm-registry.ts), decide.lua, what changes states if an operation does, and operations.lua.
 --
--- All times are whole microseconds, because differences of whole numbers below 2^53 are exact. Redis runs a script for every
--- check, so a script computes what that of plain windows does not need only on demand.
+-- All times are whole microseconds, because differences of whole numbers below 2^53 are exact. Each call of a script creates its
+-- functions again, and each variable that a function captures costs as much as a function. So what few operations need is created
+-- when one needs it.
 
 local NEVER = math.huge
 -- Sums of units above this are not exact.
 local MAX_UNITS = 2 ^ 53 - 1
 -- How far ahead of now a debt ends at most: 100 years.
 local MAX_AHEAD = 3155760000000000
+
+-- What `apply` does, as also rolling-window.lua and main.lua write it: tests only, records if there is room, records what a test has found to have room, or records without the
+-- reservation of a check.
+local TEST, CHECK, RECORD, OVERDRAW = 0, 1, 2, 3
 
 -- The algorithms by name. Each is a table of steps, like its TypeScript counterpart:
 --   rule(settings...)      returns a rule from the settings of a limit
@@ -40,66 +45,33 @@ local MAX_AHEAD = 3155760000000000
 --   expires, keep          after a record: when the key expires, and how long it lives after its newest action
 local algorithms = {}
 
--- The operations by their kind (see operations.lua). Each is called with its plan, its input, its stamp, and the number of keys
--- before its own.
+-- The operations that are neither checks nor peeks, by their kind (see operations.lua). Each is called with the run, its stamp, and the
+-- number of keys before its own.
 local kinds = {}
-
-local last_number, last_text
-local last_expires_ms, last_expires_text
-
--- A whole number as text. Lua's own conversion would round it. Most numbers of a script are the same time, so the last text
--- is cached.
-local function format_integer(number)
-  if number ~= last_number then last_number, last_text = number, string.format('%d', number) end
-  return last_text
-end
 
 -- A step takes about a microsecond. A script that reaches MAX_STEPS leaves its remaining operations to the next script, so every
 -- function that takes more than a few steps counts them.
 local function count_steps(steps) step_count = step_count + steps end
 
--- Calls `define` to add more functions to a module when a missing one is first used. Each run of a script creates its
--- functions again, and the check of plain windows needs few of them.
-local function define_lazily(module, define)
-  local before = getmetatable(module)
-  setmetatable(module, {
-    __index = function(_, name)
-      setmetatable(module, before)
-      define()
-      return module[name]
-    end,
-  })
-end
-
--- The message of what `pcall` caught. Redis 6 raises texts, and later versions raise tables.
-local function message_of(failure)
-  return type(failure) == 'table' and failure.err or tostring(failure)
-end
-
--- Makes a change that needs no more memory than it frees, which must work on a full server, too. Such a server rejects the first
--- write of a script if the command may need memory, and none after that. So if the change fails, this writes a TTL again
--- before it repeats the change. The script then ends, so that the checks behind this operation still get no memory.
-local function change_without_memory(first_key, key_count, change, ...)
-  local succeeded, failure = pcall(change, ...)
-  if succeeded then return failure end
-  if string.find(message_of(failure), 'OOM', 1, true) then
-    for index = first_key + 1, first_key + key_count do
-      local ttl = redis.call('PTTL', KEYS[index])
-      if ttl > 0 then
-        redis.call('PEXPIRE', KEYS[index], ttl)
-        step_count = MAX_STEPS
-        return change(...)
-      end
-    end
-  end
-  error(failure, 0)
-end
-
 -- Rounds up, because a key must not expire before its state does. An injected clock may stand still, so a key then lives for
 -- its keep and a minute by the server's clock.
 local function expire(key, expires, keep, injected_now)
-  if injected_now then redis.call('PEXPIRE', key, math.ceil(keep / 1000) + 60000) return end
-  local expires_ms = math.ceil(expires / 1000)
-  if expires_ms ~= last_expires_ms then last_expires_ms, last_expires_text = expires_ms, string.format('%d', expires_ms) end
-  redis.call('PEXPIREAT', key, last_expires_text)
+  if injected_now then redis.call('PEXPIRE', key, math.ceil(keep / 1000) + 60000)
+  else redis.call('PEXPIREAT', key, string.format('%d', math.ceil(expires / 1000))) end
+end
+
+-- The `apply` of an algorithm with the steps `find`, `test` and `record`, which leaves its state to the script.
+local function apply_steps(rule, key, now, cost, mode, stamp, injected_now, state)
+  local algorithm = rule.algorithm
+  state = state or algorithm.find(rule, key, now, stamp)
+  local verdict = algorithm.test(rule, state, now, cost)
+  local wait, delay, at = verdict.wait, verdict.delay, verdict.at
+  if mode >= RECORD or (mode == CHECK and (wait == 0 or rule.counts_rejected)) then
+    local record = mode == OVERDRAW and algorithm.overdraw or algorithm.record
+    verdict = record(rule, state, now, cost, verdict, stamp)
+    expire(key, verdict.expires, verdict.keep, injected_now)
+    if rule.counts_rejected and (wait > 0 or mode == RECORD) then wait = verdict.wait end
+  end
+  local reason = verdict.by_min_difference and -2 or verdict.is_estimate and -3 or nil
+  return wait, verdict.remaining, verdict.reset, verdict.next_unit, at - now, delay, reason, state
 end

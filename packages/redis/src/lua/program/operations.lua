@@ -1,13 +1,9 @@
--- How to run operations in their general form. main.lua runs them, and this file returns how to prepare a run: `prepare` for the
--- operations of a run of ARGV, and `check_plain_windows` for the checks that
--- plain-window-check.lua leaves to it.
+-- Reads the operations of ARGV that main.lua does not decide by itself.
 --
 -- A plan is a flat JSON list, because Redis takes twice as long to read nested lists: for each rule its algorithm, 1 if it counts
--- rejected attempts, the number of its settings, and the settings. The input of an operation is a JSON list, too:
---   "check"   cost, now                decides and records
---   "peek"    cost, now                decides only
---             If the rules have different costs, the cost is 0 and the cost of each rule follows `now`. A rule with a cost of 0
---             never rejects and records nothing.
+-- rejected attempts, the number of its settings, and the settings. The input of a check and a peek are two arguments: now, which
+-- is empty for the server's time, and the cost, or the costs of the rules with spaces between them. A rule with a cost of 0 never
+-- rejects and records nothing. The input of any other operation is one JSON list:
 --   "charge"  number, now, and the cost of each rule
 --                                      records without deciding, then decides like a "peek" with a cost of 1
 --   "settle"  number, now, stamp, recorded_at, and for each key the number of a rule, `at`, the cost, and the settled cost
@@ -20,28 +16,57 @@
 --                                      their algorithm
 --   "count"   now, width, span, expiry, units, interval
 --                                      adds to a rolling counter, and returns its count. It has no plan
--- `now` is false for the server's time. `number` is false, or the operation runs only once: see `is_done`.
+-- In these, `now` is false for the server's time. `number` is false, or the operation runs only once: see `is_done`.
 
 local plans = {}
+
+local function create_rule(algorithm, counts_rejected, ...)
+  local rule = algorithm.rule(...)
+  rule.algorithm, rule.apply, rule.counts_rejected = algorithm, algorithm.apply or apply_steps, counts_rejected
+  return rule
+end
 
 local function read_plan(text)
   if plans[text] then return plans[text] end
   local values, plan, position = cjson.decode(text), {}, 0
   while position < #values do
-    local algorithm, counts_rejected, count = unpack(values, position + 1, position + 3)
+    local name, counts_rejected, count = unpack(values, position + 1, position + 3)
     position = position + 3
-    local rule = algorithms[algorithm].rule(unpack(values, position + 1, position + count))
-    rule.algorithm, rule.counts_rejected = algorithms[algorithm], counts_rejected == 1
-    plan[#plan + 1], position = rule, position + count
+    plan[#plan + 1] = create_rule(algorithms[name], counts_rejected == 1, unpack(values, position + 1, position + count))
+    position = position + count
   end
   plans[text] = plan
   return plan
 end
 
--- Returns the function that runs operations of this kind, their plan and input, and how many keys each has.
-local function prepare(kind, plan_text, input_text, times)
-  local plan, input = read_plan(plan_text), cjson.decode(input_text)
-  local key_count = #plan
+local function read_costs(text)
+  local costs = {}
+  for cost in string.gmatch(text, '%d+') do costs[#costs + 1] = tonumber(cost) end
+  return costs
+end
+
+-- Reads the run that starts at `position`, and returns where the next one starts, too.
+local function read_run(values, position)
+  local kind = values[position]
+  local algorithm, plan = algorithms[kind], nil
+  if algorithm then
+    local settings = {}
+    for index = 2, #values do settings[index - 1] = tonumber(values[index]) end
+    plan = { create_rule(algorithm, false, unpack(settings)) }
+  elseif #values == 1 then plan = read_plan(kind) end
+  if plan then
+    return { operate = decide, times = #KEYS / #plan, plan = plan, key_count = #plan, mode = CHECK, cost = 1 }, #values + 1
+  end
+  local times = tonumber(values[position + 1])
+  plan = read_plan(values[position + 2])
+  if kind == 'check' or kind == 'peek' then
+    local cost = tonumber(values[position + 4])
+    return {
+      operate = decide, times = times, plan = plan, key_count = #plan, mode = kind == 'check' and CHECK or TEST,
+      injected_now = tonumber(values[position + 3]), cost = cost, costs = not cost and read_costs(values[position + 4]) or nil,
+    }, position + 5
+  end
+  local input, key_count = cjson.decode(values[position + 3]), #plan
   if kind == 'count' then key_count = 1
   elseif kind == 'renew' then key_count = (#input - 1) / 4
   elseif kind == 'settle' then
@@ -49,21 +74,14 @@ local function prepare(kind, plan_text, input_text, times)
     key_count = (input.size - 4) / 4
   end
   if (kind == 'settle' or kind == 'charge') and input[1] then key_count = key_count + 1 end
-  return kinds[kind], plan, input, key_count
+  return { operate = kinds[kind], times = times, plan = plan, key_count = key_count, input = input }, position + 4
 end
 
--- Decides a check of plain windows that plain-window-check.lua leaves to the general one.
-local function check_plain_windows(windows, injected_now, stamp, first_key)
-  if not windows.plan then
-    local plan, input = {}, { 0, injected_now or false }
-    for index, plain in ipairs(windows) do
-      local rule = algorithms['rolling-window'].rule(plain.limit, plain.window, 0)
-      rule.algorithm = algorithms['rolling-window']
-      plan[index], input[index + 2] = rule, plain.cost
-    end
-    windows.plan, windows.input = plan, input
-  end
-  return kinds.check(windows.plan, windows.input, stamp, first_key)
+-- The run of checks of one window of which `apply_usual` does not decide one.
+local function run_of_window(limit, window, cost, injected_now)
+  local rule = create_rule(algorithms['rolling-window'], false, limit, window, 0)
+  rule.is_usual = false
+  return { operate = decide, plan = { rule }, key_count = 1, mode = CHECK, injected_now = injected_now, cost = cost }
 end
 
-return { prepare = prepare, check_plain_windows = check_plain_windows }
+return { read_run = read_run, run_of_window = run_of_window }

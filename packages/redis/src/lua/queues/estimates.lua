@@ -5,10 +5,10 @@ local MAX_ADDED = 100
 
 -- How long a ticket with these costs would wait if it were the first one, and the queue of the state with the longest wait.
 local function wait_of(line, costs)
-  decide(line.rules, 0, line.injected_now, false, line.stamp, line.first_key, input_of(costs))
+  decide({ plan = line.rules, costs = costs, injected_now = line.injected_now, mode = TEST }, line.stamp, line.first_key)
   local wait, longest = 0, nil
   for index, own in ipairs(line.queues) do
-    local own_wait = verdicts[own.number].wait
+    local own_wait = line.rules[own.number].wait
     if own_wait > wait then wait, longest = own_wait, index end
   end
   return wait, longest
@@ -25,7 +25,7 @@ end
 
 -- The units of the tickets before this one in a queue. In the middle of a long queue, at least that many.
 local function units_before(line, index, ticket)
-  local key, number = line[index], format_integer(ticket.number)
+  local key, number = line[index], string.format('%d', ticket.number)
   local count = redis.call('ZCOUNT', key, '0', '(' .. number)
   if count <= MAX_ADDED then return units_between(line, index, '0', '(' .. number) end
   -- A caller whose wait seems longer than its timeout rejects, so it must not seem too long.
@@ -39,13 +39,14 @@ end
 -- for costs of 1.
 local function wait_behind(line, index, cost, ahead)
   local number, period = line.queues[index].number, line.queues[index].period
-  local rule, longest = line.rules[number], verdicts[number].wait
+  local rule, longest = line.rules[number], line.rules[number].wait
   if not rule.limit or cost > rule.limit then return longest end
   local units = ahead + cost
   local rounds = period > 0 and math.max(0, math.floor((units - 1) / rule.limit)) or 0
   if period == 0 and units > rule.limit then return math.max(longest, 1000) end
-  local verdict = rule.algorithm.test(rule, states[number], line.now, math.max(1, units - rounds * rule.limit))
-  return math.max(longest, verdict.wait + rounds * period)
+  local rest = math.max(1, units - rounds * rule.limit)
+  local wait = rule.apply(rule, KEYS[line.first_key + number], line.now, rest, TEST, line.stamp, line.injected_now, rule.state)
+  return math.max(longest, wait + rounds * period)
 end
 
 -- How long a ticket waits if all before it stay in their queues, and how long at least, because some may let it pass.

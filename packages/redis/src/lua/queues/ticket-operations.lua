@@ -19,7 +19,7 @@ local function next_number(line)
 end
 
 local function notify_place(line, ticket)
-  local number, wait, least = format_integer(ticket.number), estimate(line, ticket)
+  local number, wait, least = string.format('%d', ticket.number), estimate(line, ticket)
   add_item(line, line.owner, string.format('%d %s %s %d %d', QUEUED, ticket.id, number, wait, least))
 end
 
@@ -44,8 +44,8 @@ local function arrive(line, ticket, most)
 end
 
 -- The input continues with the id, the number (0 for a new ticket), the most tickets (-1 for any number of them), and the costs.
-function kinds.enter(plan, input, stamp, first_key)
-  local line = open_line(plan, input, stamp, first_key)
+function kinds.enter(run, stamp, first_key)
+  local line, input = open_line(run, stamp, first_key), run.input
   local id, number, most, costs = unpack(input, 8, 11)
   local ticket = own_ticket(line, id, costs)
   note_first(line)
@@ -69,8 +69,8 @@ end
 
 -- Extends the lease, grants turns, and replies what has become of tickets. The input continues with the id, the number and the costs of
 -- each.
-function kinds.sync(plan, input, stamp, first_key)
-  local line = open_line(plan, input, stamp, first_key)
+function kinds.sync(run, stamp, first_key)
+  local line, input = open_line(run, stamp, first_key), run.input
   note_first(line)
   touch(line)
   grant_turns(line)
@@ -91,8 +91,8 @@ function kinds.sync(plan, input, stamp, first_key)
 end
 
 -- Takes a ticket out. The input continues with the id and the costs.
-function kinds.leave(plan, input, stamp, first_key)
-  local line = open_line(plan, input, stamp, first_key)
+function kinds.leave(run, stamp, first_key)
+  local line, input = open_line(run, stamp, first_key), run.input
   local id, costs = unpack(input, 8, 9)
   note_first(line)
   if not remove_from_all(line, own_ticket(line, id, costs)) then
@@ -104,8 +104,8 @@ function kinds.leave(plan, input, stamp, first_key)
 end
 
 -- Grants the turns of quota that another operation of the same script has freed.
-function kinds.wake(plan, input, stamp, first_key)
-  local line = open_line(plan, input, stamp, first_key)
+function kinds.wake(run, stamp, first_key)
+  local line, input = open_line(run, stamp, first_key), run.input
   if is_empty(line) then return close_line(line) end
   note_first(line)
   grant_turns(line)
@@ -142,8 +142,8 @@ local function reject_behind(results, waits)
 end
 
 -- A check by a caller that does not wait, which is behind all that do. The input continues with the costs.
-function kinds.tail(plan, input, stamp, first_key)
-  local line = open_line(plan, input, stamp, first_key)
+function kinds.tail(run, stamp, first_key)
+  local line, input = open_line(run, stamp, first_key), run.input
   local costs = input[8]
   line.owner = '-' -- The reply is that of a check, so its owner gets its turns by messages, too.
   if not is_empty(line) then
@@ -153,6 +153,7 @@ function kinds.tail(plan, input, stamp, first_key)
     close_line(line)
   end
   local waits = not is_empty(line) and waits_behind(line, costs)
-  local results = decide(line.rules, 0, line.injected_now, not waits, stamp, first_key, input_of(cost_list(costs)))
+  local check = { plan = line.rules, costs = cost_list(costs), injected_now = line.injected_now, mode = waits and TEST or CHECK }
+  local results = decide(check, stamp, first_key)
   return waits and reject_behind(results, waits) or results
 end

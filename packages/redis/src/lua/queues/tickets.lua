@@ -42,7 +42,8 @@ end
 
 -- What the operations on tickets have in common. `input` starts with now, the owner, the group, how the owner gets messages, the lease
 -- in milliseconds, the horizon, and the most turns to grant.
-local function open_line(plan, input, stamp, first_key)
+local function open_line(run, stamp, first_key)
+  local plan, input = run.plan, run.input
   split(plan)
   local injected_now, owner, group, contact, lease, horizon, max_turns = unpack(input, 1, 7)
   local line = {
@@ -88,13 +89,6 @@ local function cost_list(costs)
   return list
 end
 
--- What `decide` needs of the costs.
-local function input_of(list)
-  local input = { 0, false }
-  for index = 1, #list do input[index + 2] = list[index] end
-  return input
-end
-
 local function ticket_of(member, number)
   local owner, id, group, costs = string.match(member, '^([^:]+):(%d+):([^:]+):([%d ]+)$')
   return { member = member, number = number, owner = owner, id = id, group = group, costs = costs }
@@ -132,13 +126,13 @@ local function remove_from_all(line, ticket)
 end
 
 local function add_to(line, index, ticket)
-  if redis.call('ZADD', line[index], 'NX', format_integer(ticket.number), ticket.member) == 0 then return end
+  if redis.call('ZADD', line[index], 'NX', string.format('%d', ticket.number), ticket.member) == 0 then return end
   add_units(line, index, ticket, units_of(line, index, ticket))
 end
 
 -- Forgets the owners in a queue whose lease has ended.
 local function drop_ended_owners(line, index)
-  local least = format_integer(-64 * math.floor(line.stamp / 1000))
+  local least = string.format('%d', -64 * math.floor(line.stamp / 1000))
   local ended = redis.call('ZRANGEBYSCORE', line[index], least, '-64', 'LIMIT', '0', '20')
   for _, member in ipairs(ended) do
     if string.sub(member, 1, 1) == '!' then redis.call('ZREM', line[index], member) end
@@ -151,8 +145,8 @@ local function touch(line)
   local span = math.max(0, math.ceil(math.log(line.lease / 1000) / math.log(2)))
   for index = 1, #line.queues do
     drop_ended_owners(line, index)
-    redis.call('ZADD', line[index], format_integer(-64 * ends - 4 * span - line.contact), '!' .. line.owner)
-    redis.call('PEXPIRE', line[index], format_integer(2 * line.lease + 1000))
+    redis.call('ZADD', line[index], string.format('%d', -64 * ends - 4 * span - line.contact), '!' .. line.owner)
+    redis.call('PEXPIRE', line[index], string.format('%d', 2 * line.lease + 1000))
   end
 end
 

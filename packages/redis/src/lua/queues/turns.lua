@@ -8,24 +8,24 @@ local MAX_MOVES = 20
 -- Records the hits of a ticket that starts after the wait. Returns the time, the stamp and the result of each rule, or false if
 -- a rule rejects.
 local function record_start(line, costs, wait)
-  local input = input_of(cost_list(costs))
   for _, rule in ipairs(line.rules) do rule.is_dated = wait > 0 or nil end
-  local at, result = line.now + wait, nil
+  local at = line.now + wait
+  local injected_now, stamp = line.injected_now and at, line.injected_now and line.stamp or at
   -- The time of the start is also its stamp, so that the keys expire by the time of the server.
-  if line.injected_now then result = decide(line.rules, 0, at, true, line.stamp, line.first_key, input)
-  else result = decide(line.rules, 0, nil, true, at, line.first_key, input) end
+  local start = { plan = line.rules, costs = cost_list(costs), injected_now = injected_now, mode = CHECK }
+  local result = decide(start, stamp, line.first_key)
   local is_recorded = true
-  for index, rule in ipairs(line.rules) do
+  for _, rule in ipairs(line.rules) do
     rule.is_dated = nil
-    is_recorded = is_recorded and verdicts[index].wait == 0
+    is_recorded = is_recorded and rule.wait == 0
   end
   count_steps(20)
-  return is_recorded and string.format('%d %d %d,', at, line.injected_now and line.stamp or at, #line.rules) .. result
+  return is_recorded and string.format('%d %d %d,', at, stamp, #line.rules) .. result
 end
 
 -- The units of each rule that the tickets of this group need that are before a ticket in a queue.
 local function units_of_mates(line, index, ticket)
-  local units, before = {}, '(' .. format_integer(ticket.number)
+  local units, before = {}, '(' .. string.format('%d', ticket.number)
   local members = redis.call('ZRANGEBYSCORE', line[index], '0', before, 'LIMIT', '0', MAX_ADDED)
   for _, member in ipairs(members) do
     local mate = ticket_of(member)
@@ -38,7 +38,7 @@ local function units_of_mates(line, index, ticket)
 end
 
 local function count_before(line, index, ticket)
-  return redis.call('ZCOUNT', line[index], '0', '(' .. format_integer(ticket.number))
+  return redis.call('ZCOUNT', line[index], '0', '(' .. string.format('%d', ticket.number))
 end
 
 -- The queue that keeps a ticket behind the earlier ones in another queue, which is that of the longest wait after the start of those of
@@ -108,7 +108,7 @@ local function least_waits(line)
   for _, own in ipairs(line.queues) do costs[own.number] = 1 end
   wait_of(line, costs)
   for index, own in ipairs(line.queues) do
-    local wait = verdicts[own.number].wait
+    local wait = line.rules[own.number].wait
     waits[index] = wait < NEVER and wait or 0
   end
   return waits
