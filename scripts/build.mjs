@@ -52,7 +52,6 @@ async function buildPackage(name) {
     bundle(folder, onNode.map(toTypes), { plugins: [dts({ dtsInput: true, tsconfig: false }), withoutRuntime] }),
     bundle(folder, programs, { start: /src.(?:errors|output|version|report.escape-invisible)\.ts$/ }),
     ...(name === 'cli' ? [bundle(folder, ['./dist/migrate/transform.cjs'], { format: 'cjs' })] : []),
-    ...(name === 'store-conformance' ? [bundle(folder, ['./dist/explorer/main.js'], { format: 'cjs' })] : []),
   ]);
   // The declarations of one module serve both kinds. A compiler finds them by the name of the module.
   for (const file of elsewhere) writeFileSync(join(folder, toTypes(file)), reexport(file));

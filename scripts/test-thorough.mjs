@@ -13,8 +13,11 @@ const CALLERS = 'processes that call an API';
 
 /** The campaigns in order: a name, and the arguments of Node. */
 const campaigns = [
-  ['random histories', [jest, 'packages/store-conformance', 'packages/redis', 'packages/core', 'aborted-requests']],
-  [EVERY_HISTORY, ['--no-warnings', 'packages/store-conformance/dist/explorer/main.js', '--states', '10000000']],
+  [
+    'random histories',
+    [jest, 'packages/store-conformance', 'packages/explorer', 'packages/redis', 'packages/core', 'aborted-requests'],
+  ],
+  [EVERY_HISTORY, ['packages/explorer/explore.mjs', '--states', '10000000']],
   [FRAMEWORKS, [jest, 'examples/test/frameworks.test.ts']],
   [CALLERS, [jest, 'packages/fetch/test/processes.test.ts']],
 ];

@@ -1,61 +1,65 @@
+import { type Explorable, hashOf, type Place, type Reach } from '@rollgate/explorer';
 import type { Choice, ModelState } from './model-state.js';
 import type { QueueModel } from './queue-model.js';
 import { finish, type Steps } from './schedules.js';
 import type { Outcome } from './script-runner.js';
 
-export interface Exploration {
-  readonly states: number;
-  readonly transitions: number;
-  /** How many states a fair schedule was tried from. */
-  readonly tried: number;
-  /** The first problem and the state in which it was found. */
-  readonly problem: string | undefined;
-  readonly example: string | undefined;
+/** A problem, and the state in which it was found. */
+export interface Failure {
+  readonly problem: string;
+  readonly example: string;
 }
 
-/** How many script calls go to the server together. */
-const BATCH = 300;
+/**
+ * All that may happen in a scope. The explorer keeps each state as text, and a script call takes the choices of many states together. An
+ * action is the index of its choice.
+ */
+export class ExploredQueues implements Explorable<string, Failure> {
+  readonly batch = 40;
+  readonly start: string;
+  /** How many states were extended, and from how many of them a fair schedule was tried. */
+  extended = 0;
+  tried = 0;
+  readonly #model: QueueModel;
+  readonly #tryEvery: number;
 
-/** Visits all states of the model, depth first, until it finds a problem or has visited `maxStates`. */
-export async function explore(model: QueueModel, maxStates: number, tryEvery: number): Promise<Exploration> {
-  const seen = new Set<string>();
-  const stack: string[] = [JSON.stringify(model.initial)];
-  let transitions = 0;
-  let tried = 0;
-  const result = (problem?: string, example?: string): Exploration => ({
-    states: seen.size,
-    transitions,
-    tried,
-    problem,
-    example,
-  });
-  while (stack.length > 0 && seen.size < maxStates) {
-    const pending: { text: string; state: ModelState; choice: Choice }[] = [];
-    while (stack.length > 0 && pending.length < BATCH) {
-      const text = stack.pop()!;
-      if (seen.has(text)) continue;
-      seen.add(text);
-      const state = JSON.parse(text) as ModelState;
-      const problem = model.findProblem(state);
-      if (problem !== undefined) return result(problem, text);
-      if (seen.size % tryEvery === 0) {
-        tried += 1;
-        const stuck = await runAlone(model, JSON.parse(text) as ModelState);
-        if (stuck !== undefined) return result(stuck, text);
-      }
-      for (const choice of model.choices(state)) pending.push({ text, state, choice });
-    }
-    transitions += pending.length;
-    for (const [index, outcome] of (await runAll(model, pending)).entries()) {
-      const { text, choice } = pending[index]!;
-      const next = JSON.parse(text) as ModelState;
-      choice.apply(next, outcome);
-      if (model.problem !== undefined) return result(model.problem, text);
-      sort(next);
-      stack.push(JSON.stringify(next));
-    }
+  /** @param tryEvery The number of states per fair schedule. */
+  constructor(model: QueueModel, tryEvery: number) {
+    this.#model = model;
+    this.#tryEvery = tryEvery;
+    this.start = JSON.stringify(model.initial);
   }
-  return result();
+
+  async expand(places: readonly Place<string>[], reach: Reach<string>): Promise<Failure | undefined> {
+    const model = this.#model;
+    const pending: { place: Place<string>; action: number; state: ModelState; choice: Choice }[] = [];
+    for (const place of places) {
+      const state = JSON.parse(place.state) as ModelState;
+      this.extended += 1;
+      const problem = model.findProblem(state) ?? (await this.#findStuck(place.state));
+      if (problem !== undefined) return { problem, example: place.state };
+      for (const [action, choice] of model.choices(state).entries()) pending.push({ place, action, state, choice });
+    }
+    for (const [index, outcome] of (await runAll(model, pending)).entries()) {
+      const { place, action, choice } = pending[index]!;
+      const next = JSON.parse(place.state) as ModelState;
+      choice.apply(next, outcome);
+      if (model.problem !== undefined) return { problem: model.problem, example: place.state };
+      sort(next);
+      const text = JSON.stringify(next);
+      reach(place, action, hashOf(text), text);
+    }
+    return undefined;
+  }
+
+  /** Without further faults, all callers that wait start. Returns what is wrong, if anything is. */
+  async #findStuck(text: string): Promise<string | undefined> {
+    if (this.extended % this.#tryEvery !== 0) return undefined;
+    this.tried += 1;
+    const state = JSON.parse(text) as ModelState;
+    const [problem] = await runTogether(this.#model, [{ state, steps: finish(this.#model, state) }]);
+    return problem;
+  }
 }
 
 async function runAll(
@@ -75,12 +79,6 @@ function sort({ messages, unused, starts }: ModelState): void {
   for (const list of [messages, unused, starts]) {
     (list as unknown[]).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
   }
-}
-
-/** Without further faults, all callers that wait start. Returns what is wrong, if anything is. */
-async function runAlone(model: QueueModel, state: ModelState): Promise<string | undefined> {
-  const [problem] = await runTogether(model, [{ state, steps: finish(model, state) }]);
-  return problem;
 }
 
 /** Runs schedules, each on its own state, with a step of each of them in a script call. Returns what is wrong with each. */

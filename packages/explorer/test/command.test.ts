@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const MAIN = join(__dirname, '../dist/explorer/main.js');
+const MAIN = join(__dirname, '../explore.mjs');
 
 test.each([
   ['--depth', 'x', "Expected `--depth` to be a positive integer, got 'x'"],

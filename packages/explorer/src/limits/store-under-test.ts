@@ -1,6 +1,6 @@
 import { type Decision, type MemoryStore, RateLimiter } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
-import { TestClock } from '../test-clock.js';
+import { TestClock } from '../../../store-conformance/src/test-clock.js';
 import { capturePlan } from './capture-plan.js';
 import type { StateObserver, StoreHit } from './observed-limit.js';
 import { OracleState } from './oracle-state.js';

@@ -1,4 +1,4 @@
-import type { Admission } from '../algorithms/admissions.js';
+import type { Admission } from '../../../store-conformance/src/algorithms/admissions.js';
 import { NO_NEWEST, withNewest } from './key-life.js';
 import { KeyStates } from './key-states.js';
 import { hasLease, hasSlots, type Part, reservesUnits } from './recorded-part.js';

@@ -1,4 +1,4 @@
-import { assertGuarantee } from '../algorithms.js';
+import { assertGuarantee } from '../../../store-conformance/src/algorithms.js';
 import type { OracleState } from './oracle-state.js';
 import type { PreparedCall } from './scenario.js';
 

@@ -1,4 +1,4 @@
-import type { Admission } from '../algorithms/admissions.js';
+import type { Admission } from '../../../store-conformance/src/algorithms/admissions.js';
 import type { ScenarioLimit } from './scenario.js';
 
 /** What one limit recorded of a check. */

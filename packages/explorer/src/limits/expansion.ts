@@ -1,5 +1,6 @@
 import type { Decision } from '@rollgate/core';
-import { MS } from '../algorithms/oracle.js';
+import { MS } from '../../../store-conformance/src/algorithms/oracle.js';
+import type { Explorable, Place, Reach } from '../explore.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { findDifference } from './find-difference.js';
 import { OracleState, type OracleVerdict } from './oracle-state.js';
@@ -48,12 +49,11 @@ function addTicks(ticks: Set<number>, micros: number): void {
 /** Whether the wait of a decision is exact. */
 const isExact = ({ violated, limits }: Decision) => violated.every((name) => !limits[name]!.retryIsEstimate);
 
-type OnState = (code: number, hash: number) => void;
-
 /** Takes each possible step from the end of a history. */
-export class Expansion {
+export class Expansion implements Explorable<undefined, Finding> {
+  readonly start = undefined;
   transitions = 0;
-  finding: Finding | undefined;
+  #finding: Finding | undefined;
   readonly #scenario: PreparedScenario;
   readonly #store: StoreUnderTest;
   #history: ArrayLike<number> = [];
@@ -65,7 +65,7 @@ export class Expansion {
   #refundable: readonly Refundable[] = [];
   /** Whether the store is no longer at the end of the history. */
   #isReplayNeeded = false;
-  #onState: OnState = () => {};
+  #onState: (code: number, hash: number) => void = () => {};
 
   constructor(scenario: PreparedScenario, store: StoreUnderTest) {
     this.#scenario = scenario;
@@ -73,10 +73,10 @@ export class Expansion {
     this.#oracles = OracleState.start(scenario);
   }
 
-  /** Calls `onState` with each step and the hash of the state after it. */
-  expand(history: ArrayLike<number>, onState: OnState): void {
+  expand([place]: readonly [Place<undefined>], reach: Reach<undefined>): Finding | undefined {
+    const history = place.actions;
     this.#history = history;
-    this.#onState = onState;
+    this.#onState = (code, hash) => reach(place, code, hash, undefined);
     this.#oracles = OracleState.start(this.#scenario);
     for (let index = 0; index < history.length; index++)
       this.#oracles.take(decodeStep(history[index]!), this.#scenario.calls);
@@ -106,6 +106,7 @@ export class Expansion {
       this.#takeStep(encodeRelease(receipt));
       if (this.#scenario.leasesEnd) this.#takeStep(encodeRenew(receipt));
     }
+    return this.#finding;
   }
 
   /**
@@ -227,6 +228,6 @@ export class Expansion {
 
   #fail(code: number, problem: string, actual: unknown, expected: unknown): void {
     this.#isReplayNeeded = true;
-    this.finding ??= { steps: [...Array.from(this.#history), code], problem, actual, expected };
+    this.#finding ??= { steps: [...Array.from(this.#history), code], problem, actual, expected };
   }
 }

@@ -1,5 +1,5 @@
 import { createStore, type StoredNumbers } from '@rollgate/core/store';
-import type { TestClock } from '../test-clock.js';
+import type { TestClock } from '../../../store-conformance/src/test-clock.js';
 import type { ExploredStore } from './store-under-test.js';
 
 /** A store of `createStore` in a `Map`. It hides `renew` from the limiter, so that only steps renew leases. */

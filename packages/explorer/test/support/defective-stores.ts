@@ -1,6 +1,6 @@
 import { type Clock, MemoryStore } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
-import type { TestClock } from '../../src/test-clock.js';
+import type { TestClock } from '../../../store-conformance/src/test-clock.js';
 
 /** A correct `MemoryStore`. Each class below breaks it in one way that a test of a few steps may miss. */
 class Store extends MemoryStore {

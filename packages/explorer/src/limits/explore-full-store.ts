@@ -1,17 +1,11 @@
 import { type Decision, MemoryStore } from '@rollgate/core';
-import { MS } from '../algorithms/oracle.js';
+import { MS } from '../../../store-conformance/src/algorithms/oracle.js';
+import { type Explorable, type Exploration, explore } from '../explore.js';
 import type { Finding } from './expansion.js';
 import { StateObserver } from './observed-limit.js';
 import { type PreparedScenario, prepare, type Scenario } from './scenario.js';
 import { decodeStep, encodeCheck } from './steps.js';
 import { type KeptState, type MakeStore, StoreUnderTest } from './store-under-test.js';
-
-/** The result of {@link exploreFull}. */
-export interface FullExploration {
-  readonly transitions: number;
-  /** The shortest history that fails. */
-  readonly finding: Finding | undefined;
-}
 
 /**
  * Runs every history of checks and ticks of a millisecond up to a given length, in a store that holds at most `maxKeys` keys.
@@ -27,27 +21,24 @@ export function exploreFull(
   maxKeys: number,
   depth: number,
   makeStore: MakeStore = (clock) => new MemoryStore({ clock, maxKeys }),
-): FullExploration {
+): Promise<Exploration<Finding>> {
   const observer = new StateObserver();
   const prepared = prepare(scenario, observer);
   const store = new StoreUnderTest(prepared, observer, makeStore);
   const codes = [MS, ...prepared.calls.map((_, call) => encodeCheck(call, 1))];
-  let transitions = 0;
-  let histories: (readonly number[])[] = [[]];
-  for (let length = 1; length <= depth; length++) {
-    const next: (readonly number[])[] = [];
-    for (const history of histories) {
+  const model: Explorable<undefined, Finding> = {
+    start: undefined,
+    expand([place], reach) {
       for (const code of codes) {
-        transitions += 1;
-        store.replay(history);
-        const finding = checkStep(prepared, store, history, code, maxKeys);
-        if (finding !== undefined) return { transitions, finding };
-        next.push([...history, code]);
+        store.replay(place!.actions);
+        const finding = checkStep(prepared, store, place!.actions, code, maxKeys);
+        if (finding !== undefined) return finding;
+        reach(place!, code, 0, undefined);
       }
-    }
-    histories = next;
-  }
-  return { transitions, finding: undefined };
+      return undefined;
+    },
+  };
+  return explore(model, { depth, merge: false });
 }
 
 function checkStep(

@@ -1,7 +1,7 @@
 import type { Limit } from '@rollgate/core';
-import { MS, type Oracle, sum } from '../algorithms/oracle.js';
-import { type LimitSpec, limitOf, oracleOf } from '../algorithms.js';
-import type { LimitSpecs } from '../reference-model.js';
+import { MS, type Oracle, sum } from '../../../store-conformance/src/algorithms/oracle.js';
+import { type LimitSpec, limitOf, oracleOf } from '../../../store-conformance/src/algorithms.js';
+import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
 import { ObservedLimit, type StateObserver } from './observed-limit.js';
 
 /** The limits of a check in a history, with a key for each. */

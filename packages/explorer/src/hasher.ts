@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** The number for `undefined` and for `-Infinity`. */
 const NONE = 0x5bd1e995;
 
@@ -88,4 +90,9 @@ function avalanche(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);
+}
+
+/** A hash of a text, for models whose states are texts. */
+export function hashOf(text: string): number {
+  return createHash('sha1').update(text).digest().readUIntBE(0, 6) + 1;
 }

@@ -1,4 +1,4 @@
-import { Hasher } from './hasher.js';
+import { Hasher } from '../hasher.js';
 import { APPROXIMATE_START_MICROS, type OracleState } from './oracle-state.js';
 import { type Part, reports } from './recorded-part.js';
 import type { PreparedScenario } from './scenario.js';

@@ -1,12 +1,12 @@
-import { type AlgorithmName, algorithmNames } from '../src/algorithms.js';
-import { describeHistory } from '../src/explorer/describe-history.js';
-import type { Finding } from '../src/explorer/expansion.js';
-import { explore } from '../src/explorer/explore.js';
-import { exploreFull } from '../src/explorer/explore-full-store.js';
-import { HashSet } from '../src/explorer/hash-set.js';
-import type { Scenario } from '../src/explorer/scenario.js';
-import { fullScenariosOf, scenariosOf } from '../src/explorer/scenarios.js';
-import type { MakeStore } from '../src/explorer/store-under-test.js';
+import { type AlgorithmName, algorithmNames } from '../../store-conformance/src/algorithms.js';
+import { HashSet } from '../src/hash-set.js';
+import { describeHistory } from '../src/limits/describe-history.js';
+import type { Finding } from '../src/limits/expansion.js';
+import { exploreFull } from '../src/limits/explore-full-store.js';
+import { exploreLimits } from '../src/limits/explore-limits.js';
+import type { Scenario } from '../src/limits/scenario.js';
+import { fullScenariosOf, scenariosOf } from '../src/limits/scenarios.js';
+import type { MakeStore } from '../src/limits/store-under-test.js';
 import * as defective from './support/defective-stores.js';
 
 /** Fails with the shortest history that has a wrong result. */
@@ -27,30 +27,33 @@ test.each(algorithmNames)(
   '%s decides like its oracle after every history of three or four steps',
   async (algorithm) => {
     for (const scenario of scenariosOf(algorithm)) {
-      expectNoFinding(scenario, (await explore(scenario, { depth: depthOf(scenario) })).finding);
+      expectNoFinding(scenario, (await exploreLimits(scenario, { depth: depthOf(scenario) })).finding);
     }
   },
 );
 
-test.each(algorithmNames)('%s: a full store keeps what a check records and what another limit rejects', (algorithm) => {
-  const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  for (const scenario of fullScenariosOf(algorithm)) {
-    for (const maxKeys of [2, 3]) expectNoFinding(scenario, exploreFull(scenario, maxKeys, 3).finding);
-  }
-  warnings.mockRestore();
-});
+test.each(algorithmNames)(
+  '%s: a full store keeps what a check records and what another limit rejects',
+  async (algorithm) => {
+    const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    for (const scenario of fullScenariosOf(algorithm)) {
+      for (const maxKeys of [2, 3]) expectNoFinding(scenario, (await exploreFull(scenario, maxKeys, 3)).finding);
+    }
+    warnings.mockRestore();
+  },
+);
 
 test('the explorer extends only one of the histories that end in the same state', async () => {
   const scenario = scenarioOf('rollingWindow', 'minDifference 1) alone');
-  const merged = await explore(scenario, { depth: 4 });
-  const all = await explore(scenario, { depth: 4, merge: false });
+  const merged = await exploreLimits(scenario, { depth: 4 });
+  const all = await exploreLimits(scenario, { depth: 4, merge: false });
   expect(merged).toMatchObject({ depth: 4, finding: undefined });
   expect(all).toMatchObject({ depth: 4, finding: undefined });
   expect(all.transitions).toBeGreaterThan(4 * merged.transitions);
 });
 
 test('the explorer starts no new depth after the given number of states', async () => {
-  const { states, levels, depth } = await explore(scenarioOf('fixedWindow', 'alone'), { depth: 9, states: 100 });
+  const { states, levels, depth } = await exploreLimits(scenarioOf('fixedWindow', 'alone'), { depth: 9, states: 100 });
   expect(depth).toBeLessThan(9);
   expect(states - levels.at(-1)!).toBeLessThan(100);
   expect(states).toBeGreaterThanOrEqual(100);
@@ -79,20 +82,23 @@ const PLANTED: [problem: string, algorithm: AlgorithmName, name: string, makeSto
 ];
 
 test.each(PLANTED)('the explorer detects a store that %s with %s', async (_, algorithm, name, makeStore) => {
-  const { finding, depth } = await explore(scenarioOf(algorithm, name), { depth: 6, makeStore });
-  expect(finding?.steps).toHaveLength(depth);
+  const scenario = scenarioOf(algorithm, name);
+  const { finding } = await exploreLimits(scenario, { depth: 6, makeStore });
+  const { length } = finding!.steps;
+  // No shorter history fails.
+  expect((await exploreLimits(scenario, { depth: length - 1, makeStore })).finding).toBeUndefined();
 });
 
-test('the explorer detects a full store that drops what it has just recorded', () => {
+test('the explorer detects a full store that drops what it has just recorded', async () => {
   const [scenario] = fullScenariosOf('rollingWindow');
-  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.DropsFirstOfTwo(clock));
+  const { finding } = await exploreFull(scenario!, 2, 4, (clock) => new defective.DropsFirstOfTwo(clock));
   expect(finding?.problem).toBe('limit `all` does not remember the check that was just recorded');
   expect(finding?.steps).toHaveLength(1);
 });
 
-test('the explorer detects a full store in which one limit displaces another', () => {
+test('the explorer detects a full store in which one limit displaces another', async () => {
   const scenario = fullScenariosOf('rollingWindow').find(({ name }) => name.includes('for the login'));
-  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.DropsPreviousLimit(clock));
+  const { finding } = await exploreFull(scenario!, 2, 4, (clock) => new defective.DropsPreviousLimit(clock));
   expect(finding?.problem).toMatch(/new keys of \w+ free '\w+' of limit `\w+`/);
   expect(finding?.steps).toHaveLength(2);
 });
@@ -100,7 +106,7 @@ test('the explorer detects a full store in which one limit displaces another', (
 test('a history in words names each step', async () => {
   const scenario = scenarioOf('leakyBucket', 'alone');
   const makeStore: MakeStore = (clock) => new defective.RecordsLate(clock);
-  const { finding } = await explore(scenario, { depth: 6, makeStore });
+  const { finding } = await exploreLimits(scenario, { depth: 6, makeStore });
   expect(describeHistory(scenario, finding!.steps)).toMatchInlineSnapshot(`
 "check { limit: leakyBucket({"capacity":1,"interval":1}) on 'key' }, cost 1
 peek { limit: leakyBucket({"capacity":1,"interval":1}) on 'key' }, cost 1"

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { type AlgorithmName, algorithmNames } from '../algorithms.js';
-import { describeHistory } from './describe-history.js';
-import type { Finding } from './expansion.js';
-import { type Exploration, type ExploreOptions, explore } from './explore.js';
-import { exploreFull } from './explore-full-store.js';
-import type { Scenario } from './scenario.js';
-import { fullScenariosOf, scenariosOf } from './scenarios.js';
+import { type AlgorithmName, algorithmNames } from '../../store-conformance/src/algorithms.js';
+import { describeHistory } from './limits/describe-history.js';
+import type { Finding } from './limits/expansion.js';
+import { exploreFull } from './limits/explore-full-store.js';
+import { exploreLimits, type LimitsExploration, type LimitsOptions } from './limits/explore-limits.js';
+import type { Scenario } from './limits/scenario.js';
+import { fullScenariosOf, scenariosOf } from './limits/scenarios.js';
 
 const USAGE = `Runs every sequence of operations on Rollgate's limits, up to a given length.
 Compares each decision with the oracles.
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     throw new Error(`Expected \`--scenario\` to be part of a scenario's name, got '${values.scenario}'`);
   for (const algorithm of algorithms) {
     await exploreAll(algorithm, depth, states);
-    exploreAllFull(algorithm);
+    await exploreAllFull(algorithm);
   }
 }
 
@@ -70,7 +70,7 @@ async function exploreAll(algorithm: AlgorithmName, givenDepth?: number, givenSt
   const depth = givenDepth ?? (givenStates === undefined ? 5 : ANY_DEPTH);
   const total = { states: 0, transitions: 0, seconds: 0 };
   for (const scenario of scenarios) {
-    const run = values.states === undefined ? explore : exploreInThread; // A thread pays off for long runs only.
+    const run = values.states === undefined ? exploreLimits : exploreInThread; // A thread pays off for long runs only.
     const exploration = await run(scenario, { depth, states, merge: !values['no-merge'] });
     console.log(`${scenario.name}: depth ${exploration.depth}, ${formatFigures(exploration)}`);
     report(scenario, exploration.finding);
@@ -80,24 +80,22 @@ async function exploreAll(algorithm: AlgorithmName, givenDepth?: number, givenSt
 }
 
 /** Explores in a separate thread, whose compiled code knows only this scenario's limits. That is twice as fast. */
-async function exploreInThread(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
+async function exploreInThread(scenario: Scenario, options: LimitsOptions): Promise<LimitsExploration> {
   const worker = new Worker(__filename, { workerData: { scenario, options } });
   const [exploration] = await once(worker, 'message');
   return exploration;
 }
 
 async function runInThread(): Promise<void> {
-  const { scenario, options } = workerData as { scenario: Scenario; options: ExploreOptions };
-  parentPort!.postMessage(await explore(scenario, options));
+  const { scenario, options } = workerData as { scenario: Scenario; options: LimitsOptions };
+  parentPort!.postMessage(await exploreLimits(scenario, options));
 }
 
-function exploreAllFull(algorithm: AlgorithmName): void {
+async function exploreAllFull(algorithm: AlgorithmName): Promise<void> {
   for (const scenario of selectScenarios(fullScenariosOf(algorithm))) {
     for (const maxKeys of [2, 3]) {
-      const { transitions, finding } = exploreFull(scenario, maxKeys, FULL_DEPTH);
-      console.log(
-        `${scenario.name}, at most ${maxKeys} keys: depth ${FULL_DEPTH}, ${formatCount(transitions)} transitions`,
-      );
+      const { states, finding } = await exploreFull(scenario, maxKeys, FULL_DEPTH);
+      console.log(`${scenario.name}, at most ${maxKeys} keys: depth ${FULL_DEPTH}, ${formatCount(states)} histories`);
       report(scenario, finding);
     }
   }

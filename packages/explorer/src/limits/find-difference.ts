@@ -1,7 +1,7 @@
 import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
-import { MS } from '../algorithms/oracle.js';
-import { combineDecisions } from '../expected-decision.js';
-import { findFirstTime } from '../find-first-time.js';
+import { MS } from '../../../store-conformance/src/algorithms/oracle.js';
+import { combineDecisions } from '../../../store-conformance/src/expected-decision.js';
+import { findFirstTime } from '../../../store-conformance/src/find-first-time.js';
 import type { OracleState, OracleVerdict } from './oracle-state.js';
 import type { PreparedCall, ScenarioLimit } from './scenario.js';
 

@@ -1,11 +1,12 @@
-import { assertSame } from '../src/assert-same.js';
-import { describeHistory } from '../src/explorer/describe-history.js';
-import { findBrokenGuarantee } from '../src/explorer/find-broken-guarantee.js';
-import { Hasher } from '../src/explorer/hasher.js';
-import { HistoryRows } from '../src/explorer/history-rows.js';
-import type { OracleState } from '../src/explorer/oracle-state.js';
-import type { PreparedCall, Scenario } from '../src/explorer/scenario.js';
-import { encodeCheck, encodePeek, encodeRefund, encodeReset, STEP_BACK } from '../src/explorer/steps.js';
+import { assertSame } from '../../store-conformance/src/assert-same.js';
+import { type Explorable, explore } from '../src/explore.js';
+import { Hasher } from '../src/hasher.js';
+import { Histories } from '../src/histories.js';
+import { describeHistory } from '../src/limits/describe-history.js';
+import { findBrokenGuarantee } from '../src/limits/find-broken-guarantee.js';
+import type { OracleState } from '../src/limits/oracle-state.js';
+import type { PreparedCall, Scenario } from '../src/limits/scenario.js';
+import { encodeCheck, encodePeek, encodeRefund, encodeReset, STEP_BACK } from '../src/limits/steps.js';
 
 const options = { limit: 1, window: 2 };
 const scenario = {
@@ -67,10 +68,43 @@ test('values that the explorer hashes differ', () => {
   expect(ages.slice(2)).toEqual([hashOf(-100), hashOf(-100), hashOf(-100)]);
 });
 
-test('histories beyond the first block keep their steps', () => {
-  const rows = new HistoryRows(2);
-  for (let code = 0; code < 5000; code++) rows.add([code], code + 1);
-  expect([rows.count, ...rows.at(0), ...rows.at(4999)]).toEqual([5000, 0, 1, 4999, 5000]);
+test('histories beyond the first block keep their actions', () => {
+  const histories = new Histories();
+  let last = 0;
+  for (let action = 0; action < 5000; action++) last = histories.add(action % 3 === 0 ? 0 : last, action);
+  expect([histories.count, histories.at(1), histories.at(last)]).toEqual([5001, [0], [4998, 4999]]);
+});
+
+describe('the histories of a model', () => {
+  /** Two counters that an action increments up to 3. The sum of 5 is wrong. */
+  const countTo = (wrong: number): Explorable<undefined, readonly number[]> => ({
+    start: undefined,
+    expand([place], reach) {
+      for (const action of [1, 2]) {
+        const actions = [...place!.actions, action];
+        const counts = [1, 2].map((one) => actions.filter((other) => other === one).length);
+        if (counts[0]! + counts[1]! === wrong) return actions;
+        if (Math.max(...counts) <= 3) reach(place!, action, 1 + counts[0]! * 8 + counts[1]!, undefined);
+      }
+      return undefined;
+    },
+  });
+
+  test.each(['shortest', 'newest', 'any'] as const)('are all taken, once for each state: %s', async (order) => {
+    const { states, isComplete, finding } = await explore(countTo(99), { order });
+    expect({ states, isComplete, finding }).toEqual({ states: 16, isComplete: true, finding: undefined });
+  });
+
+  test('are the shortest that fail, and end there', async () => {
+    const { finding, isComplete } = await explore(countTo(5));
+    expect([finding!.length, isComplete]).toEqual([5, false]);
+  });
+
+  test('end after a number of states, or of actions', async () => {
+    expect((await explore(countTo(99), { states: 7, order: 'any' })).states).toBeLessThan(10);
+    expect(await explore(countTo(99), { depth: 2 })).toMatchObject({ levels: [1, 2, 3], depth: 2 });
+    expect(await explore(countTo(99), { depth: 2, merge: false })).toMatchObject({ levels: [1, 2, 4] });
+  });
 });
 
 test.each([

@@ -1,4 +1,10 @@
-import { type AlgorithmName, algorithmNames, algorithmOf, type LimitSpec, toSpec } from '../algorithms.js';
+import {
+  type AlgorithmName,
+  algorithmNames,
+  algorithmOf,
+  type LimitSpec,
+  toSpec,
+} from '../../../store-conformance/src/algorithms.js';
 import type { Call, Scenario } from './scenario.js';
 
 const specsOf = (algorithm: AlgorithmName): LimitSpec[] =>
