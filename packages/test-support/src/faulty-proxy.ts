@@ -10,6 +10,12 @@ interface Pair {
   hasDropped: boolean;
 }
 
+/**
+ * How connections fail: the system refuses new ones, they end at once, their first reply ends in the middle, or new ones never get a
+ * byte.
+ */
+export type Failure = 'refuses' | 'ends' | 'endsInReply' | 'isSilent';
+
 /** A TCP proxy on 127.0.0.1 that simulates a bad network. It can delay bytes, drop them and close connections. */
 export class FaultyProxy {
   readonly port: number;
@@ -19,12 +25,15 @@ export class FaultyProxy {
   #isFrozen = false;
   #targetPort: number;
   #stopped: Promise<void> | undefined;
+  #failure: Failure | undefined;
+  /** Connections that get no byte. */
+  readonly #silent = new Set<Socket>();
 
   private constructor(server: Server, targetPort: number) {
     this.#server = server;
     this.port = (server.address() as AddressInfo).port;
     this.#targetPort = targetPort;
-    server.on('connection', (client) => this.#serve(client, connect(this.#targetPort, HOST)));
+    server.on('connection', (client) => this.#accept(client));
   }
 
   static async start(targetPort: number): Promise<FaultyProxy> {
@@ -52,6 +61,24 @@ export class FaultyProxy {
     for (const pair of this.#pairs) if (pair.hasDropped) this.#destroy(pair);
   }
 
+  /** Destroys all connections, unless they end in a reply, and lets new ones fail. */
+  async fail(failure: Failure): Promise<void> {
+    this.#failure = failure;
+    if (failure === 'endsInReply') return;
+    const closed = failure === 'refuses' ? once(this.#server, 'close') : undefined;
+    if (closed !== undefined) this.#server.close();
+    this.cut();
+    await closed;
+  }
+
+  /** Ends {@link fail}. The connections that got no byte end, as if the host had started again. */
+  async heal(): Promise<void> {
+    const wasRefused = this.#failure === 'refuses';
+    this.#failure = undefined;
+    for (const client of this.#silent) client.destroy();
+    if (wasRefused) await once(this.#server.listen(this.port, HOST), 'listening');
+  }
+
   /** Leads new connections to another port, as a changed address does. */
   redirect(targetPort: number): void {
     this.#targetPort = targetPort;
@@ -68,9 +95,22 @@ export class FaultyProxy {
       const closed = once(this.#server, 'close');
       this.#server.close();
       this.cut();
+      for (const client of this.#silent) client.destroy();
       this.#stopped = closed.then(() => {});
     }
     return this.#stopped;
+  }
+
+  #accept(client: Socket): void {
+    if (this.#failure === 'ends') {
+      client.destroy();
+    } else if (this.#failure === 'isSilent') {
+      this.#silent.add(client);
+      client.on('error', () => {}); // `close` follows.
+      client.on('close', () => this.#silent.delete(client));
+    } else {
+      this.#serve(client, connect(this.#targetPort, HOST));
+    }
   }
 
   #serve(client: Socket, server: Socket): void {
@@ -88,7 +128,16 @@ export class FaultyProxy {
       last = last.then(() => due).then(() => this.#dropOr(pair, step));
     };
     from.setNoDelay();
-    from.on('data', (chunk) => later(() => to.write(chunk)));
+    from.on('data', (chunk) => {
+      later(() => {
+        const endsHere = this.#failure === 'endsInReply' && from === pair.sides[1];
+        to.write(endsHere ? chunk.subarray(0, chunk.length / 2) : chunk);
+        if (!endsHere) return;
+        this.#pairs.delete(pair);
+        from.destroy();
+        to.destroySoon();
+      });
+    });
     from.on('close', () => {
       later(() => {
         this.#pairs.delete(pair);

@@ -17,6 +17,6 @@ export const clients = {
   },
   'Postgres.js': async (url: string): Promise<OpenClient> => {
     const sql = postgres(url, { max: 3, onnotice: () => {} });
-    return { client: sql, close: () => sql.end() };
+    return { client: sql, close: () => sql.end({ timeout: 1 }) };
   },
 };

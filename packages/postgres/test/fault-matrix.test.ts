@@ -1,0 +1,109 @@
+import { PostgresStore } from '@rollgate/postgres';
+import { type Fault, verifyFault } from '@rollgate/store-conformance';
+import { FaultyProxy, PostgresServer } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { Pool } from 'pg';
+import { clients, type OpenClient } from './support/clients.js';
+
+silenceOutages();
+
+let server: PostgresServer;
+let proxy: FaultyProxy;
+let admin: Pool;
+const opened = new Map<string, OpenClient>();
+beforeAll(async () => {
+  server = await PostgresServer.start({ fsync: 'off' });
+  proxy = await FaultyProxy.start(server.port);
+  admin = new Pool({ connectionString: server.url, max: 1 });
+  admin.on('error', () => {}); // Tests end the server.
+  await new PostgresStore({ client: admin }).createTable();
+  const url = server.url.replace(`:${server.port}`, `:${proxy.port}`);
+  for (const [kind, open] of Object.entries(clients)) opened.set(kind, await open(url));
+});
+afterAll(async () => {
+  await proxy.stop();
+  await admin.end();
+  await server.stop();
+  await Promise.all([...opened.values()].map(({ close }) => close()));
+});
+
+const onProxy = (how: Parameters<FaultyProxy['fail']>[0]) => async () => {
+  await proxy.fail(how);
+  return () => proxy.heal();
+};
+
+/** Writes a state into the rows whose key contains this text. */
+async function overwrite(name: string, state: Float64Array | string): Promise<void> {
+  const bytes = typeof state === 'string' ? Buffer.from(state) : Buffer.from(state.buffer);
+  const { rowCount } = await admin.query('UPDATE rollgate SET state = $1, version = version + 1 WHERE key LIKE $2', [
+    bytes,
+    `%${name}%`,
+  ]);
+  expect(rowCount).toBeGreaterThanOrEqual(opened.size);
+}
+
+const FAULTS: readonly Fault[] = [
+  { name: 'a refused connection', start: onProxy('refuses') },
+  { name: 'a connection that ends at once', start: onProxy('ends') },
+  { name: 'a connection that ends in the middle of a reply', start: onProxy('endsInReply') },
+  { name: 'a new connection that is silent', start: onProxy('isSilent') },
+  {
+    name: 'a connection that falls silent',
+    start() {
+      proxy.freeze();
+      return () => proxy.thaw();
+    },
+  },
+  {
+    name: 'a server that ends and starts again',
+    async start() {
+      await server.kill();
+      return () => server.restart();
+    },
+  },
+  {
+    name: 'a read-only server',
+    async start() {
+      await admin.query('ALTER DATABASE postgres SET default_transaction_read_only = on');
+      proxy.cut(); // New sessions have the setting.
+      return async () => {
+        await admin.query(
+          'SET default_transaction_read_only = off; ALTER DATABASE postgres RESET default_transaction_read_only',
+        );
+        proxy.cut();
+      };
+    },
+  },
+  {
+    name: 'a full disk',
+    async start() {
+      await admin.query(`
+        CREATE FUNCTION fail_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON rollgate EXECUTE FUNCTION fail_full()`);
+      return () => admin.query('DROP TRIGGER full_disk ON rollgate; DROP FUNCTION fail_full()');
+    },
+  },
+  {
+    name: 'data that the server refuses for one key',
+    affects: 'key',
+    async start(name) {
+      await admin.query(`
+        CREATE FUNCTION fail_key() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE numeric_value_out_of_range; END $$;
+        CREATE TRIGGER bad_key BEFORE INSERT OR UPDATE ON rollgate FOR EACH ROW WHEN (NEW.key LIKE '%${name}%') EXECUTE FUNCTION fail_key()`);
+      return () => admin.query('DROP TRIGGER bad_key ON rollgate; DROP FUNCTION fail_key()');
+    },
+  },
+  {
+    name: 'a state that ends in the middle of a number',
+    affects: 'none',
+    async start(name) {
+      await overwrite(name, 'damaged!!');
+      return () => {};
+    },
+  },
+];
+
+test.each(FAULTS)('all clients survive $name', async (fault) => {
+  const stores = [...opened].map(([kind, { client }]) => [kind, new PostgresStore({ client, sweep: false })]);
+  await verifyFault(Object.fromEntries(stores), fault);
+});

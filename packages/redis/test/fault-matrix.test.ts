@@ -1,0 +1,101 @@
+import { RedisStore } from '@rollgate/redis';
+import { type Fault, verifyFault } from '@rollgate/store-conformance';
+import { FaultyProxy, RedisServer } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { clients, type OpenClient } from './support/clients.js';
+
+silenceOutages();
+
+let server: RedisServer;
+let proxy: FaultyProxy;
+const opened = new Map<string, OpenClient>();
+beforeAll(async () => {
+  server = await RedisServer.start();
+  proxy = await FaultyProxy.start(server.port);
+  const url = `redis://127.0.0.1:${proxy.port}`;
+  for (const [kind, open] of Object.entries(clients)) {
+    const one = await open(url);
+    (one.client as Partial<NodeJS.EventEmitter>).on?.('error', () => {}); // As docs/redis.md says.
+    opened.set(kind, one);
+  }
+});
+afterAll(async () => {
+  for (const { close } of opened.values()) close();
+  await proxy.stop();
+  await server.stop();
+});
+
+/** Changes each key whose name contains this text. */
+async function overwrite(name: string, write: (key: string) => Promise<unknown>): Promise<string[]> {
+  const keys = (await server.run('KEYS', `*${name}*`)) as string[];
+  expect(keys.length).toBeGreaterThanOrEqual(opened.size);
+  for (const key of keys) await write(key);
+  return keys;
+}
+
+const onProxy = (how: Parameters<FaultyProxy['fail']>[0]) => async () => {
+  await proxy.fail(how);
+  return () => proxy.heal();
+};
+
+const FAULTS: readonly Fault[] = [
+  { name: 'a refused connection', start: onProxy('refuses') },
+  { name: 'a connection that ends at once', start: onProxy('ends') },
+  { name: 'a connection that ends in the middle of a reply', start: onProxy('endsInReply') },
+  { name: 'a new connection that is silent', start: onProxy('isSilent') },
+  {
+    name: 'a connection that falls silent',
+    start() {
+      proxy.freeze();
+      return () => proxy.thaw();
+    },
+  },
+  {
+    name: 'a server that ends and starts again',
+    losesData: true,
+    async start() {
+      await server.kill();
+      return () => server.restart();
+    },
+  },
+  {
+    name: 'a read-only server',
+    async start() {
+      await server.run('REPLICAOF', server.host, 1);
+      return () => server.run('REPLICAOF', 'NO', 'ONE');
+    },
+  },
+  {
+    name: 'a full server',
+    async start() {
+      await server.run('CONFIG', 'SET', 'maxmemory', 1);
+      return () => server.run('CONFIG', 'SET', 'maxmemory', 0);
+    },
+  },
+  {
+    name: 'a key with another type',
+    affects: 'key',
+    async start(name) {
+      const keys = await overwrite(name, async (key) => {
+        await server.run('DEL', key);
+        await server.run('LPUSH', key, 'another program');
+      });
+      return () => server.run('DEL', ...keys);
+    },
+  },
+  {
+    name: 'a damaged state',
+    affects: 'key',
+    async start(name) {
+      const keys = await overwrite(name, (key) => server.run('SET', key, 'damaged'));
+      return () => server.run('DEL', ...keys);
+    },
+  },
+];
+
+describe.each(['packed', 'sorted-set'] as const)('with the log %s, all clients survive', (log) => {
+  test.each(FAULTS)('$name', async (fault) => {
+    const stores = [...opened].map(([kind, { client }]) => [kind, new RedisStore({ client, log, denialCache: false })]);
+    await verifyFault(Object.fromEntries(stores), fault);
+  });
+});
