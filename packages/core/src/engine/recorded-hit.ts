@@ -16,12 +16,17 @@ export class RecordedHit implements Hit, Place {
   declare isSpent?: boolean;
 
   constructor(
+    /** The rule that recorded the hit. */
     readonly rule: Rule,
+    /** The key of the rule. */
     readonly key: string,
     /** The life of the key that has the hit. A lease may move to a later one, and may get another id there. */
     public life: number,
+    /** The time of the hit. */
     public atMicros: number,
+    /** When the check recorded it. */
     readonly recordedMicros: number,
+    /** The units that the hit takes. */
     public cost: number,
   ) {
     this.wantedCost = cost;

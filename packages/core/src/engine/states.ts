@@ -10,6 +10,7 @@ export interface StateOwner {
 
 /** Where a store keeps the state of one key. */
 export interface Place {
+  /** The rule whose state it is. */
   readonly rule: StateOwner;
   /** The key as stores keep it, which is the hash of a long one. */
   readonly key: string;

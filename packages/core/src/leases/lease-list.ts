@@ -26,6 +26,7 @@ const FAR = Number.MAX_SAFE_INTEGER;
 /** How many numbers a state with one lease has. */
 export const SIZE_FOR_ONE = FIRST + LEASE_SIZE;
 
+/** Makes a state one without leases. */
 export function clear({ numbers, start }: State): void {
   numbers[start + NEWEST_ID] = 0;
   numbers[start + COUNT] = 0;
@@ -35,10 +36,12 @@ export function clear({ numbers, start }: State): void {
   numbers[start + LATEST_LENGTH] = 0;
 }
 
+/** How many leases the state has, including expired ones that are not dropped yet. */
 export function countOf({ numbers, start }: State): number {
   return numbers[start + COUNT]!;
 }
 
+/** The id of the newest lease, 0 before the first one. */
 export function newestIdOf({ numbers, start }: State): number {
   return numbers[start + NEWEST_ID]!;
 }
@@ -62,10 +65,12 @@ export function describe(state: State): number[][] {
   });
 }
 
+/** When the lease of this index expires. */
 export function untilOf(state: State, index: number): number {
   return state.numbers[placeOf(state, index) + UNTIL]!;
 }
 
+/** The units of the leases that have not expired. */
 export function usedUnits(state: State, nowMicros: number): number {
   const { numbers, start } = state;
   let units = numbers[start + UNITS]!;
@@ -158,6 +163,7 @@ export function keepUnits(state: State, index: number, kept: number): void {
   if (untilMicros === numbers[start + LATEST] && untilMicros !== Infinity) findLatest(state);
 }
 
+/** Drops the leases that have expired. */
 export function dropExpired(state: State, nowMicros: number): void {
   const { numbers, start } = state;
   if (numbers[start + EARLIEST]! > nowMicros) return;

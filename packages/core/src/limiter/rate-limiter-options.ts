@@ -112,6 +112,7 @@ export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<O
 
 // TypeScript infers the names from the limits alone, not from the key or the expected decision.
 export type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
+/** The keys of some limits. */
 export type SomeKeysOn<Own extends Limits> = NoInfer<SomeKeys<NameOf<Own>>>;
 export type BlockKeysOn<Own extends Limits> = [BlockNameOf<Own>] extends [never]
   ? never

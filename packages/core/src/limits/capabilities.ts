@@ -13,6 +13,7 @@ export interface Usage {
 
 /** A limit whose peeks report how the used units divide. */
 export interface MeteredLimit extends Limit {
+  /** How the used units divide at this time, if the key has a state. */
   usageOf(state: State | undefined, nowMicros: number): Usage;
 }
 
@@ -34,6 +35,7 @@ export interface LeasedLimit extends Limit {
  * record no overdraft, and a renewal takes slots again if they are free.
  */
 export interface SlotLimit extends LeasedLimit {
+  /** Tells slots from reserved units. */
   readonly holdsSlots: true;
   /** The wait that a rejection suggests. */
   readonly retryAfterMicros: number;
@@ -64,18 +66,22 @@ export interface ScriptedLimit extends Limit {
   settingsAt(nowMicros: number): readonly number[];
 }
 
+/** Whether checks of the limit take leases. */
 export function hasLeases(limit: Limit): limit is LeasedLimit {
   return (limit as Partial<LeasedLimit>).leaseMicros !== undefined;
 }
 
+/** Whether checks of the limit take slots. */
 export function holdsSlots(limit: Limit): limit is SlotLimit {
   return (limit as Partial<SlotLimit>).holdsSlots === true;
 }
 
+/** Whether peeks of the limit report how its used units divide. */
 export function isMetered(limit: Limit): limit is MeteredLimit {
   return (limit as Partial<MeteredLimit>).usageOf !== undefined;
 }
 
+/** Whether the limit may delay the start of an allowed action. */
 export function canDelay(limit: Limit): limit is DelayingLimit {
   return (limit as Partial<DelayingLimit>).orderStarts !== undefined;
 }

@@ -9,11 +9,17 @@ import type { Rejection } from '../rejection/rejection.js';
  * `node:http2`. Only its common members are here, so that apps on other platforms need no types of Node.
  */
 export interface NodeResponse {
+  /** The status of the response. */
   statusCode: number;
+  /** Whether the response has started. */
   readonly headersSent: boolean;
+  /** Whether the response has ended. */
   readonly writableEnded: boolean;
+  /** The value of a header. */
   getHeader(name: string): unknown;
+  /** Sets a header. */
   setHeader(name: string, value: string | number): unknown;
+  /** Removes a header. */
   removeHeader(name: string): void;
 }
 

@@ -223,6 +223,6 @@ export type PartialOptions<Request, Given extends Limits = Limits, Response = ne
 } & {
   /** One limit of any algorithm, a record of named limits that decide together, or a function of the request. */
   limits?: ForRequest<Request, Given> | undefined;
-  /** Like `fallbackLimits` of {@link LimitOptions}. A route with its own limits does not inherit it. */
+  /** Like `fallbackLimits` next to `limits`. A route with its own limits does not inherit it. */
   fallbackLimits?: LimitsFrom<NoInfer<Given>> | LimitsFrom<RollingWindow> | undefined;
 };

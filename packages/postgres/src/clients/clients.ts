@@ -36,8 +36,11 @@ export interface PostgresJsSql {
   unsafe(text: string): PostgresJsQuery;
   /** Waits for a free connection. */
   reserve(): Promise<PostgresJsReserved>;
-  /** The most connections that the client opens. */
-  readonly options: { readonly max: number };
+  /** The settings of the client. */
+  readonly options: {
+    /** The most connections that the client opens. */
+    readonly max: number;
+  };
   /** Listens for notifications of a channel. */
   listen(channel: string, onMessage: (payload: string) => void): Promise<unknown>;
 }

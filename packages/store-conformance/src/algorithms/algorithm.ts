@@ -22,7 +22,14 @@ export interface Burst<Options> {
   readonly counted: 'allowed' | 'leaving';
   readonly units: number;
   readonly formula: string;
-  readonly traffic: readonly { readonly at: number; readonly cost: number; readonly times: number }[];
+  readonly traffic: readonly {
+    /** The time of the requests, in milliseconds. */
+    readonly at: number;
+    /** The cost of each. */
+    readonly cost: number;
+    /** How many arrive. */
+    readonly times: number;
+  }[];
 }
 
 /** The settings of a greedy caller's limit, and the units that it guarantees. */
