@@ -1,6 +1,8 @@
 import {
   type Hit,
   isWithinScale,
+  type Mode,
+  records,
   type Scale,
   type ScriptedLimit,
   type State,
@@ -100,25 +102,33 @@ export class CalendarWindow implements ScriptedLimit {
     return { endMicros, count, scale };
   }
 
-  test({ numbers, start }: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const leftMicros = Math.max(0, numbers[start + END]! - nowMicros);
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { numbers, start } = state;
+    const leftMicros = numbers[start + END]! - nowMicros;
     const used = leftMicros > 0 ? numbers[start + COUNT]! : 0;
-    verdict.waitMicros = cost > this.limit ? Infinity : cost > this.limit - used ? leftMicros : 0;
+    verdict.waitMicros = cost <= this.limit - used ? 0 : cost > this.limit ? Infinity : leftMicros;
     verdict.reason = 'limit';
     verdict.delayMicros = 0;
-    verdict.remaining = Math.max(0, this.limit - used);
-    verdict.resetMicros = leftMicros; // Without units, a key has no state.
-    verdict.nextUnitMicros = verdict.resetMicros;
     verdict.atMicros = nowMicros; // All units of one period are interchangeable.
+    if (records(mode, verdict.waitMicros)) this.spend(state, nowMicros, cost);
+    this.reportPeriod(state, nowMicros, verdict);
   }
 
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+  /** Counts units in the current period. */
+  protected spend(state: State, nowMicros: number, units: number): void {
     const { numbers, start } = state;
     if (numbers[start + END]! <= nowMicros) this.create(state);
     numbers[start + END] = Math.max(numbers[start + END]!, this.calendar.periodAt(nowMicros).endMicros);
-    numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + cost, Number.MAX_SAFE_INTEGER);
+    numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + units, Number.MAX_SAFE_INTEGER);
     numbers[start + SCALE] = Math.max(numbers[start + SCALE]!, this.scale);
-    this.test(state, nowMicros, cost, verdict);
+  }
+
+  /** Fills in the figures of the current period. */
+  protected reportPeriod({ numbers, start }: State, nowMicros: number, verdict: Verdict): void {
+    const leftMicros = Math.max(0, numbers[start + END]! - nowMicros);
+    verdict.remaining = Math.max(0, leftMicros > 0 ? this.limit - numbers[start + COUNT]! : this.limit);
+    verdict.resetMicros = verdict.nextUnitMicros = leftMicros; // Without units, a key has no state.
+    verdict.expiresMicros = numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
   }
 
   /** Returns how the used units of the period divide. */

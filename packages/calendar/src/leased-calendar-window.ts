@@ -3,14 +3,18 @@ import * as leases from '@rollgate/core/leases';
 import {
   type Hit,
   type LeaseKeepingLimit,
+  type Mode,
+  OVERDRAW,
   parseInterval,
   type RecordedHit,
   type ReservingLimit,
+  records,
   type Settlement,
   SlotKeeper,
   type State,
   StateTail,
   settleReservation,
+  TEST,
   type Usage,
   type Verdict,
 } from '@rollgate/core/limits';
@@ -71,32 +75,40 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     return { ...(super.describe(state) as object), leases: list === undefined ? [] : leases.describe(list) };
   }
 
-  override test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    super.test(state, nowMicros, cost, verdict);
+  override apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    super.apply(state, nowMicros, cost, verdict, TEST);
     verdict.isEstimate = false;
     verdict.atMicros = Math.max(1, nowMicros); // 0 stands for no list.
+    const leftMicros = state.numbers[state.start + END]! - nowMicros;
     const list = reservationsOf(state);
-    if (list === undefined || verdict.resetMicros === 0) return;
-    const { spent, reserved } = this.usageOf(state, nowMicros);
-    const free = this.limit - spent - reserved;
-    verdict.remaining = Math.max(0, free);
-    if (spent + reserved === 0) verdict.resetMicros = verdict.nextUnitMicros = 0;
-    // The reserved units come back at any time, and after one lease if the processes that hold them have died.
-    verdict.isEstimate = cost > free && cost <= this.limit - spent;
-    if (cost <= free) verdict.waitMicros = 0;
-    else if (verdict.isEstimate) verdict.waitMicros = Math.min(verdict.resetMicros, this.leaseMicros);
-    verdict.atMicros = Math.max(verdict.atMicros, list.numbers[list.start + leases.NEWEST_ID]! + 1);
+    if (list !== undefined && leftMicros > 0) {
+      const { spent, reserved } = this.usageOf(state, nowMicros);
+      const free = this.limit - spent - reserved;
+      // The reserved units come back at any time, and after one lease if the processes that hold them have died.
+      verdict.isEstimate = cost > free && cost <= this.limit - spent;
+      if (cost <= free) verdict.waitMicros = 0;
+      else if (verdict.isEstimate) verdict.waitMicros = Math.min(leftMicros, this.leaseMicros);
+      verdict.atMicros = Math.max(verdict.atMicros, list.numbers[list.start + leases.NEWEST_ID]! + 1);
+    }
+    if (!records(mode, verdict.waitMicros)) return;
+    this.#dropEnded(state, nowMicros);
+    this.spend(state, nowMicros, cost);
+    if (mode !== OVERDRAW) this.#reserve(state, nowMicros, cost, verdict.atMicros);
+    this.reportPeriod(state, nowMicros, verdict);
   }
 
-  override record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void {
-    const { atMicros } = verdict;
-    this.#dropEnded(state, nowMicros);
-    super.record(state, nowMicros, cost, verdict);
-    if (isOverdraft) return;
+  protected override reportPeriod(state: State, nowMicros: number, verdict: Verdict): void {
+    super.reportPeriod(state, nowMicros, verdict);
+    if (verdict.resetMicros === 0 || reservationsOf(state) === undefined) return;
+    const { spent, reserved } = this.usageOf(state, nowMicros);
+    verdict.remaining = Math.max(0, this.limit - spent - reserved);
+    if (spent + reserved === 0) verdict.resetMicros = verdict.nextUnitMicros = 0;
+  }
+
+  #reserve(state: State, nowMicros: number, cost: number, id: number): void {
     const list = reservationsOf(state) ?? createReservations(state);
-    leases.insert(list, leases.countOf(list), atMicros, cost);
+    leases.insert(list, leases.countOf(list), id, cost);
     this.#extend(list, leases.countOf(list) - 1, nowMicros);
-    this.test(state, nowMicros, cost, verdict);
   }
 
   /** Implements {@link ReservingLimit.settle}. A release ends only reservations that are not settled. */

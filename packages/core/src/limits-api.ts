@@ -1,5 +1,5 @@
 // The entry point `@rollgate/core/limits`: what limits of other packages need.
-export type { RecordedHit } from './engine/recorded-hit.js';
+export type { RecordedHit } from './decision/recorded-hit.js';
 export type { ReportingLimit, ReservingLimit, Settlement } from './engine/reserving-limit.js';
 export { settleReservation } from './engine/reserving-limit.js';
 export { StateTail } from './leases/lease-list.js';
@@ -8,7 +8,7 @@ export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { isDecision, type OtherLimits, settleByLimits } from './limiter/settle-by-limits.js';
 export type { ScriptedLimit, Usage } from './limits/capabilities.js';
 export { isWithinScale, type Scale, scaleOf } from './limits/clock-skew-bound.js';
-export type { Hit, State, Verdict } from './limits/limit.js';
+export { type Hit, type Mode, OVERDRAW, records, type State, TEST, type Verdict } from './limits/limit.js';
 export { mulDiv, mulDivUp } from './limits/mul-div.js';
 export { unknownLimitMessage } from './plan/plan.js';
 export { unitsFromZero } from './plan/resolve-costs.js';

@@ -27,7 +27,7 @@ export {
   type ScriptedLimit,
   type SlotLimit,
 } from './limits/capabilities.js';
-export { type Hit, hasQuota, type State, type Verdict } from './limits/limit.js';
+export { CHECK, type Hit, hasQuota, type Mode, type State, TEST, type Verdict } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory/memory-store.js';

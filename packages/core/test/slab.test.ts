@@ -1,7 +1,6 @@
 import { rollingWindow } from '@rollgate/core';
-import { HEAD } from '../src/memory/block-head.js';
-import { BlockNamespace } from '../src/memory/block-namespace.js';
-import { Entry } from '../src/memory/entry.js';
+import { Cell } from '../src/memory/cell.js';
+import { Namespace } from '../src/memory/namespace.js';
 import { Slab } from '../src/memory/slab.js';
 
 let slab: Slab;
@@ -9,7 +8,7 @@ beforeEach(() => {
   slab = new Slab();
 });
 
-test('a released block serves the next key of its size', () => {
+test('a released cell serves the next key of its size', () => {
   const [first] = [slab.allocate(20), slab.allocate(20)];
   slab.release(first!);
   expect(slab.allocate(20)).toBe(first);
@@ -22,17 +21,17 @@ test('a chunk of memory serves any size once it is empty', () => {
   expect(slab.numbersAt(slab.allocate(32))).toBe(chunk);
 });
 
-test('an entry that grows releases its old block', () => {
-  const namespace = new BlockNamespace('limit', rollingWindow({ limit: 9, window: '1m' }), slab);
-  const entry = new Entry(slab).allocate(namespace, 'ann', 1);
-  const { address } = entry;
-  entry.resize(30);
-  expect(slab.allocate(HEAD + 1)).toBe(address);
+test('a state that grows releases its old cell', () => {
+  const cell = new Cell(slab);
+  cell.allocate(new Namespace('limit', rollingWindow({ limit: 9, window: '1m' }), slab), 'ann', 14);
+  const { address } = cell;
+  cell.resize(30);
+  expect(slab.allocate(16)).toBe(address);
 });
 
-test('a free block of an earlier chunk is used before a new chunk', () => {
+test('a free cell of an earlier chunk is used before a new chunk', () => {
   const address = slab.allocate(1000);
-  const perChunk = slab.numbersAt(address).length / slab.blockSizeAt(address);
+  const perChunk = slab.numbersAt(address).length / slab.cellSizeAt(address);
   const addresses = Array.from({ length: 2 * perChunk - 1 }, () => slab.allocate(1000));
   slab.release(addresses[0]!);
   expect(slab.allocate(1000)).toBe(addresses[0]);

@@ -20,17 +20,17 @@ export const performance: { readonly timeOrigin: number; now(): number } = perfH
 const { hrtime } = process;
 
 /** The difference between the time since the Unix epoch and the machine's monotonic time. */
-const START_MICROS = Math.round((performance.timeOrigin + performance.now()) * 1000) - uptimeMicros();
+let startMicros = 0;
+startMicros = Math.round((performance.timeOrigin + performance.now()) * 1000) - monotonicMicros();
 
-/** Returns whole microseconds since the Unix epoch, by the system time at the start of the process. Never steps. */
+/**
+ * Returns whole microseconds since the Unix epoch, by the system time at the start of the process. Never steps.
+ *
+ * `performance.now()` reads the same time of the machine, but takes a third longer and has fractions.
+ */
 export function monotonicMicros(): number {
-  return START_MICROS + uptimeMicros();
-}
-
-/** The machine's monotonic time, which `performance.now()` reads too, but in a third less time and in whole numbers. */
-function uptimeMicros(): number {
   const time = hrtime();
-  return time[0] * 1e6 + Math.floor(time[1] / 1000);
+  return startMicros + time[0] * 1e6 + Math.floor(time[1] / 1000);
 }
 
 /** Whether a timer may serve several requests. Some platforms end the timers of a request with the request. */

@@ -1,5 +1,5 @@
 import type { ClosingLimit } from '../limits/capabilities.js';
-import type { State, Verdict } from '../limits/limit.js';
+import { type Mode, records, type State, type Verdict } from '../limits/limit.js';
 import { selectLimits } from '../plan/create-plan.js';
 import type { Plan, Rule } from '../plan/plan.js';
 import { parseDuration } from '../validation/duration.js';
@@ -91,21 +91,21 @@ export class Block implements BlockingLimit, ClosingLimit {
     return { endMicros: numbers[start + END], longestMicros: numbers[start + LONGEST] };
   }
 
-  test({ numbers, start }: State, nowMicros: number, _cost: number, verdict: Verdict): void {
-    const wait = Math.max(0, toTime(numbers[start + END]!) - nowMicros);
-    verdict.waitMicros = verdict.resetMicros = verdict.nextUnitMicros = wait;
+  apply({ numbers, start }: State, nowMicros: number, _cost: number, verdict: Verdict, mode: Mode): void {
+    verdict.waitMicros = Math.max(0, toTime(numbers[start + END]!) - nowMicros);
     verdict.reason = 'blocked';
     verdict.delayMicros = 0;
-    verdict.remaining = wait > 0 ? 0 : Infinity;
     verdict.atMicros = nowMicros;
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const { numbers, start } = state;
-    const length = this.windowMicros;
-    numbers[start + END] = Math.max(numbers[start + END]!, length === FOREVER ? FOREVER : nowMicros + length);
-    numbers[start + LONGEST] = Math.max(numbers[start + LONGEST]!, length);
-    this.test(state, nowMicros, cost, verdict);
+    if (records(mode, verdict.waitMicros)) {
+      const length = this.windowMicros;
+      numbers[start + END] = Math.max(numbers[start + END]!, length === FOREVER ? FOREVER : nowMicros + length);
+      numbers[start + LONGEST] = Math.max(numbers[start + LONGEST]!, length);
+    }
+    const endMicros = toTime(numbers[start + END]!);
+    const leftMicros = Math.max(0, endMicros - nowMicros);
+    verdict.remaining = leftMicros > 0 ? 0 : Infinity;
+    verdict.resetMicros = verdict.nextUnitMicros = leftMicros;
+    verdict.expiresMicros = endMicros;
   }
 
   /** Does nothing, because only a reset opens a key. */

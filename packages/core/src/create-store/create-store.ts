@@ -1,6 +1,6 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import type { RecordedHit } from '../decision/recorded-hit.js';
 import { Engine } from '../engine/engine.js';
-import type { RecordedHit } from '../engine/recorded-hit.js';
 import { type States, toPlaces } from '../engine/states.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
@@ -133,14 +133,15 @@ function renewLease(
 ): Pick<RecordedHit, 'life' | 'atMicros'> | undefined {
   const { life, atMicros, wantedCost: cost } = hit;
   if (cost === 0) return { life, atMicros }; // It was released since the renewal began.
-  const found = states.find(hit.rule, hit.key);
+  const state = states.find(hit.rule, hit.key);
+  const isSameLife = !state.isNew && state.life === life;
   // The period of a reservation is over, so there is nothing to lose.
-  if (found?.life !== life && !holdsSlots(limit)) return { life, atMicros };
-  const state = found ?? states.create(hit.rule, hit.key);
+  if (!isSameLife && !holdsSlots(limit)) return { life, atMicros };
+  if (state.isNew) states.begin(state, hit.rule, hit.key);
   // Ids are unique within a life, so in a later one the lease needs another id.
-  const id = state.life === life || !holdsSlots(limit) ? atMicros : limit.unusedId(state, atMicros);
+  const id = isSameLife || !holdsSlots(limit) ? atMicros : limit.unusedId(state, atMicros);
   const isHeld = limit.renew(state, states.nowMicros, { ...hit, atMicros: id, cost });
-  states.save(state, limit);
+  states.save(state, limit.expiresMicros(state));
   hit.moved = isHeld ? { life: state.life, atMicros: id } : undefined;
   return hit.moved;
 }

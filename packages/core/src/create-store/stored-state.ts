@@ -1,4 +1,3 @@
-import { resizeNumbers } from '../engine/detached-state.js';
 import type { KeyState } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
 
@@ -23,9 +22,11 @@ export interface StoredNumbers {
 export class StoredState implements KeyState {
   numbers: Float64Array;
   readonly start = 1;
-  expiresMicros = -Infinity;
+  isNew = true;
   /** What the store must write: the numbers, `null` to delete the key, or nothing. */
   change: StoredNumbers | null | undefined;
+  /** The limit that reads the state. */
+  #lifecycle!: StateLifecycle;
 
   constructor(numbers: ArrayLike<number> | undefined) {
     this.numbers = new Float64Array(numbers ?? []);
@@ -41,31 +42,37 @@ export class StoredState implements KeyState {
   }
 
   resize(size: number): void {
-    this.numbers = resizeNumbers(this.numbers, this.start + size);
+    const { numbers } = this;
+    this.numbers = new Float64Array(this.start + size);
+    this.numbers.set(numbers.subarray(0, this.numbers.length));
   }
 
-  /** Returns the state, unless the key has none or it has expired. Deletes an implausible one. */
-  find(lifecycle: StateLifecycle, nowMicros: number): this | undefined {
-    if (this.numbers.length === 0) return undefined;
-    this.expiresMicros = lifecycle.expiresMicros(this);
-    if (this.expiresMicros <= nowMicros) return undefined;
-    if (lifecycle.isPlausible(this, nowMicros)) return this;
+  /** Reads the state by a limit. Deletes an implausible one. */
+  open(lifecycle: StateLifecycle, nowMicros: number): this {
+    this.#lifecycle = lifecycle;
+    this.isNew = this.numbers.length === 0 || lifecycle.expiresMicros(this) <= nowMicros;
+    if (this.isNew || lifecycle.isPlausible(this, nowMicros)) return this;
+    this.isNew = true;
     this.change = null;
-    return undefined;
-  }
-
-  /** Starts a new life of the key. */
-  create(lifecycle: StateLifecycle): this {
-    this.numbers = new Float64Array(this.start + lifecycle.stateSize);
-    this.numbers[0] = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // No other process knows the earlier lives.
-    lifecycle.create(this);
     return this;
   }
 
+  /** Returns the state if the key is still in this life. */
+  openLife(lifecycle: StateLifecycle, life: number): this | undefined {
+    this.#lifecycle = lifecycle;
+    return this.life === life ? this : undefined;
+  }
+
+  /** Writes the numbers of a key without hits, in a new life. */
+  clear(): void {
+    this.numbers = new Float64Array(this.start + this.#lifecycle.stateSize);
+    this.numbers[0] = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // No other process knows the earlier lives.
+    this.#lifecycle.create(this);
+  }
+
   /** Has the store write the state, or delete one that is like new. */
-  write(lifecycle: StateLifecycle): void {
-    const expiresMicros = lifecycle.expiresMicros(this);
-    const graceMicros = Math.min(lifecycle.keepMicros, GRACE_MICROS);
+  write(expiresMicros: number): void {
+    const graceMicros = Math.min(this.#lifecycle.keepMicros, GRACE_MICROS);
     // A database needs a finite time, even for a state that never expires.
     const dropAtMs = Math.min(expiresMicros + graceMicros, Number.MAX_SAFE_INTEGER) / 1000;
     this.change = expiresMicros === -Infinity ? null : { numbers: this.numbers, dropAtMs };

@@ -13,21 +13,25 @@ export class TransactionStates implements States {
     this.#states = new Map(keys.map((key, index) => [key, states[index]!]));
   }
 
-  find(rule: StateOwner, key: string): StoredState | undefined {
-    return this.#stateOf(rule, key).find(rule.limit, this.nowMicros);
+  find(rule: StateOwner, key: string): StoredState {
+    return this.#stateOf(rule, key).open(rule.limit, this.nowMicros);
   }
 
   findLife(rule: StateOwner, key: string, life: number): StoredState | undefined {
-    const state = this.#stateOf(rule, key);
-    return state.life === life ? state : undefined;
+    return this.#stateOf(rule, key).openLife(rule.limit, life);
   }
 
-  create(rule: StateOwner, key: string): StoredState {
-    return this.#stateOf(rule, key).create(rule.limit);
+  blank(state: StoredState): void {
+    state.clear();
   }
 
-  save(state: StoredState, limit: StateOwner['limit']): void {
-    state.write(limit);
+  begin(state: StoredState): void {
+    state.clear();
+    state.isNew = false;
+  }
+
+  save(state: StoredState, expiresMicros: number): void {
+    state.write(expiresMicros);
   }
 
   remove(rule: StateOwner, key: string): void {

@@ -1,6 +1,7 @@
-import { unboxNumber } from '../base/unbox-number.js';
 import type { RejectionReason } from '../limits/limit.js';
+import type { Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
+import { Receipt, RecordedHit } from './recorded-hit.js';
 import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
 
 /** How `util.inspect` and `console.log` ask an object for what they show. */
@@ -9,11 +10,26 @@ export const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 /** What `violated` is if the check was allowed. */
 export const NO_LIMITS: readonly string[] = Object.freeze([]);
 
+type LimitResults = Readonly<Record<string, LimitDecision>>;
+
+/** The results of several rules, in their order. */
+export class RuleResults {
+  constructor(
+    readonly rules: readonly Rule[],
+    readonly results: readonly LimitDecision[],
+  ) {}
+
+  /** Returns the results by the names of the limits. */
+  toRecord(): LimitResults {
+    return Object.fromEntries(this.rules.map(({ name }, index) => [name, this.results[index]!]));
+  }
+}
+
 /**
  * A decision with a hidden receipt of what the check recorded.
  *
- * `limits` is a getter of the class. As an own property, it would double the memory of a decision on one limit and add a
- * sixth to the time of its check. An own getter would take three times as long as the check.
+ * `limits` is a getter of the class, because building the results takes longer than the check. As an own property, it would
+ * double the memory of a decision on one limit.
  */
 export class DecisionWithReceipt implements Decision {
   readonly allowed: boolean;
@@ -27,44 +43,66 @@ export class DecisionWithReceipt implements Decision {
   readonly degraded: Decision['degraded'];
   declare readonly reason?: RejectionReason;
   declare readonly retryIsEstimate?: boolean;
-  /** Of a single limit, its name until `limits` is read, and the value of `limits` from then on. */
-  #limits: string | Readonly<Record<string, LimitDecision>>;
+  /** Until `limits` is read, the name of the only limit or the results of several. Then the value of `limits`. */
+  #limits: string | RuleResults | LimitResults;
+  /** The data that the store's `refund` needs. If there is a `#rule`, the owner of the hit that the decision itself keeps. */
   #receipt: unknown;
+  #rule: Rule | undefined;
+  #key: string | undefined;
+  #life: number | undefined;
+  #atMicros: number | undefined;
+  #recordedMicros: number | undefined;
+  #cost: number | undefined;
 
   /**
-   * Decisions on one limit pass only the first three arguments. A function between the check and this constructor, or an
-   * argument more, would add a tenth to the instructions of their checks.
-   *
-   * @param limits The result of each limit, or the name of the only one.
-   * @param result The figures of the reported limit, with the waits of all.
-   * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
+   * @param limits The name of the only limit, or the results of all.
+   * @param figures The figures of the reported limit, with the waits of all.
+   * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing. Of a check that recorded
+   * one hit, its owner.
+   * @param rule The rule of the only hit. What describes the hit follows, so that the decision is its own receipt. A separate one
+   * would take as much memory as the rest.
    */
   constructor(
-    limits: string | Readonly<Record<string, LimitDecision>>,
-    result: LimitDecision,
+    limits: string | RuleResults | LimitResults,
+    figures: LimitDecision,
+    violated: readonly string[],
     receipt: unknown,
-    violated: readonly string[] = result.allowed ? NO_LIMITS : [limits as string],
     degraded: Decision['degraded'] = false,
+    rule?: Rule,
+    key?: string,
+    life?: number,
+    atMicros?: number,
+    recordedMicros?: number,
+    cost?: number,
   ) {
-    const { allowed, reason } = result;
+    const { allowed, reason } = figures;
     this.allowed = allowed;
-    this.limit = result.limit;
-    this.remaining = unboxNumber(result.remaining);
-    this.retryAfterMs = result.retryAfterMs;
-    this.resetMs = result.resetMs;
-    this.nextUnitMs = result.nextUnitMs;
-    this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
+    this.limit = figures.limit;
+    this.remaining = figures.remaining;
+    this.retryAfterMs = figures.retryAfterMs;
+    this.resetMs = figures.resetMs;
+    this.nextUnitMs = figures.nextUnitMs;
+    this.delayMs = (allowed && figures.delayMs) || 0; // A custom store may omit it.
     this.violated = violated;
     this.degraded = degraded;
     if (!allowed && reason !== undefined) this.reason = reason;
-    if (result.retryIsEstimate) this.retryIsEstimate = true;
+    if (figures.retryIsEstimate) this.retryIsEstimate = true;
     this.#limits = limits;
     this.#receipt = receipt;
+    this.#rule = rule;
+    this.#key = key;
+    this.#life = life;
+    this.#atMicros = atMicros;
+    this.#recordedMicros = recordedMicros;
+    this.#cost = cost;
   }
 
-  get limits(): Readonly<Record<string, LimitDecision>> {
-    if (typeof this.#limits === 'string') this.#limits = { [this.#limits]: toLimitDecision(this) };
-    return this.#limits;
+  get limits(): LimitResults {
+    let limits = this.#limits;
+    if (typeof limits === 'string') limits = { [limits]: toLimitDecision(this) };
+    else if (limits instanceof RuleResults) limits = limits.toRecord();
+    this.#limits = limits;
+    return limits;
   }
 
   toJSON(): Decision {
@@ -77,9 +115,15 @@ export class DecisionWithReceipt implements Decision {
 
   [TAKE_RECEIPT](left?: unknown): unknown {
     if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
-    const receipt = this.#receipt;
+    const receipt = this.#rule === undefined ? this.#receipt : this.#toReceipt(this.#rule);
     this.#receipt = left;
+    this.#rule = undefined;
     return receipt;
+  }
+
+  #toReceipt(rule: Rule): Receipt {
+    const hit = new RecordedHit(rule, this.#key!, this.#life!, this.#atMicros!, this.#recordedMicros!, this.#cost!);
+    return new Receipt(this.#receipt as object, [hit]);
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Costs, Rule } from '../plan/plan.js';
+import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
-import { DecisionWithReceipt, NO_LIMITS } from './decision-with-receipt.js';
+import { DecisionWithReceipt, NO_LIMITS, RuleResults } from './decision-with-receipt.js';
 import { takeReceipt } from './take-receipt.js';
 
 /** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
@@ -12,7 +12,7 @@ export function degrade(
   const { violated, limits } = decision;
   const taken = takeReceipt(decision);
   const receipt = taken === undefined ? undefined : toReceipt?.(taken);
-  return new DecisionWithReceipt(limits, decision, receipt, violated, policy);
+  return new DecisionWithReceipt(limits, decision, violated, receipt, policy);
 }
 
 /**
@@ -31,10 +31,11 @@ export function toDecision(
   receipt: unknown,
   costs: Costs = 1,
 ): Decision {
+  const [result] = results;
   // A decision on one limit has no room for usage, but its record of limits does.
-  return rules.length === 1 && results[0]!.spent === undefined
-    ? new DecisionWithReceipt(rules[0]!.name, results[0]!, receipt)
-    : combine(rules, results, receipt, costs);
+  if (rules.length > 1 || result!.spent !== undefined) return combine(rules, results, receipt, costs);
+  const { name } = rules[0]!;
+  return new DecisionWithReceipt(name, result!, result!.allowed ? NO_LIMITS : [name], receipt);
 }
 
 /** Like {@link toDecision}, also for several rules. */
@@ -45,21 +46,28 @@ export function combine(
   costs: Costs,
 ): DecisionWithReceipt {
   let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
-  const limits: Record<string, LimitDecision> = {};
   let violated = NO_LIMITS;
   let { retryAfterMs } = reported;
   let delayMs = 0;
-  rules.forEach(({ name }, index) => {
+  for (let index = 0; index < rules.length; index++) {
     const result = results[index]!;
-    limits[name] = result;
-    if (!result.allowed) violated = [...violated, name];
-    const isChecked = typeof costs === 'number' || costs[index]! > 0;
-    if (isChecked && isReportedBefore(result, reported)) reported = result;
+    if (!result.allowed) violated = [...violated, rules[index]!.name];
+    if (costAt(costs, index) > 0 && isReportedBefore(result, reported)) reported = result;
     retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);
     delayMs = Math.max(delayMs, result.delayMs ?? 0);
-  });
-  const combined = { ...reported, allowed: violated === NO_LIMITS, retryAfterMs, delayMs };
-  return new DecisionWithReceipt(limits, combined, receipt, violated);
+  }
+  const combined = {
+    allowed: violated === NO_LIMITS,
+    limit: reported.limit,
+    remaining: reported.remaining,
+    retryAfterMs,
+    resetMs: reported.resetMs,
+    nextUnitMs: reported.nextUnitMs,
+    delayMs,
+    reason: reported.reason,
+    retryIsEstimate: reported.retryIsEstimate,
+  };
+  return new DecisionWithReceipt(new RuleResults(rules, results), combined, violated, receipt);
 }
 
 /** Whether a decision reports the figures of `one` rather than those of `other`. See {@link Decision}. */

@@ -1,49 +1,190 @@
-import type { Decision } from '../decision/decision.js';
-import { combine } from '../decision/to-decision.js';
-import { isMetered } from '../limits/capabilities.js';
-import { type Costs, costAt, type Rule } from '../plan/plan.js';
-import { toLimitDecision } from './evaluate.js';
-import { Receipt } from './recorded-hit.js';
-import { RuleCheck, recordAll } from './rule-check.js';
-import type { Place, States } from './states.js';
+import type { Decision, LimitDecision } from '../decision/decision.js';
+import { DecisionWithReceipt, NO_LIMITS } from '../decision/decision-with-receipt.js';
+import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
+import { toDecision } from '../decision/to-decision.js';
+import { hasLeases, holdsSlots, isMetered, onlyTests } from '../limits/capabilities.js';
+import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, TEST, type Verdict } from '../limits/limit.js';
+import { type Costs, costAt, type Keys, keyAt, type Rule } from '../plan/plan.js';
+import type { KeyState, Place, States } from './states.js';
 
-/** Where a rule keeps the state of a key. */
-export type RulePlace = Place & { readonly rule: Rule };
+/** The verdict of each limit of an operation. They serve all operations, because none begins before another one ends. */
+const verdicts = [createVerdict()];
 
 /**
- * Tests all rules, then records in all of them or in none. Rules with `countRejected` also record a rejected attempt.
+ * Checks an action: decides, and records it in all limits or in none. Limits with `countRejected` also record a rejected attempt.
  *
- * @param owner The port of the store, for the receipt. Without it, nothing is recorded.
+ * @param owner The port of the store, for the receipt.
  */
-export function decide(states: States, places: readonly RulePlace[], costs: Costs, owner?: object): Decision {
-  const checks = places.map(({ rule, key }, index) => new RuleCheck(states, rule, key, costAt(costs, index)));
-  const allowed = checks.every(({ passed }) => passed);
-  const recording = checks.filter(({ rule, cost }) => allowed || (rule.limit.countRejected && cost > 0));
-  const hits = owner === undefined ? [] : recordAll(states, recording);
-  const results = checks.map(({ rule, passed, verdict, state }) => {
-    const result = toLimitDecision(rule.limit, passed, verdict, allowed);
-    if (owner !== undefined || !isMetered(rule.limit)) return result;
-    return Object.assign(result, rule.limit.usageOf(state, states.nowMicros));
-  });
-  const receipt = hits.length === 0 ? undefined : new Receipt(owner!, hits);
-  return combine(
-    places.map(({ rule }) => rule),
-    results,
-    receipt,
-    costs,
+export function check(states: States, rules: readonly Rule[], keys: Keys, costs: Costs, owner: object): Decision {
+  if (rules.length > 1 || costs === 0) return checkAll(states, rules, keys, costs, owner);
+  // A single limit decides and records in one step.
+  const rule = rules[0]!;
+  const { limit, name } = rule;
+  const key = typeof keys === 'string' ? keys : keys[0]!;
+  const cost = costs as number;
+  const { nowMicros } = states;
+  const verdict = verdicts[0]!;
+  const state = states.find(rule, key);
+  if (state.isNew) applyToNew(states, state, rule, key, cost, verdict);
+  else limit.apply(state, nowMicros, cost, verdict, CHECK);
+  const allowed = verdict.waitMicros === 0;
+  const isRecorded = (allowed && !onlyTests(limit)) || limit.countRejected;
+  if (isRecorded) states.save(state, verdict.expiresMicros);
+  else capWaits(limit, verdict, nowMicros);
+  const result = toLimitDecision(limit, verdict, allowed, allowed);
+  const violated = allowed ? NO_LIMITS : [name];
+  if (!isRecorded) return new DecisionWithReceipt(name, result, violated, undefined);
+  const { atMicros } = verdict;
+  return new DecisionWithReceipt(
+    name,
+    result,
+    violated,
+    owner,
+    false,
+    rule,
+    key,
+    state.life,
+    atMicros,
+    nowMicros,
+    cost,
   );
 }
 
+/** Decides without recording. */
+export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: Costs): Decision {
+  const { allowed, found, passed } = testAll(states, rules, keys, costs);
+  const results = rules.map(({ limit }, index) => {
+    const result = toLimitDecision(limit, verdicts[index]!, passed[index]!, allowed);
+    if (!isMetered(limit)) return result;
+    const state = found[index]!;
+    return Object.assign(result, limit.usageOf(state.isNew ? undefined : state, states.nowMicros));
+  });
+  return toDecision(rules, results, undefined, costs);
+}
+
+/** Like `apply` of a check, for a key without a state. It gets one only if the action is recorded. */
+function applyToNew(states: States, state: KeyState, rule: Rule, key: string, cost: number, verdict: Verdict): void {
+  const { limit } = rule;
+  const { nowMicros } = states;
+  if (onlyTests(limit) || (cost > limit.limit && !limit.countRejected)) {
+    states.blank(state, limit);
+    limit.apply(state, nowMicros, cost, verdict, TEST);
+    if (onlyTests(limit) || verdict.waitMicros > 0) return;
+  }
+  states.begin(state, rule, key);
+  limit.apply(state, nowMicros, cost, verdict, CHECK);
+}
+
+/** Checks an action by several limits. All of them test before one records. A limit with cost 0 only reports. */
+function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Costs, owner: object): Decision {
+  const { nowMicros } = states;
+  const { allowed, found, passed } = testAll(states, rules, keys, costs);
+  const isRecorded = ({ limit }: Rule, cost: number) => cost > 0 && (allowed ? !onlyTests(limit) : limit.countRejected);
+  // All states exist before the first one changes, so that a store can make room for them first.
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index]!;
+    const state = found[index]!;
+    if (state.isNew && isRecorded(rule, costAt(costs, index))) states.begin(state, rule, keyAt(keys, index));
+  }
+  const hits: RecordedHit[] = [];
+  const results: LimitDecision[] = [];
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index]!;
+    const verdict = verdicts[index]!;
+    const cost = costAt(costs, index);
+    const key = keyAt(keys, index);
+    if (isRecorded(rule, cost)) {
+      const state = found[index]!;
+      rule.limit.apply(state, nowMicros, cost, verdict, RECORD);
+      states.save(state, verdict.expiresMicros);
+      hits.push(new RecordedHit(rule, key, state.life, verdict.atMicros, nowMicros, cost));
+    } else if (allowed) {
+      hits.push(RecordedHit.none(rule, key, nowMicros));
+    }
+    results.push(toLimitDecision(rule.limit, verdict, passed[index]!, allowed));
+  }
+  return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(owner, hits), costs);
+}
+
+/** Tests an action by all limits, and leaves their verdicts in `verdicts`. */
+function testAll(
+  states: States,
+  rules: readonly Rule[],
+  keys: Keys,
+  costs: Costs,
+): { allowed: boolean; found: KeyState[]; passed: boolean[] } {
+  const found: KeyState[] = [];
+  const passed: boolean[] = [];
+  let allowed = true;
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index]!;
+    if (index === verdicts.length) verdicts.push(createVerdict());
+    const verdict = verdicts[index]!;
+    const cost = costAt(costs, index);
+    const state = states.find(rule, keyAt(keys, index));
+    if (state.isNew) states.blank(state, rule.limit);
+    rule.limit.apply(state, states.nowMicros, cost === 0 ? 1 : cost, verdict, TEST);
+    capWaits(rule.limit, verdict, states.nowMicros);
+    if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
+    if (verdict.waitMicros > 0) allowed = false;
+    found.push(state);
+    passed.push(verdict.waitMicros === 0);
+  }
+  return { allowed, found, passed };
+}
+
+/**
+ * Ends the waits of a test when the state expires, because an expired state rejects nothing. It expires when the limit that
+ * recorded last says so. Waits for slots are advice.
+ */
+function capWaits(limit: Limit, verdict: Verdict, nowMicros: number): void {
+  const leftMicros = verdict.expiresMicros - nowMicros;
+  if (leftMicros <= 0 || holdsSlots(limit)) return; // There is no state.
+  if (verdict.waitMicros > leftMicros && verdict.waitMicros < Infinity) verdict.waitMicros = leftMicros;
+  if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;
+  if (verdict.nextUnitMicros > leftMicros) verdict.nextUnitMicros = leftMicros;
+}
+
+/**
+ * Converts the verdict of one limit into its result.
+ *
+ * @param allowed Whether all limits allowed the action.
+ */
+function toLimitDecision(limit: Limit, verdict: Verdict, passed: boolean, allowed: boolean): LimitDecision {
+  const { waitMicros, nextUnitMicros, delayMicros } = verdict;
+  const figures = {
+    allowed: passed,
+    limit: limit.limit,
+    remaining: verdict.remaining,
+    retryAfterMs: allowed ? 0 : waitMicros / 1000,
+    resetMs: verdict.resetMicros / 1000,
+    nextUnitMs: holdsSlots(limit) ? undefined : nextUnitMicros / 1000,
+    delayMs: allowed ? delayMicros / 1000 : 0,
+  };
+  if (passed) return figures;
+  // A copy of the figures with more properties would take ten times as long as the rest of the check.
+  const result = figures as typeof figures & { reason: Verdict['reason']; retryIsEstimate?: boolean };
+  result.reason = verdict.reason;
+  if (verdict.isEstimate && hasLeases(limit)) result.retryIsEstimate = true;
+  return result;
+}
+
 /** A rule whose units are recorded whether or not they are free. */
-export interface Overdraft extends RulePlace {
+export interface Overdraft extends Place {
+  readonly rule: Rule;
   readonly units: number;
 }
 
 /** Records units without deciding. */
 export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[]): void {
-  recordAll(
-    states,
-    overdrafts.map(({ rule, key, units }) => new RuleCheck(states, rule, key, units)),
-    true,
-  );
+  const changing = overdrafts.filter(({ rule }) => !onlyTests(rule.limit));
+  const found = changing.map(({ rule, key }) => states.find(rule, key));
+  // All states exist before the first one changes, so that a store can make room for them first.
+  changing.forEach(({ rule, key }, index) => {
+    if (found[index]!.isNew) states.begin(found[index]!, rule, key);
+  });
+  changing.forEach(({ rule, units }, index) => {
+    rule.limit.apply(found[index]!, states.nowMicros, units, verdicts[0]!, OVERDRAW);
+    states.save(found[index]!, verdicts[0]!.expiresMicros);
+  });
 }

@@ -1,5 +1,6 @@
 import { mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
+import { Receipt, type RecordedHit } from '../decision/recorded-hit.js';
 import { holdsSlots } from '../limits/capabilities.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
@@ -7,10 +8,9 @@ import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
 import { foreignDecision } from '../validation/errors.js';
-import { decide, type Overdraft, type RulePlace, recordOverdrafts } from './decide.js';
-import { Receipt, type RecordedHit } from './recorded-hit.js';
+import { check, type Overdraft, peek, recordOverdrafts } from './decide.js';
 import { reservesUnits, type Settlement } from './reserving-limit.js';
-import { type Place, type Returned, type StatePort, toPlaces } from './states.js';
+import { type Place, type Returned, type StatePort, type States, toPlaces } from './states.js';
 
 /**
  * The operations of a store that keeps states as numbers. Each is one atomic step of its port.
@@ -25,21 +25,24 @@ export class Engine<Sync extends boolean = false> implements Store, CountingStor
   }
 
   check({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
-    const places = toPlaces(rules, toStoredKeys(keys));
-    return this.#port.run(places, 'records', (states) => decide(states, places, costs, this.#port));
+    const stored = toStoredKeys(keys);
+    return this.#port.run(toPlaces(rules, stored), 'records', (states) =>
+      check(states, rules, stored, costs, this.#port),
+    );
   }
 
   peek({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
-    const places = toPlaces(rules, toStoredKeys(keys));
-    return this.#port.run(places, 'none', (states) => decide(states, places, costs));
+    const stored = toStoredKeys(keys);
+    return this.#port.run(toPlaces(rules, stored), 'none', (states) => peek(states, rules, stored, costs));
   }
 
   charge({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
-    const places = toPlaces(rules, toStoredKeys(keys));
+    const stored = toStoredKeys(keys);
+    const places = toPlaces(rules, stored);
     const overdrafts = toOverdrafts(places, (_, index) => costAt(costs, index));
     return this.#port.run(places, 'records', (states) => {
       recordOverdrafts(states, overdrafts);
-      return decide(states, places, 1);
+      return peek(states, rules, stored, 1);
     });
   }
 
@@ -86,27 +89,43 @@ export class Engine<Sync extends boolean = false> implements Store, CountingStor
   /** Replaces the cost of each hit. Only a check takes slots, so a lease gets no further units. */
   #settle(receipt: unknown, toCost: (hit: RecordedHit) => number, isRelease?: boolean): Returned<Sync, void> {
     const settlements: Settlement[] = [];
-    const refunds: RecordedHit[] = [];
-    const others: RecordedHit[] = [];
+    const lowered: RecordedHit[] = [];
+    const raised: RecordedHit[] = [];
     for (const hit of this.hitsOf(receipt)) {
+      const cost = toCost(hit);
       const { limit } = hit.rule;
-      if (!reservesUnits(limit)) (toCost(hit) < hit.cost ? refunds : others).push(hit);
-      else settlements.push(...[limit.settle(hit, toCost(hit), isRelease) ?? []].flat());
+      if (reservesUnits(limit)) {
+        const settlement = limit.settle(hit, cost, isRelease);
+        if (settlement !== undefined) settlements.push(settlement);
+      } else if (cost < hit.cost) {
+        hit.wantedCost = Math.min(hit.wantedCost, cost);
+        lowered.push(hit);
+        settlements.push({ rule: hit.rule, key: hit.key, run: (states) => refund(states, hit, cost) });
+      } else {
+        raised.push(hit);
+      }
     }
-    const overdrafts = toOverdrafts(others, (hit) => toCost(hit) - hit.cost);
-    const changes = refunds.length + settlements.length;
-    if (changes + overdrafts.length === 0) return undefined as Returned<Sync, void>;
-    for (const hit of refunds) hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));
-    const effect = changes > 0 ? 'frees' : 'records';
-    const settled = this.#port.run([...refunds, ...settlements, ...overdrafts], effect, (states) => {
-      for (const hit of refunds) hit.refund(states, toCost(hit));
+    const overdrafts = toOverdrafts(raised, (hit) => toCost(hit) - hit.cost);
+    if (settlements.length + overdrafts.length === 0) return undefined as Returned<Sync, void>;
+    const effect = settlements.length > 0 ? 'frees' : 'records';
+    const settled = this.#port.run([...settlements, ...overdrafts], effect, (states) => {
       for (const settlement of settlements) settlement.run(states);
       recordOverdrafts(states, overdrafts);
     });
     return mapAwaitable(settled, () => {
-      for (const hit of refunds) hit.confirmCost(toCost(hit));
+      for (const hit of lowered) hit.confirmCost(toCost(hit));
     }) as Returned<Sync, void>;
   }
+}
+
+/** Refunds all but the first `kept` units, if the key is still in the life that has the hit. */
+function refund(states: States, hit: RecordedHit, kept: number): void {
+  const { rule, key, life, moved } = hit;
+  const found = states.findLife(rule, key, life);
+  const state = found ?? (moved && states.findLife(rule, key, moved.life));
+  if (state === undefined) return;
+  rule.limit.refund(state, states.nowMicros, found === undefined ? { ...hit, ...moved } : hit, kept);
+  states.save(state, rule.limit.expiresMicros(state));
 }
 
 /** The name of a state, by which callers wait for it. */
@@ -115,7 +134,7 @@ function nameOf({ rule, key }: Place): string {
 }
 
 /** Returns what to record at these places. Only a check takes slots, so a charge or a settlement adds none. */
-function toOverdrafts<At extends RulePlace>(
+function toOverdrafts<At extends Pick<Overdraft, 'rule' | 'key'>>(
   places: readonly At[],
   toUnits: (place: At, index: number) => number,
 ): Overdraft[] {

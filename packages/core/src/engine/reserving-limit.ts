@@ -1,7 +1,7 @@
+import type { RecordedHit } from '../decision/recorded-hit.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 import type { Limit, State } from '../limits/limit.js';
 import { recordOverdrafts } from './decide.js';
-import type { RecordedHit } from './recorded-hit.js';
 import type { Place, States } from './states.js';
 
 /** What a settlement, a refund or a release does with the state of a key. */
@@ -54,9 +54,9 @@ export function settleReservation(
     key,
     run(states) {
       const state = states.find(rule, key);
-      const isGone = reserved === 0 || state?.life !== life;
+      const isGone = reserved === 0 || state.isNew || state.life !== life;
       const units = isGone ? settled - (isSpent ? reserved : 0) : settleIn(state, states.nowMicros);
-      if (!isGone) states.save(state, rule.limit);
+      if (!isGone) states.save(state, rule.limit.expiresMicros(state));
       if (units > 0) recordOverdrafts(states, [{ rule, key, units }]);
     },
   };

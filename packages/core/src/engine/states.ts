@@ -16,26 +16,28 @@ export interface Place {
   readonly key: string;
 }
 
-/** A state that a store has found or created. It is valid until the end of its operation. */
+/** A state that a store has found or begun. It is valid until the end of its operation. */
 export interface KeyState extends State {
+  /** Whether the key has no state, or none that still counts. Then it has no numbers until `begin` or `blank`. */
+  readonly isNew: boolean;
   /** Identifies this life of the key, from its first record to its reset or expiry. No other life has the same number. */
   readonly life: number;
-  /** When the state expires, as of the lookup. */
-  readonly expiresMicros: number;
 }
 
 /** The states of one operation. The engine calls nothing else of a store while the operation runs. */
 export interface States {
   /** The only time of the operation. */
   readonly nowMicros: number;
-  /** Returns the state of a key, unless it has none or it has expired. Removes an implausible state. */
-  find(rule: StateOwner, key: string): KeyState | undefined;
+  /** Returns the state of a key. It is new if there is none or if it has expired. Removes an implausible state. */
+  find(rule: StateOwner, key: string): KeyState;
   /** Returns the state of a key that is still in this life, even if the state has expired. */
   findLife(rule: StateOwner, key: string, life: number): KeyState | undefined;
-  /** Starts a new life of a key whose state `find` has not found. Makes room only by states that the operation has not found. */
-  create(rule: StateOwner, key: string): KeyState;
-  /** Keeps a state that has changed. Removes a state that is like new. */
-  save(state: KeyState, limit: StateLifecycle): void;
+  /** Gives a new state the numbers of a key without hits, for a test. The key still has no state. */
+  blank(state: KeyState, limit: StateLifecycle): void;
+  /** Starts the life of a new state, which `find` has returned for this key. Makes room only by states that the operation has not found. */
+  begin(state: KeyState, rule: StateOwner, key: string): void;
+  /** Keeps a state that has changed until it expires. Removes a state that is like new, which expires at `-Infinity`. */
+  save(state: KeyState, expiresMicros: number): void;
   /** Removes the state of a key, if it has one. */
   remove(rule: StateOwner, key: string): void;
 }

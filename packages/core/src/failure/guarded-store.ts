@@ -1,7 +1,7 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
+import { Receipt } from '../decision/recorded-hit.js';
 import { takeReceipt } from '../decision/take-receipt.js';
-import { Receipt } from '../engine/recorded-hit.js';
 import { hasLeases } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';

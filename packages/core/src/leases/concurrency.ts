@@ -1,5 +1,5 @@
 import type { SlotLimit } from '../limits/capabilities.js';
-import type { Hit, State, Verdict } from '../limits/limit.js';
+import { type Hit, type Mode, records, type State, type Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import * as leases from './lease-list.js';
@@ -94,24 +94,24 @@ export class Concurrency implements SlotLimit, LeaseKeepingLimit {
     return { leases: leases.describe(state), newestId: leases.newestIdOf(state) };
   }
 
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const used = leases.usedUnits(state, nowMicros);
-    const free = this.limit - used;
-    verdict.waitMicros = cost > this.limit ? Infinity : cost > free ? this.retryAfterMicros : 0;
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { limit, retryAfterMicros } = this;
+    let used = leases.usedUnits(state, nowMicros);
+    verdict.waitMicros = cost <= limit - used ? 0 : cost > limit ? Infinity : retryAfterMicros;
+    verdict.isEstimate = verdict.waitMicros !== Infinity;
     verdict.reason = 'limit';
     verdict.delayMicros = 0;
-    verdict.remaining = Math.max(0, free);
-    verdict.resetMicros = used > 0 ? this.retryAfterMicros : 0;
-    verdict.nextUnitMicros = 0;
     verdict.atMicros = this.unusedId(state, nowMicros);
-    verdict.isEstimate = verdict.waitMicros !== Infinity;
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    leases.dropExpired(state, nowMicros);
-    leases.insert(state, leases.countOf(state), verdict.atMicros, cost);
-    leases.extend(state, leases.countOf(state) - 1, nowMicros, this.leaseMicros);
-    this.test(state, nowMicros, cost, verdict);
+    if (records(mode, verdict.waitMicros)) {
+      leases.dropExpired(state, nowMicros);
+      leases.insert(state, leases.countOf(state), verdict.atMicros, cost);
+      leases.extend(state, leases.countOf(state) - 1, nowMicros, this.leaseMicros);
+      used = leases.usedUnits(state, nowMicros);
+    }
+    verdict.remaining = Math.max(0, limit - used);
+    verdict.resetMicros = used > 0 ? retryAfterMicros : 0;
+    verdict.nextUnitMicros = 0;
+    verdict.expiresMicros = leases.endOf(state);
   }
 
   refund(state: State, _nowMicros: number, { atMicros }: Hit, kept: number): void {

@@ -2,7 +2,8 @@ import { type Awaitable, mapAwaitable, toPromise } from '../base/awaitable.js';
 import { type BlockNameOf, toBlockingPlan } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
 import { hasReport } from '../engine/reserving-limit.js';
-import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events/publish-decision.js';
+import { decisions, rejections } from '../events/channels.js';
+import { type DecisionEventOf, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
 import type { LeaseKeepingLimit, LeaseLoss, SlotKeeper } from '../leases/slot-keeper.js';
 import type { MemoryStore } from '../memory/memory-store.js';
@@ -55,6 +56,8 @@ import { refundDecision, releaseSlots, settleDecision } from './settlement.js';
  */
 export class RateLimiter<Given extends Limits = Limits> {
   readonly #plans: Plans;
+  /** The plan of the limiter's own limits, if it has any. */
+  readonly #ownPlan: Plan | undefined;
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #waiting: WaitingCallers;
@@ -67,6 +70,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   constructor(options: RateLimiterOptions<Given>) {
     const { plans, store, maxWaiting } = resolveRateLimiterOptions(options);
     this.#plans = plans;
+    this.#ownPlan = options.limits === null ? undefined : plans.own;
     this.#store = store;
     this.#waiting = new WaitingCallers({ limiter: this, store, maxWaiting });
     this.#queues = queuesOf(store);
@@ -99,15 +103,17 @@ export class RateLimiter<Given extends Limits = Limits> {
    * store is known to be down and `onStoreError` is `'throw'`.
    */
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
-    const plan = this.#plans.of(options);
+    // Most calls have one key and no options, and need nothing resolved.
+    const plan = options === undefined ? (this.#ownPlan ?? this.#plans.own) : this.#plans.of(options);
     const cost = options?.cost;
-    const keys = resolveKeys(plan, key);
-    const costs = resolveCosts(plan, cost);
+    const keys = typeof key === 'string' && key !== '' ? key : resolveKeys(plan, key);
+    const costs = cost === undefined ? 1 : resolveCosts(plan, cost);
     const store = this.#store;
     let decision =
       this.#queues.size === 0 ? store.check(plan, keys, costs) : checkAtTail(this.#queues, store, plan, keys, costs);
     if (plan.leasing) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
-    return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
+    const isObserved = decisions.hasSubscribers || rejections.hasSubscribers;
+    return (isObserved ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
   /** Like {@link check}, but records nothing. With a record of keys, only the limits that it names decide. */

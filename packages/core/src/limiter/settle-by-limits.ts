@@ -1,7 +1,7 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
+import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
 import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
-import { Receipt, RecordedHit } from '../engine/recorded-hit.js';
 import { FallbackReceipt } from '../failure/decide-by-policy.js';
 import { divideReceipt } from '../failure/guarded-store.js';
 import { HeldSlots } from '../leases/held-slots.js';

@@ -15,18 +15,17 @@ import {
   unitsAfter,
   widthFor,
 } from './bucket-counts.js';
-import type { Hit, Limit, State, Verdict } from './limit.js';
+import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
   describeMinDifference,
   isMinDifferencePlausible,
+  judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
   minDifferenceExpires,
-  minDifferenceWait,
   parseMinDifference,
   recordMinDifference,
-  rejectionReason,
 } from './min-difference.js';
 
 /** The options of {@link bucketedWindow}. */
@@ -112,40 +111,35 @@ export class BucketedWindow implements Limit {
     return { counts: describeCounts(state), windowMicros, minDifference: describeMinDifference(state) };
   }
 
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const { limit, windowMicros } = this;
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { limit, windowMicros, minDifferenceMicros } = this;
     const latestMicros = Math.max(nowMicros, newestStart(state));
-    const used = unitsAfter(state, latestMicros - windowMicros);
+    const startMicros = latestMicros - windowMicros;
+    const waitForUnit = (units: number) => endOfUnit(state, startMicros, units) + windowMicros - nowMicros;
+    let used = unitsAfter(state, startMicros);
     const free = limit - used;
-    const quotaWait =
-      cost > limit ? Infinity : cost > free ? this.#waitForUnit(state, latestMicros, nowMicros, cost - free) : 0;
-    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
     const widthMicros = used > 0 ? widthFor(state, this.widthMicros, windowMicros) : this.widthMicros;
-    verdict.waitMicros = Math.max(quotaWait, differenceWait);
-    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    verdict.waitMicros = cost <= free ? 0 : cost > limit ? Infinity : waitForUnit(cost - free);
+    verdict.reason = 'limit';
     verdict.delayMicros = 0;
-    verdict.remaining = Math.max(0, free);
-    verdict.resetMicros = used > 0 ? newestEnd(state) + windowMicros - nowMicros : 0;
-    verdict.nextUnitMicros = used > 0 ? this.#waitForUnit(state, latestMicros, nowMicros, Math.max(1, 1 - free)) : 0;
     verdict.atMicros = (Math.floor(latestMicros / widthMicros) + 1) * widthMicros;
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const latestMicros = Math.max(nowMicros, newestStart(state));
-    dropUntil(state, latestMicros - this.windowMicros);
-    setWidth(state, widthFor(state, this.widthMicros, this.windowMicros), latestMicros);
-    addUnits(state, latestMicros, cost);
-    state.numbers[state.start + WINDOW] = this.windowMicros;
-    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
-    this.test(state, nowMicros, cost, verdict);
+    judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    if (records(mode, verdict.waitMicros)) {
+      dropUntil(state, startMicros);
+      setWidth(state, widthFor(state, this.widthMicros, windowMicros), latestMicros);
+      addUnits(state, latestMicros, cost);
+      state.numbers[state.start + WINDOW] = windowMicros;
+      recordMinDifference(state, minDifferenceMicros, nowMicros);
+      used = unitsAfter(state, startMicros);
+    }
+    const endMicros = newestEnd(state);
+    verdict.remaining = Math.max(0, limit - used);
+    verdict.resetMicros = used > 0 ? endMicros + windowMicros - nowMicros : 0;
+    verdict.nextUnitMicros = used > 0 ? waitForUnit(Math.max(1, 1 + used - limit)) : 0;
+    verdict.expiresMicros = Math.max(endMicros + state.numbers[state.start + WINDOW]!, minDifferenceExpires(state));
   }
 
   refund(state: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
     takeUnits(state, atMicros, cost - kept);
-  }
-
-  /** The wait until so many of the units that count at `latestMicros` have left the window. */
-  #waitForUnit(state: State, latestMicros: number, nowMicros: number, units: number): number {
-    return endOfUnit(state, latestMicros - this.windowMicros, units) + this.windowMicros - nowMicros;
   }
 }

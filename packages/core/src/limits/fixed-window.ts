@@ -1,19 +1,19 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
-import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, State, Verdict } from './limit.js';
+import { REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
+import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
+  DIFFERENCE,
   describeMinDifference,
   isMinDifferencePlausible,
+  judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
   minDifferenceExpires,
-  minDifferenceWait,
   parseMinDifference,
   recordMinDifference,
-  rejectionReason,
 } from './min-difference.js';
 
 /** The options of {@link fixedWindow}. */
@@ -86,15 +86,14 @@ export class FixedWindow implements Limit {
 
   expiresMicros(state: State): number {
     const { numbers, start } = state;
-    return Math.max(numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity, minDifferenceExpires(state));
+    const endMicros = numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
+    return numbers[start + DIFFERENCE] === 0 ? endMicros : Math.max(endMicros, minDifferenceExpires(state));
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
     const { numbers, start } = state;
-    return (
-      isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!) &&
-      isMinDifferencePlausible(state, this.keepMicros, nowMicros)
-    );
+    if (numbers[start + END]! - nowMicros > REACHES[numbers[start + SCALE]!]!) return false;
+    return numbers[start + DIFFERENCE] === 0 || isMinDifferencePlausible(state, this.keepMicros, nowMicros);
   }
 
   describe(state: State): unknown {
@@ -102,33 +101,34 @@ export class FixedWindow implements Limit {
     return { endMicros, count, scale, minDifference: describeMinDifference(state) };
   }
 
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { limit, windowMicros, minDifferenceMicros } = this;
     const { numbers, start } = state;
     const endMicros = numbers[start + END]!;
     const isRunning = endMicros > nowMicros;
-    const used = isRunning ? numbers[start + COUNT]! : 0;
-    const quotaWait = cost > this.limit ? Infinity : cost > this.limit - used ? endMicros - nowMicros : 0;
-    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
-    verdict.waitMicros = Math.max(quotaWait, differenceWait);
-    verdict.reason = rejectionReason(quotaWait, differenceWait);
-    verdict.delayMicros = 0;
-    verdict.remaining = Math.max(0, this.limit - used);
-    verdict.resetMicros = used > 0 ? endMicros - nowMicros : 0;
-    verdict.nextUnitMicros = verdict.resetMicros;
     // All units of one window are interchangeable.
-    verdict.atMicros = isRunning ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros;
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const { numbers, start } = state;
-    const { atMicros } = verdict;
-    const isRunning = atMicros === numbers[start + END];
-    if (!isRunning) numbers[start + COUNT] = 0;
-    numbers[start + SCALE] = isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
-    numbers[start + END] = atMicros;
-    numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + cost, Number.MAX_SAFE_INTEGER);
-    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
-    this.test(state, nowMicros, cost, verdict);
+    const atMicros = isRunning ? endMicros : (Math.floor(nowMicros / windowMicros) + 1) * windowMicros;
+    let units = isRunning ? numbers[start + COUNT]! : 0;
+    verdict.waitMicros = cost <= limit - units ? 0 : cost > limit ? Infinity : endMicros - nowMicros;
+    verdict.reason = 'limit';
+    verdict.delayMicros = 0;
+    verdict.atMicros = atMicros;
+    if (minDifferenceMicros > 0) judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    if (mode > CHECK || (mode === CHECK && verdict.waitMicros === 0)) {
+      units = Math.min(units + cost, Number.MAX_SAFE_INTEGER);
+      numbers[start + SCALE] = isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
+      numbers[start + END] = atMicros;
+      numbers[start + COUNT] = units;
+      if (minDifferenceMicros > 0 || numbers[start + DIFFERENCE] !== 0) {
+        recordMinDifference(state, minDifferenceMicros, nowMicros);
+      }
+    }
+    verdict.remaining = Math.max(0, limit - units);
+    verdict.resetMicros = verdict.nextUnitMicros = units > 0 ? atMicros - nowMicros : 0;
+    verdict.expiresMicros = units > 0 ? atMicros : -Infinity;
+    if (numbers[start + DIFFERENCE] !== 0) {
+      verdict.expiresMicros = Math.max(verdict.expiresMicros, minDifferenceExpires(state));
+    }
   }
 
   refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {

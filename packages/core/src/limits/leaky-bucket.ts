@@ -3,7 +3,7 @@ import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/dur
 import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import type { DelayingLimit } from './capabilities.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, State, Verdict } from './limit.js';
+import { type Hit, type Mode, records, type State, type Verdict } from './limit.js';
 import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap } from './queue-gaps.js';
 
 /** The options of {@link leakyBucket}. */
@@ -96,28 +96,26 @@ export class LeakyBucket implements DelayingLimit {
     return { freeMicros, scale, ...(voidBeforeMicros === NO_RECEIPT ? {} : { voidBeforeMicros }), gaps };
   }
 
-  test({ numbers, start }: State, nowMicros: number, cost: number, verdict: Verdict): void {
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const { limit, intervalMicros } = this;
-    const delayMicros = Math.max(0, numbers[start + FREE]! - nowMicros);
-    const waiting = Math.max(0, Math.ceil(delayMicros / intervalMicros) - 1);
-    verdict.waitMicros = cost > limit ? Infinity : Math.max(0, delayMicros - (limit + 1 - cost) * intervalMicros);
-    verdict.reason = 'limit';
-    verdict.delayMicros = delayMicros;
-    verdict.remaining = Math.max(0, limit - waiting);
-    verdict.resetMicros = Math.max(0, delayMicros - intervalMicros);
-    verdict.nextUnitMicros = waiting === 0 ? 0 : delayMicros - Math.min(waiting, limit) * intervalMicros;
-    verdict.atMicros = nowMicros + delayMicros;
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
     const { numbers, start } = state;
-    const { atMicros, delayMicros } = verdict;
-    numbers[start + SCALE] = delayMicros > 0 ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
-    numbers[start + FREE] = atMicros + cost * this.intervalMicros;
-    if (numbers[start + FREE]! - nowMicros > this.keepMicros) boundDebt(state, FREE, SCALE, nowMicros);
-    dropPassedGaps(state, nowMicros);
-    this.test(state, nowMicros, cost, verdict);
-    verdict.delayMicros = delayMicros;
+    let busyMicros = Math.max(0, numbers[start + FREE]! - nowMicros);
+    verdict.waitMicros = cost > limit ? Infinity : Math.max(0, busyMicros - (limit + 1 - cost) * intervalMicros);
+    verdict.reason = 'limit';
+    verdict.delayMicros = busyMicros;
+    verdict.atMicros = nowMicros + busyMicros;
+    if (records(mode, verdict.waitMicros)) {
+      numbers[start + SCALE] = busyMicros > 0 ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
+      numbers[start + FREE] = verdict.atMicros + cost * intervalMicros;
+      if (numbers[start + FREE]! - nowMicros > this.keepMicros) boundDebt(state, FREE, SCALE, nowMicros);
+      dropPassedGaps(state, nowMicros);
+      busyMicros = numbers[start + FREE]! - nowMicros;
+    }
+    const waiting = Math.max(0, Math.ceil(busyMicros / intervalMicros) - 1);
+    verdict.remaining = Math.max(0, limit - waiting);
+    verdict.resetMicros = Math.max(0, busyMicros - intervalMicros);
+    verdict.nextUnitMicros = waiting === 0 ? 0 : busyMicros - Math.min(waiting, limit) * intervalMicros;
+    verdict.expiresMicros = numbers[start + FREE]!;
   }
 
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void {

@@ -37,6 +37,8 @@ export interface Verdict {
   nextUnitMicros: number;
   /** The time that identifies the action's hit for a refund. */
   atMicros: number;
+  /** What `expiresMicros` of the state is afterward. */
+  expiresMicros: number;
   /** Whether the wait of a rejection is advice. Only limits with leases set it, so it has no room in other verdicts. */
   isEstimate?: boolean;
 }
@@ -54,7 +56,25 @@ export function createVerdict(): Verdict {
     resetMicros: 0.5,
     nextUnitMicros: 0.5,
     atMicros: 0.5,
+    expiresMicros: 0.5,
   };
+}
+
+/** `apply` only decides, and changes nothing. */
+export const TEST = 0;
+/** `apply` records the action if it is allowed, and with `countRejected` in any case. */
+export const CHECK = 1;
+/** `apply` records the action, because other limits have decided on it, too. */
+export const RECORD = 2;
+/** `apply` records usage that nobody has asked for, an overdraft. It may exceed what is free. */
+export const OVERDRAW = 3;
+
+/** What {@link Limit.apply} does besides deciding. */
+export type Mode = typeof TEST | typeof CHECK | typeof RECORD | typeof OVERDRAW;
+
+/** Whether `apply` of a limit without `countRejected` records an action with this wait. */
+export function records(mode: Mode, waitMicros: number): boolean {
+  return mode > CHECK || (mode === CHECK && waitMicros === 0);
 }
 
 /** The data about a recorded action that a store keeps for its refund. */
@@ -100,8 +120,8 @@ export interface StateLifecycle {
  * key and passes it with the time. Each method depends on its arguments alone. Once an action is allowed, it stays
  * allowed while nothing happens.
  *
- * A store tests all limits of a check before it records in any, and records in all or in none. It never passes a state
- * that has expired or is implausible.
+ * A store tests all limits of a check before it records in any, and records in all or in none. Of a single limit, one call
+ * does both. It never passes a state that has expired or is implausible.
  *
  * `nowMicros` is in whole microseconds and may lie before earlier times. A limit that keeps the times of hits then uses
  * that of the newest, so that a clock step back admits nothing extra. Waits still count from `nowMicros`.
@@ -114,18 +134,14 @@ export interface Limit extends StateLifecycle {
   /** Whether the limit also records rejected attempts. */
   readonly countRejected: boolean;
 
-  /** Decides on the action without changing the state. Fills in the verdict. */
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /**
-   * Records the action. `verdict` is that of `test` at the same time, and becomes the verdict on the new state. Its wait
-   * only counts for a limit with `countRejected`, because the others record nothing but allowed actions. A rejected action
-   * keeps its reason.
+   * Decides on the action and, as `mode` says, records it. Fills in the verdict on the state as it is afterward. Its
+   * `atMicros` and `reason` are those of the action itself, and so is its wait, unless the limit has recorded a rejected
+   * attempt. After an overdraft, only `atMicros` and `expiresMicros` have a meaning.
    *
-   * A store also records usage that exceeds what is free, an overdraft. The verdict then has no meaning.
-   *
-   * @param isOverdraft Only a limit whose checks reserve units uses it, because an overdraft is spent.
+   * A new state rejects nothing but a cost above `limit`.
    */
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void;
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void;
   /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
 }

@@ -1,5 +1,5 @@
 import { type Duration, parseDuration } from '../validation/duration.js';
-import type { RejectionReason, State } from './limit.js';
+import type { State, Verdict } from './limit.js';
 
 /** The option of all limits that reject actions too soon after the newest one. */
 export interface MinDifferenceOption {
@@ -20,7 +20,7 @@ export interface MinDifferenceOption {
  *   1  DIFFERENCE  the longest `minDifference` of all limits that have recorded, or 0 while none has one
  */
 const NEWEST = 0;
-const DIFFERENCE = 1;
+export const DIFFERENCE = 1;
 
 /** How many numbers of the state it takes. */
 export const MIN_DIFFERENCE_SIZE = 2;
@@ -35,15 +35,18 @@ export function parseMinDifference(minDifference: Duration | undefined): number 
   return minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
 }
 
-/** The wait until a limit with this `minDifference` allows the next action. */
-export function minDifferenceWait({ numbers, start }: State, minDifferenceMicros: number, nowMicros: number): number {
-  if (minDifferenceMicros === 0 || numbers[start + DIFFERENCE] === 0) return 0;
-  return Math.max(0, numbers[start + NEWEST]! + minDifferenceMicros - nowMicros);
-}
-
-/** Returns the rule with the longer wait. */
-export function rejectionReason(quotaWaitMicros: number, differenceWaitMicros: number): RejectionReason {
-  return differenceWaitMicros > quotaWaitMicros ? 'minDifference' : 'limit';
+/** Prolongs the wait of a verdict until a limit with this `minDifference` allows the next action. */
+export function judgeDifference(
+  { numbers, start }: State,
+  minDifferenceMicros: number,
+  nowMicros: number,
+  verdict: Verdict,
+): void {
+  if (minDifferenceMicros === 0 || numbers[start + DIFFERENCE] === 0) return;
+  const waitMicros = numbers[start + NEWEST]! + minDifferenceMicros - nowMicros;
+  if (waitMicros <= verdict.waitMicros) return;
+  verdict.waitMicros = waitMicros;
+  verdict.reason = 'minDifference';
 }
 
 /** The time from which the newest action rejects nothing, for each limit that has recorded. */

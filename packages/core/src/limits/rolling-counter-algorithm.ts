@@ -14,12 +14,17 @@ import type { State, StateLifecycle } from './limit.js';
 /** The number of the state that holds the subject's expiry if nothing is added until then. The counts follow it. */
 const EXPIRES = 0;
 
+/** A state as the engine has it. */
+interface CounterState extends State {
+  readonly isNew: boolean;
+}
+
 /** The states of one operation, as the engine has them. */
-interface CounterStates<KeyState extends State> {
+interface CounterStates<KeyState extends CounterState> {
   readonly nowMicros: number;
-  find(owner: CounterAlgorithm['owner'], key: string): KeyState | undefined;
-  create(owner: CounterAlgorithm['owner'], key: string): KeyState;
-  save(state: KeyState, lifecycle: StateLifecycle): void;
+  find(owner: CounterAlgorithm['owner'], key: string): KeyState;
+  begin(state: KeyState, owner: CounterAlgorithm['owner'], key: string): void;
+  save(state: KeyState, expiresMicros: number): void;
 }
 
 /**
@@ -77,19 +82,19 @@ export class CounterAlgorithm implements StateLifecycle {
    * Adds units to a subject, unless they are 0, and returns its count. A store calls this, so that a program without counters
    * contains none of it.
    */
-  countIn<KeyState extends State>(
+  countIn<KeyState extends CounterState>(
     states: CounterStates<KeyState>,
     subject: string,
     units: number,
     intervalMicros: number,
   ): number {
-    let state = states.find(this.owner, subject);
+    const state = states.find(this.owner, subject);
     if (units > 0) {
-      state ??= states.create(this.owner, subject);
+      if (state.isNew) states.begin(state, this.owner, subject);
       this.add(state, states.nowMicros, units);
-      states.save(state, this);
+      states.save(state, this.expiresMicros(state));
     }
-    return state === undefined ? 0 : this.count(state, states.nowMicros, intervalMicros);
+    return state.isNew ? 0 : this.count(state, states.nowMicros, intervalMicros);
   }
 
   /** The units of all buckets that overlap the last `intervalMicros`. */

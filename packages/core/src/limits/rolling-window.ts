@@ -1,18 +1,27 @@
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import {
-  append,
+  addHit,
+  createLog,
+  DIFFERENCE,
+  DROPPED,
   describeHits,
   dropBefore,
+  FIRST,
   firstAfter,
-  indexOfUnit,
+  HITS,
   keepNewest,
+  LOG_SIZE,
+  NEWEST,
+  placeOf,
+  RETENTION,
+  RING,
   removeUnits,
+  timeOfUnit,
   unitsFrom,
 } from './hit-log.js';
-import { createLog, DIFFERENCE, LOG_SIZE, newestOf, RETENTION, timeOf } from './hit-ring.js';
-import type { Hit, Limit, State, Verdict } from './limit.js';
-import { type MinDifferenceOption, rejectionReason } from './min-difference.js';
+import { CHECK, type Hit, type Limit, type Mode, type State, TEST, type Verdict } from './limit.js';
+import type { MinDifferenceOption } from './min-difference.js';
 
 /** The options of {@link rollingWindow}. */
 export interface RollingWindowOptions extends MinDifferenceOption {
@@ -51,6 +60,9 @@ export function rollingWindow(options: RollingWindowOptions): RollingWindow {
   return new RollingWindow(options);
 }
 
+/** More hits than these are searched, because many may leave the window at once. */
+const MOST_STEPS = 4;
+
 /** See {@link rollingWindow}. Immutable. */
 export class RollingWindow implements Limit {
   readonly algorithm = 'rolling-window';
@@ -77,92 +89,106 @@ export class RollingWindow implements Limit {
     createLog(log);
   }
 
-  expiresMicros(log: State): number {
-    return newestOf(log) + retentionOf(log);
+  expiresMicros({ numbers, start }: State): number {
+    return numbers[start + NEWEST]! + numbers[start + RETENTION]!;
   }
 
-  isPlausible(log: State, nowMicros: number): boolean {
-    return newestOf(log) - nowMicros <= this.windowMicros;
+  isPlausible({ numbers, start }: State, nowMicros: number): boolean {
+    return numbers[start + NEWEST]! - nowMicros <= this.windowMicros;
   }
 
   describe(log: State): unknown {
     return {
       hits: describeHits(log),
-      retentionMicros: retentionOf(log),
-      longestDifferenceMicros: longestDifference(log),
+      retentionMicros: log.numbers[log.start + RETENTION],
+      longestDifferenceMicros: log.numbers[log.start + DIFFERENCE],
     };
   }
 
-  test(log: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const newestMicros = newestOf(log);
-    const atMicros = Math.max(nowMicros, newestMicros);
-    const first = firstAfter(log, atMicros - this.windowMicros);
-    const free = this.limit - unitsFrom(log, first);
-    const quotaWait = cost <= free ? 0 : this.#quotaWait(log, nowMicros, cost, first, free);
-    const differenceWait =
-      this.minDifferenceMicros === 0 ? 0 : Math.max(0, newestMicros + this.minDifferenceMicros - nowMicros);
-    verdict.waitMicros = Math.max(quotaWait, differenceWait);
-    verdict.reason = rejectionReason(quotaWait, differenceWait);
-    verdict.delayMicros = 0;
-    verdict.remaining = Math.max(0, free);
-    verdict.resetMicros = Math.max(0, newestMicros + this.windowMicros - nowMicros);
-    verdict.nextUnitMicros = free === this.limit ? 0 : this.#waitForUnit(log, nowMicros, first, Math.max(1, 1 - free));
-    verdict.atMicros = atMicros;
-  }
+  apply(log: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { limit, windowMicros } = this;
+    const { numbers, start } = log;
+    const newestMicros = numbers[start + NEWEST]!;
+    const atMicros = newestMicros > nowMicros ? newestMicros : nowMicros;
+    const startMicros = atMicros - windowMicros;
+    // A hit leaves the window so long after its time.
+    const toEnd = windowMicros - nowMicros;
 
-  record(log: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const { atMicros, waitMicros, reason } = verdict;
-    const startMicros = atMicros - this.windowMicros;
-    this.#keepAsLongAs(log);
-    dropBefore(log, firstAfter(log, atMicros - retentionOf(log)));
-    if (this.countRejected) {
-      // Only the newest `limit` units affect decisions, so older hits can be dropped.
-      const units = Math.min(cost, this.limit);
-      keepNewest(log, this.limit - units);
-      append(log, atMicros, units, this.limit, startMicros);
-      this.test(log, nowMicros, cost, verdict);
-      // What rejected the attempt stays its reason, even if the attempt has filled the window.
-      if (waitMicros > 0) verdict.reason = reason;
-    } else {
-      append(log, atMicros, cost, this.limit, startMicros);
-      verdict.remaining -= cost; // Negative only after an overdraft, whose verdict has no meaning.
-      verdict.resetMicros = atMicros + this.windowMicros - nowMicros;
-      verdict.nextUnitMicros = this.#waitForUnit(log, nowMicros, firstAfter(log, startMicros), 1);
+    // Usually only a few hits have left the window since the last record. Then this takes less time than a search.
+    const hits = numbers[start + HITS]! | 0;
+    const dropped = numbers[start + DROPPED]!;
+    const capacity = dropped < 0 ? log.size - RING : (log.size - RING) >> 1;
+    let place = numbers[start + FIRST]! | 0;
+    let left = hits;
+    while (left > 0 && numbers[start + RING + place]! <= startMicros) {
+      if (hits - left === MOST_STEPS) {
+        left = hits - firstAfter(log, startMicros);
+        place = placeOf(log, hits - left);
+        break;
+      }
+      left -= 1;
+      place = place + 1 === capacity ? 0 : place + 1;
     }
+    const first = hits - left;
+    const used = dropped < 0 ? left : unitsFrom(log, first);
+    const free = limit - used;
+    const nextMicros =
+      used === 0 ? 0 : free < 0 ? timeOfUnit(log, first, 1 - free) + toEnd : numbers[start + RING + place]! + toEnd;
+
+    let waitMicros = 0;
+    if (cost > free)
+      waitMicros =
+        cost > limit ? Infinity : cost - free === 1 ? nextMicros : timeOfUnit(log, first, cost - free) + toEnd;
+    verdict.reason = 'limit';
+    if (this.minDifferenceMicros > 0 && newestMicros + this.minDifferenceMicros - nowMicros > waitMicros) {
+      waitMicros = newestMicros + this.minDifferenceMicros - nowMicros;
+      verdict.reason = 'minDifference';
+    }
+    verdict.waitMicros = waitMicros;
+    verdict.delayMicros = 0;
+    verdict.atMicros = atMicros;
+    if (mode === TEST || (mode === CHECK && waitMicros > 0 && !this.countRejected)) {
+      verdict.remaining = free > 0 ? free : 0;
+      verdict.resetMicros = newestMicros + toEnd > 0 ? newestMicros + toEnd : 0;
+      verdict.nextUnitMicros = nextMicros;
+      verdict.expiresMicros = newestMicros + numbers[start + RETENTION]!;
+      return;
+    }
+
+    // The log is kept as long as this limit requires, and at least for the longest `minDifference` of all that have recorded.
+    const longestMicros = numbers[start + DIFFERENCE]!;
+    const retentionMicros = longestMicros > this.keepMicros ? longestMicros : this.keepMicros;
+    numbers[start + RETENTION] = retentionMicros;
+    if (this.minDifferenceMicros > longestMicros) numbers[start + DIFFERENCE] = this.minDifferenceMicros;
+    const kept = retentionMicros === windowMicros ? first : firstAfter(log, atMicros - retentionMicros);
+    if (this.countRejected) {
+      this.#recordAttempt(log, kept, nowMicros, cost, verdict, mode);
+      return;
+    }
+    addHit(log, kept, atMicros, cost, limit, startMicros);
+    verdict.remaining = free - cost;
+    verdict.resetMicros = atMicros + toEnd;
+    verdict.nextUnitMicros = used === 0 ? verdict.resetMicros : nextMicros;
+    verdict.expiresMicros = atMicros + retentionMicros;
   }
 
   refund(log: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
     removeUnits(log, atMicros, cost - kept);
   }
 
-  /**
-   * Keeps the log as long as this limit requires, and at least for the longest `minDifference` of all limits that have
-   * recorded.
-   */
-  #keepAsLongAs({ numbers, start }: State): void {
-    const { keepMicros, minDifferenceMicros } = this;
-    if (minDifferenceMicros > numbers[start + DIFFERENCE]!) numbers[start + DIFFERENCE] = minDifferenceMicros;
-    numbers[start + RETENTION] = Math.max(keepMicros, numbers[start + DIFFERENCE]!);
+  /** Only the newest `limit` units affect decisions, so older hits can be dropped. */
+  #recordAttempt(log: State, kept: number, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { atMicros, waitMicros, reason } = verdict;
+    const units = Math.min(cost, this.limit);
+    dropBefore(log, kept);
+    keepNewest(log, this.limit - units);
+    addHit(log, 0, atMicros, units, this.limit, atMicros - this.windowMicros);
+    this.apply(log, nowMicros, cost, verdict, TEST);
+    if (waitMicros > 0)
+      verdict.reason = reason; // Even if the attempt has filled the window.
+    else if (mode === CHECK) verdict.waitMicros = 0;
+    verdict.atMicros = atMicros;
   }
-
-  /** The wait until `cost` units are free, if the hits from `first` on leave only `free`. */
-  #quotaWait(log: State, nowMicros: number, cost: number, first: number, free: number): number {
-    if (cost > this.limit) return Infinity;
-    return this.#waitForUnit(log, nowMicros, first, cost - free);
-  }
-
-  /** The wait until the `units`-th unit, counted from the hit at `first`, has left the window. */
-  #waitForUnit(log: State, nowMicros: number, first: number, units: number): number {
-    return timeOf(log, indexOfUnit(log, first, units)) + this.windowMicros - nowMicros;
-  }
-}
-
-function retentionOf(log: State): number {
-  return log.numbers[log.start + RETENTION]!;
-}
-
-function longestDifference({ numbers, start }: State): number {
-  return numbers[start + DIFFERENCE]!;
 }
 
 /** Whether the limit is a rolling window without special options, of any installed version of this package. */

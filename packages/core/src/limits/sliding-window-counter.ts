@@ -1,18 +1,17 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, State, Verdict } from './limit.js';
+import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
   describeMinDifference,
   isMinDifferencePlausible,
+  judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
   minDifferenceExpires,
-  minDifferenceWait,
   parseMinDifference,
   recordMinDifference,
-  rejectionReason,
 } from './min-difference.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
 
@@ -109,52 +108,44 @@ export class SlidingWindowCounter implements Limit {
     return { endMicros, windowMicros, current, previous, scale, minDifference: describeMinDifference(state) };
   }
 
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { limit, windowMicros, minDifferenceMicros } = this;
     const { numbers, start } = state;
-    const { windowMicros } = this;
-    const endMicros = numbers[start + END]!;
-    const current = numbers[start + CURRENT]!;
-    // Until its end, the recorded window counts in full, and the one before it fades. Afterwards, the recorded one
-    // fades.
-    const isRunning = endMicros > nowMicros;
-    const fadeEndMicros = isRunning ? endMicros : endMicros + windowMicros;
-    const full = isRunning ? current : 0;
-    const fading = isRunning ? numbers[start + PREVIOUS]! : current;
-    const coveredMicros = Math.min(windowMicros, Math.max(0, fadeEndMicros - nowMicros));
-    const free = this.limit - full - mulDivUp(fading, coveredMicros, windowMicros);
-    const quotaWait =
-      cost > this.limit
-        ? Infinity
-        : cost > free
-          ? this.#timeOfUnits(state, this.limit - cost, isRunning) - nowMicros
-          : 0;
-    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
-    const countsUntil = current > 0 ? endMicros + windowMicros : fading > 0 ? fadeEndMicros : nowMicros;
-    verdict.waitMicros = Math.max(quotaWait, differenceWait);
-    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    const recordedEnd = numbers[start + END]!;
+    const endMicros = this.#endOfWindow(recordedEnd, nowMicros);
+    // In the current window, the recorded one counts in full if it is the same, and fades if it is the one before.
+    const isSame = endMicros === recordedEnd;
+    let current = isSame ? numbers[start + CURRENT]! : 0;
+    const previous = isSame
+      ? numbers[start + PREVIOUS]!
+      : endMicros === recordedEnd + windowMicros
+        ? numbers[start + CURRENT]!
+        : 0;
+    const faded = mulDivUp(previous, Math.min(windowMicros, endMicros - nowMicros), windowMicros);
+    const free = limit - current - faded;
+    const timeOfUnits = (most: number) =>
+      current <= most
+        ? endMicros - mulDiv(most - current, windowMicros, previous)
+        : endMicros + windowMicros - mulDiv(most, windowMicros, current);
+    verdict.waitMicros = cost <= free ? 0 : cost > limit ? Infinity : timeOfUnits(limit - cost) - nowMicros;
+    verdict.reason = 'limit';
     verdict.delayMicros = 0;
-    verdict.remaining = Math.max(0, free);
-    verdict.resetMicros = Math.max(0, countsUntil - nowMicros);
-    verdict.nextUnitMicros =
-      free === this.limit ? 0 : this.#timeOfUnits(state, this.limit - verdict.remaining - 1, isRunning) - nowMicros;
-    verdict.atMicros = this.#endOfWindow(endMicros, nowMicros);
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const { numbers, start } = state;
-    const { atMicros } = verdict;
-    const endMicros = numbers[start + END]!;
-    const isRunning = atMicros === endMicros;
-    numbers[start + SCALE] = isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
-    if (!isRunning) {
-      numbers[start + PREVIOUS] = atMicros === endMicros + this.windowMicros ? numbers[start + CURRENT]! : 0;
-      numbers[start + CURRENT] = 0;
+    verdict.atMicros = endMicros;
+    judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    if (records(mode, verdict.waitMicros)) {
+      current = Math.min(current + cost, Number.MAX_SAFE_INTEGER);
+      numbers[start + SCALE] = isSame ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
+      numbers[start + END] = endMicros;
+      numbers[start + WINDOW] = windowMicros;
+      numbers[start + CURRENT] = current;
+      numbers[start + PREVIOUS] = previous;
+      recordMinDifference(state, minDifferenceMicros, nowMicros);
     }
-    numbers[start + END] = atMicros;
-    numbers[start + WINDOW] = this.windowMicros;
-    numbers[start + CURRENT] = Math.min(numbers[start + CURRENT]! + cost, Number.MAX_SAFE_INTEGER);
-    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
-    this.test(state, nowMicros, cost, verdict);
+    const remaining = Math.max(0, limit - current - faded);
+    verdict.remaining = remaining;
+    verdict.resetMicros = current > 0 ? endMicros + windowMicros - nowMicros : previous > 0 ? endMicros - nowMicros : 0;
+    verdict.nextUnitMicros = current + faded === 0 ? 0 : timeOfUnits(limit - remaining - 1) - nowMicros;
+    verdict.expiresMicros = this.expiresMicros(state);
   }
 
   refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
@@ -164,15 +155,6 @@ export class SlidingWindowCounter implements Limit {
     if (endMicros === atMicros) numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - units);
     else if (endMicros === atMicros + this.windowMicros)
       numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - units);
-  }
-
-  /** The time at which at most `most` units count. */
-  #timeOfUnits({ numbers, start }: State, most: number, isRunning: boolean): number {
-    const endMicros = numbers[start + END]!;
-    const current = numbers[start + CURRENT]!;
-    return isRunning && current <= most
-      ? endMicros - mulDiv(most - current, this.windowMicros, numbers[start + PREVIOUS]!)
-      : endMicros + this.windowMicros - mulDiv(most, this.windowMicros, current);
   }
 
   /** Windows follow each other without a gap as long as units of the last one count. */

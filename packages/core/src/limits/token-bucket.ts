@@ -1,18 +1,18 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, State, Verdict } from './limit.js';
+import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
+import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
+  DIFFERENCE,
   describeMinDifference,
   isMinDifferencePlausible,
+  judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
   minDifferenceExpires,
-  minDifferenceWait,
   parseMinDifference,
   recordMinDifference,
-  rejectionReason,
 } from './min-difference.js';
 import { mulDiv, mulDivUp, mulMod } from './mul-div.js';
 
@@ -68,6 +68,9 @@ export class TokenBucket implements Limit {
   readonly tokens: number;
   /** The time in which `tokens` are refilled, in microseconds. */
   readonly micros: number;
+  /** How long one token takes to refill: whole microseconds, and the rest in parts. */
+  readonly tokenMicros: number;
+  readonly tokenParts: number;
   /** How long an empty bucket takes to become full. */
   readonly windowMicros: number;
   /** 0 if the limit has no `minDifference`. */
@@ -85,6 +88,8 @@ export class TokenBucket implements Limit {
     const divisor = greatestCommonDivisor(refill, everyMicros);
     this.tokens = refill / divisor;
     this.micros = everyMicros / divisor;
+    this.tokenMicros = Math.floor(this.micros / this.tokens);
+    this.tokenParts = this.micros % this.tokens;
     if ((this.limit / this.tokens) * this.micros > MAX_DURATION_MS * 1000) {
       throw invalidNumber(
         'capacity',
@@ -110,16 +115,14 @@ export class TokenBucket implements Limit {
 
   expiresMicros(state: State): number {
     const { numbers, start } = state;
-    const fullMicros = numbers[start + FULL]!;
-    return Math.max(numbers[start + PARTS]! > 0 ? fullMicros + 1 : fullMicros, minDifferenceExpires(state));
+    const fullMicros = numbers[start + PARTS]! > 0 ? numbers[start + FULL]! + 1 : numbers[start + FULL]!;
+    return numbers[start + DIFFERENCE] === 0 ? fullMicros : Math.max(fullMicros, minDifferenceExpires(state));
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
     const { numbers, start } = state;
-    return (
-      isWithinScale(numbers[start + FULL]! - nowMicros, numbers[start + SCALE]!) &&
-      isMinDifferencePlausible(state, this.keepMicros, nowMicros)
-    );
+    if (numbers[start + FULL]! - nowMicros > REACHES[numbers[start + SCALE]!]!) return false;
+    return numbers[start + DIFFERENCE] === 0 || isMinDifferencePlausible(state, this.keepMicros, nowMicros);
   }
 
   describe(state: State): unknown {
@@ -128,39 +131,50 @@ export class TokenBucket implements Limit {
     return { fullMicros, fullParts, refundedMicros, newestMicros, scale, minDifference };
   }
 
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    const { limit, tokens, minDifferenceMicros } = this;
     const { numbers, start } = state;
     const fullMicros = numbers[start + FULL]!;
-    const parts = this.#partsOf(state);
-    const untilFull = Math.max(0, fullMicros + (parts > 0 ? 1 : 0) - nowMicros);
+    const parts = Math.min(numbers[start + PARTS]!, tokens - 1); // Those of another limit may have another size.
+    const untilFull = (parts > 0 ? fullMicros + 1 : fullMicros) - nowMicros;
+    const isFull = untilFull <= 0;
     // A token that has refilled in part is still missing.
-    const missing = untilFull === 0 ? 0 : mulDivUp(fullMicros - nowMicros, this.tokens, this.micros, parts);
-    const remaining = Math.max(0, this.limit - missing);
-    const quotaWait =
-      cost > this.limit ? Infinity : cost > remaining ? this.#timeOfTokens(fullMicros, parts, cost) - nowMicros : 0;
-    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
-    verdict.waitMicros = Math.max(quotaWait, differenceWait);
-    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    const missing = isFull ? 0 : mulDivUp(fullMicros - nowMicros, tokens, this.micros, parts);
+    const remaining = missing < limit ? limit - missing : 0;
+    verdict.waitMicros =
+      cost <= remaining ? 0 : cost > limit ? Infinity : this.#timeOfTokens(fullMicros, parts, cost) - nowMicros;
+    verdict.reason = 'limit';
     verdict.delayMicros = 0;
-    verdict.remaining = remaining;
-    verdict.resetMicros = untilFull;
-    verdict.nextUnitMicros = untilFull === 0 ? 0 : this.#timeOfTokens(fullMicros, parts, remaining + 1) - nowMicros;
     // Its tokens refill after those that were missing before.
-    verdict.atMicros = Math.max(fullMicros, nowMicros) + numbers[start + REFUNDED]!;
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const { numbers, start } = state;
-    const fullMicros = numbers[start + FULL]!;
-    const parts = fullMicros < nowMicros ? 0 : this.#partsOf(state);
-    const isFull = fullMicros < nowMicros || (fullMicros === nowMicros && parts === 0);
-    numbers[start + SCALE] = isFull ? this.scale : Math.max(numbers[start + SCALE]!, this.scale);
-    this.#setFull(state, Math.max(fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
-    const isDebt = numbers[start + FULL]! - nowMicros > this.windowMicros;
-    if (isDebt && boundDebt(state, FULL, SCALE, nowMicros)) numbers[start + PARTS] = 0;
-    numbers[start + LATEST] = Math.max(numbers[start + LATEST]!, nowMicros);
-    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
-    this.test(state, nowMicros, cost, verdict);
+    const startMicros = fullMicros > nowMicros ? fullMicros : nowMicros;
+    verdict.atMicros = startMicros + numbers[start + REFUNDED]!;
+    verdict.nextUnitMicros = isFull ? 0 : this.#timeOfTokens(fullMicros, parts, remaining + 1) - nowMicros;
+    if (minDifferenceMicros > 0) judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    let endMicros = nowMicros + untilFull;
+    if (mode > CHECK || (mode === CHECK && verdict.waitMicros === 0)) {
+      numbers[start + SCALE] = isFull ? this.scale : Math.max(numbers[start + SCALE]!, this.scale);
+      if (numbers[start + LATEST]! < nowMicros) numbers[start + LATEST] = nowMicros;
+      this.#setFull(state, startMicros + this.#wholeMicros(cost), (isFull ? 0 : parts) + this.#parts(cost));
+      const isDebt = numbers[start + FULL]! - nowMicros > this.windowMicros;
+      if (isDebt && boundDebt(state, FULL, SCALE, nowMicros)) numbers[start + PARTS] = 0;
+      if (minDifferenceMicros > 0 || numbers[start + DIFFERENCE] !== 0) {
+        recordMinDifference(state, minDifferenceMicros, nowMicros);
+      }
+      endMicros = numbers[start + PARTS]! > 0 ? numbers[start + FULL]! + 1 : numbers[start + FULL]!;
+      // The next token stays the next one, unless none was missing.
+      if (isFull) {
+        const next = this.#timeOfTokens(numbers[start + FULL]!, numbers[start + PARTS]!, limit - cost + 1);
+        verdict.nextUnitMicros = next - nowMicros;
+      }
+      verdict.remaining = remaining - cost;
+    } else {
+      verdict.remaining = remaining;
+    }
+    verdict.resetMicros = endMicros > nowMicros ? endMicros - nowMicros : 0;
+    verdict.expiresMicros = endMicros;
+    if (numbers[start + DIFFERENCE] !== 0) {
+      verdict.expiresMicros = Math.max(endMicros, minDifferenceExpires(state));
+    }
   }
 
   refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit, kept: number): void {
@@ -196,14 +210,14 @@ export class TokenBucket implements Limit {
   /** The whole microseconds in which these tokens refill. Exact up to 2^53, and for the capacity without a division. */
   #wholeMicros(tokens: number): number {
     if (tokens > this.limit) return mulDiv(tokens, this.micros, this.tokens);
-    const rest = this.micros % this.tokens;
-    return tokens * ((this.micros - rest) / this.tokens) + Math.floor((tokens * rest) / this.tokens);
+    return tokens * this.tokenMicros + Math.floor((tokens * this.tokenParts) / this.tokens);
   }
 
   /** The parts of a microsecond that the tokens take in addition. */
   #parts(tokens: number): number {
-    if (tokens > this.limit) return mulMod(tokens, this.micros % this.tokens, this.tokens);
-    return (tokens * (this.micros % this.tokens)) % this.tokens;
+    if (tokens > this.limit) return mulMod(tokens, this.tokenParts, this.tokens);
+    const parts = tokens * this.tokenParts;
+    return parts - Math.floor(parts / this.tokens) * this.tokens; // Many times as fast as `%`.
   }
 
   /** Another limit's parts may have another size, so they are capped. */

@@ -1,12 +1,16 @@
-import { setQueueIndex, UNQUEUED } from './block-head.js';
-import type { Slab } from './slab.js';
+import { offsetOf, type Slab } from './slab.js';
 
-/** A heap of four children per member has half the levels of a binary one, so half the blocks to write. */
+/** Where a cell has its key's index in the queue. */
+export const QUEUE = 0;
+/** A new key is not queued until its limit has recorded, nor is one that its own check must not evict. */
+export const UNQUEUED = -1;
+
+/** A heap of four children per member has half the levels of a binary one, so half the cells to write. */
 const CHILDREN_BITS = 2;
 const CHILDREN = 1 << CHILDREN_BITS;
 
 /**
- * Keys by the time for which they are queued, as a heap. The block of each key contains its index in the heap, so that
+ * Keys by the time for which they are queued, as a heap. The cell of each key contains its index in the heap, so that
  * any key can be moved or removed in O(log n).
  */
 export class ExpiryQueue {
@@ -40,7 +44,7 @@ export class ExpiryQueue {
     return this.#addresses[index]!;
   }
 
-  /** Call it when the block of the member at `index` has moved. */
+  /** Call it when the cell of the member at `index` has moved. */
   setAddress(index: number, address: number): void {
     this.#addresses[index] = address;
   }
@@ -55,7 +59,7 @@ export class ExpiryQueue {
   }
 
   remove(index: number): void {
-    setQueueIndex(this.#slab, this.#addresses[index]!, UNQUEUED);
+    this.#setIndex(this.#addresses[index]!, UNQUEUED);
     const micros = this.#micros.pop()!;
     const key = this.#keys.pop()!;
     const address = this.#addresses.pop()!;
@@ -99,6 +103,11 @@ export class ExpiryQueue {
     this.#micros[index] = micros;
     this.#keys[index] = key;
     this.#addresses[index] = address;
-    setQueueIndex(this.#slab, address, index);
+    this.#setIndex(address, index);
+  }
+
+  /** Writes the index of a member into its cell. */
+  #setIndex(address: number, index: number): void {
+    this.#slab.numbersAt(address)[offsetOf(address) + QUEUE] = index;
   }
 }

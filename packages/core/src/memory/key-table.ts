@@ -2,40 +2,39 @@ import { copyString } from '../base/copy-string.js';
 import type { Effect, Place, StateOwner, StatePort, States } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
 import { type Clock, readMicros } from '../time/clock.js';
-import { UNQUEUED } from './block-head.js';
-import { BlockNamespace } from './block-namespace.js';
-import { BlockNamespaces } from './block-namespaces.js';
-import { Entry } from './entry.js';
+import { Cell } from './cell.js';
+import { UNQUEUED } from './expiry-queue.js';
 import { IdleSweep, type SweptKeys } from './idle-sweep.js';
-import { SWEEPS_PER_NEW_KEY } from './namespace.js';
+import { Namespace, SWEEPS_PER_NEW_KEY } from './namespace.js';
+import { Namespaces } from './namespaces.js';
 import { Reclaimer } from './reclaimer.js';
 import { Slab } from './slab.js';
 
-const NO_ADDRESSES: ReadonlyMap<string, number> = new Map();
-
 /**
- * The states of a `MemoryStore`, at most `maxKeys`. `block-head.ts` describes their memory. Each new key drops a few expired
- * ones, and one timer drops the rest.
+ * The states of a `MemoryStore`, at most `maxKeys`. `cell.ts` describes their memory. Each new key drops a few expired ones,
+ * and one timer drops the rest.
  */
 export class KeyTable implements StatePort<true>, States, SweptKeys {
+  /** Whether the running operation has added a key, or has taken one out of its queue. Otherwise {@link end} does nothing. */
+  hasUnqueued = false;
   nowMicros = 0.5; // A fraction makes V8 reserve room for any number.
-  readonly slab = new Slab();
+  readonly #slab = new Slab();
   readonly #clock: Clock;
-  readonly #namespaces: BlockNamespaces;
+  readonly #namespaces: Namespaces;
   readonly #reclaimer: Reclaimer;
   readonly #idleSweep: IdleSweep;
   /** The views of the running operation are the first ones. The next operation uses them again. */
-  readonly #entries = [new Entry(this.slab)];
+  readonly #cells = [new Cell(this.#slab)];
   #opened = 0;
-  /** A view for the table's own work. */
-  readonly #entry = new Entry(this.slab);
+  /** The numbers of no key, for tests. */
+  #blank = new Float64Array(16);
   /** The number of lives so far, which identifies the latest one. */
   #lives = 0;
 
   constructor(clock: Clock, maxKeys: number) {
     this.#clock = clock;
-    this.#namespaces = new BlockNamespaces(maxKeys);
-    this.#reclaimer = new Reclaimer(this.#namespaces, this.slab);
+    this.#namespaces = new Namespaces(maxKeys);
+    this.#reclaimer = new Reclaimer(this.#namespaces, this.#slab, (cell) => this.#keep(cell));
     this.#idleSweep = new IdleSweep(clock, this);
   }
 
@@ -44,123 +43,96 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   run<Result>(_places: readonly Place[], _effect: Effect, operate: (states: States) => Result): Result {
-    this.begin(readMicros(this.#clock));
-    try {
-      return operate(this);
-    } finally {
-      this.end();
-    }
+    this.start();
+    const result = operate(this);
+    if (this.hasUnqueued) this.end();
+    return result;
   }
 
-  /** Begins an operation, until {@link end}. */
-  begin(nowMicros: number): void {
-    this.nowMicros = nowMicros;
+  /** Starts an operation, until {@link end}. If one before it has thrown, ends that, too. */
+  start(): void {
+    if (this.hasUnqueued) this.end();
+    this.#opened = 0;
+    this.nowMicros = readMicros(this.#clock);
   }
 
+  /** Queues the keys that the operation has begun or kept, so that they can expire. */
   end(): void {
-    while (this.#opened > 0) {
-      this.#opened -= 1;
-      this.#close(this.#entries[this.#opened]!);
+    this.hasUnqueued = false;
+    for (let index = 0; index < this.#opened; index++) {
+      const cell = this.#cells[index]!;
+      if (!cell.exists || cell.queueIndex !== UNQUEUED) continue;
+      if (cell.namespace.addresses.get(cell.key) === cell.address) this.#enqueue(cell, cell.expiresMicros);
     }
+    this.#opened = 0;
   }
 
-  find({ namespace: name, limit }: StateOwner, key: string): Entry | undefined {
-    const namespace = this.#namespaces.get(name);
-    const address = namespace?.places.get(key);
+  find(owner: StateOwner, key: string): Cell {
+    const cell = this.#cells[this.#opened] ?? this.#addCell();
+    this.#opened += 1;
+    const namespace = this.#namespaces.of(owner);
+    const address = namespace?.addresses.get(key);
+    if (namespace === undefined || address === undefined) return cell.close();
+    const { limit } = owner;
+    const expiresMicros = limit.expiresMicros(cell.open(namespace, address));
+    cell.expiresMicros = expiresMicros;
+    cell.isNew = expiresMicros <= this.nowMicros;
+    if (cell.isNew || limit.isPlausible(cell, this.nowMicros)) return cell;
+    this.#namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
+    return cell;
+  }
+
+  findLife(owner: StateOwner, key: string, life: number): Cell | undefined {
+    const namespace = this.#namespaces.of(owner);
+    const address = namespace?.addresses.get(key);
     if (namespace === undefined || address === undefined) return undefined;
-    const entry = this.#nextEntry().open(namespace, key, address);
-    const expiresMicros = limit.expiresMicros(entry);
-    entry.expiresMicros = expiresMicros;
-    if (expiresMicros <= this.nowMicros) {
-      entry.close(); // A later operation could otherwise take the key for one of its own.
-      return undefined;
-    }
-    if (!limit.isPlausible(entry, this.nowMicros)) {
-      this.#namespaces.remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
-      return undefined;
-    }
-    this.#opened += 1;
-    return entry;
+    const cell = this.#nextCell().open(namespace, address);
+    cell.expiresMicros = owner.limit.expiresMicros(cell);
+    return cell.life === life ? cell : undefined;
   }
 
-  findLife({ namespace: name, limit }: StateOwner, key: string, life: number): Entry | undefined {
-    const namespace = this.#namespaces.get(name);
-    const address = namespace?.places.get(key);
-    if (namespace === undefined || address === undefined) return undefined;
-    const entry = this.#nextEntry().open(namespace, key, address);
-    if (entry.life !== life) {
-      entry.close();
-      return undefined;
-    }
-    entry.expiresMicros = limit.expiresMicros(entry);
-    this.#opened += 1;
-    return entry;
+  blank(cell: Cell, limit: StateLifecycle): void {
+    if (this.#blank.length < limit.stateSize) this.#blank = new Float64Array(limit.stateSize);
+    cell.openBlank(this.#blank, limit.stateSize);
+    limit.create(cell);
   }
 
-  /** Reuses the entry of an expired life. Evicts keys from a full store, but none of the running operation. */
-  create({ namespace: name, limit }: StateOwner, key: string): Entry {
-    const found = this.#namespaces.get(name);
-    const address = found?.places.get(key);
-    const entry = this.#nextEntry();
-    if (found !== undefined && address !== undefined) {
-      // Much cheaper than removing and adding it. The key stays queued for its old time, which is before the new expiry. A
-      // sweep or an eviction corrects that.
-      entry.open(found, key, address).resize(limit.stateSize);
-    } else {
-      this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY, this.#entries);
-      const namespace = this.#namespaces.get(name) ?? new BlockNamespace(name, limit, this.slab);
-      this.#namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros, this.#entries));
-      this.#namespaces.add(entry.allocate(namespace, copyString(key), limit.stateSize));
-    }
-    this.#opened += 1;
-    const { namespace } = entry;
+  /** Reuses the cell of an expired life. Evicts keys from a full store, but none of the running operation. */
+  begin(cell: Cell, owner: StateOwner, key: string): void {
+    const { limit } = owner;
+    // Resizing is much cheaper than removing and adding the key. The key stays queued for its old time, which is before the new
+    // expiry. A sweep or an eviction corrects that.
+    if (cell.exists) cell.open(cell.namespace, cell.address).resize(limit.stateSize);
+    else this.#add(cell, owner, key);
+    const { namespace } = cell;
     // The longest keep determines the grace of expired keys, and with it the position of the namespace.
     if (limit.keepMicros > namespace.lifecycle.keepMicros) {
       namespace.lifecycle = limit;
       this.#namespaces.requeue(namespace);
     }
     this.#lives += 1;
-    entry.life = this.#lives;
-    entry.expiresMicros = -Infinity;
-    limit.create(entry);
-    return entry;
+    cell.startLife(this.#lives);
+    cell.expiresMicros = -Infinity;
+    limit.create(cell);
   }
 
-  /**
-   * Queues an entry that has changed by its expiry. A later expiry than at the lookup does not change the queue, because a
-   * sweep or an eviction corrects it. So the check of a plain window need not call this.
-   */
-  save(entry: Entry, limit: StateLifecycle): void {
-    const expiresMicros = limit.expiresMicros(entry);
-    if (expiresMicros === -Infinity) this.#namespaces.remove(entry);
-    else if (entry.queueIndex === UNQUEUED) this.#enqueue(entry, expiresMicros);
-    else if (expiresMicros < entry.expiresMicros && expiresMicros < entry.namespace.queue.microsAt(entry.queueIndex)) {
-      this.#namespaces.move(entry, expiresMicros);
+  /** Queues a key that has changed by its expiry. Of a later one than at the lookup, only a sweep or an eviction takes notice. */
+  save(cell: Cell, expiresMicros: number): void {
+    const foundMicros = cell.expiresMicros;
+    if (expiresMicros >= foundMicros && foundMicros !== -Infinity) return;
+    if (expiresMicros === -Infinity) this.#namespaces.remove(cell);
+    else if (cell.queueIndex === UNQUEUED) this.#enqueue(cell, expiresMicros);
+    else if (expiresMicros < foundMicros && expiresMicros < cell.namespace.queue.microsAt(cell.queueIndex)) {
+      this.#namespaces.move(cell, expiresMicros);
     }
   }
 
-  remove({ namespace: name }: StateOwner, key: string): void {
-    const namespace = this.#namespaces.get(name);
-    const address = namespace?.places.get(key);
+  remove(owner: StateOwner, key: string): void {
+    const namespace = this.#namespaces.of(owner);
+    const address = namespace?.addresses.get(key);
     if (namespace !== undefined && address !== undefined) {
-      this.#namespaces.remove(this.#entry.open(namespace, key, address));
+      this.#namespaces.remove(this.#nextCell().open(namespace, address));
     }
-  }
-
-  /**
-   * Returns the entry of a key that has this address, even if its state has expired. It is the table's own view, so use it at
-   * once.
-   */
-  open(name: string, key: string, address: number): Entry {
-    return this.#entry.open(this.#namespaces.get(name)!, key, address);
-  }
-
-  /**
-   * The address of each key's block in this namespace, even if its state has expired. Once the namespace has no keys, this
-   * map is empty, and its next key may get another map.
-   */
-  addressesOf(name: string): ReadonlyMap<string, number> {
-    return this.#namespaces.get(name)?.places ?? NO_ADDRESSES;
   }
 
   sweep(nowMicros: number, steps: number): boolean {
@@ -170,7 +142,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   clear(): void {
     this.#idleSweep.stop();
     this.#namespaces.clear();
-    this.slab.clear();
+    this.#slab.clear();
   }
 
   /** Returns a copy for debugging and tests. */
@@ -184,32 +156,52 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     /** The state in a readable form, which differs by algorithm. */
     state: unknown;
   }[] {
+    const cell = new Cell(this.#slab);
     return [...this.#namespaces].flatMap((namespace) =>
-      [...namespace.places].map(([key, address]) => ({
+      [...namespace.addresses].map(([key, address]) => ({
         namespace: namespace.name,
         key,
         algorithm: namespace.lifecycle.algorithm,
-        state: namespace.lifecycle.describe(this.#entry.open(namespace, key, address)),
+        state: namespace.lifecycle.describe(cell.open(namespace, address)),
       })),
     );
   }
 
-  #nextEntry(): Entry {
-    if (this.#opened === this.#entries.length) this.#entries.push(new Entry(this.slab));
-    return this.#entries[this.#opened]!;
+  #nextCell(): Cell {
+    this.#opened += 1;
+    return this.#cells[this.#opened - 1] ?? this.#addCell();
   }
 
-  /** Queues an entry again that the operation took from the queue instead of evicting it. */
-  #close(entry: Entry): void {
-    const { namespace, key, address } = entry;
-    if (entry.queueIndex === UNQUEUED && namespace.places.get(key) === address) {
-      this.#enqueue(entry, entry.expiresMicros);
+  #addCell(): Cell {
+    const cell = new Cell(this.#slab);
+    this.#cells.push(cell);
+    return cell;
+  }
+
+  #add(cell: Cell, owner: StateOwner, key: string): void {
+    this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY);
+    const namespace = this.#namespaces.of(owner) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
+    if (this.#namespaces.isFull) {
+      this.#namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
     }
-    entry.close();
+    cell.allocate(namespace, copyString(key), owner.limit.stateSize);
+    this.#namespaces.add(cell);
+    this.hasUnqueued = true;
   }
 
-  #enqueue(entry: Entry, micros: number): void {
-    this.#namespaces.enqueue(entry, micros);
+  #enqueue(cell: Cell, micros: number): void {
+    this.#namespaces.enqueue(cell, micros);
     this.#idleSweep.start();
+  }
+
+  /** Takes a key out of its queue if the running operation uses it. */
+  #keep(cell: Cell): boolean {
+    const { address, key } = cell;
+    const kept = this.#cells.filter((used, index) => index < this.#opened && used.address === address);
+    if (kept.length === 0) return false;
+    this.#namespaces.dequeue(cell);
+    for (const used of kept) used.unqueue(key);
+    this.hasUnqueued = true;
+    return true;
   }
 }

@@ -1,8 +1,13 @@
+import type { Decision } from '../decision/decision.js';
+import { check } from '../engine/decide.js';
+import { Engine } from '../engine/engine.js';
+import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
+import { toStoredKeys } from '../store/stored-key.js';
 import { type Clock, monotonicClock } from '../time/clock.js';
 import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import { MemoryEngine } from './memory-engine.js';
+import { KeyTable } from './key-table.js';
 
 /** The options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -49,9 +54,6 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
  * 200 UTF-16 code units. The store reuses the memory of a dropped key for keys of the same size. Once no key is left in a
  * chunk of 64 KiB, the store reuses the chunk for other sizes or returns it to the system.
  *
- * The build for bundles, such as those of Cloudflare Workers, keeps each state as an object on the heap. It is smaller, and
- * decides alike.
- *
  * Each new key drops a few expired ones, and a timer drops the rest. The timer does not keep the process alive and stops
  * when the store is empty.
  *
@@ -70,16 +72,50 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
  * (await limiter.check('ann')).allowed; // => true
  * ```
  */
-export class MemoryStore extends MemoryEngine implements Store, CountingStore {
+export class MemoryStore extends Engine<true> implements Store, CountingStore {
+  /** The clock by which the store decides. */
+  readonly clock: Clock;
+  readonly #keys: KeyTable;
+
   constructor(options: MemoryStoreOptions = {}) {
     validateOptionNames('MemoryStore', options, ['clock', 'maxKeys']);
     const { clock = monotonicClock, maxKeys = DEFAULT_MAX_KEYS } = options;
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
-    super(clock, validatePositiveInteger('maxKeys', maxKeys));
+    const keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
+    super(keys);
+    this.clock = clock;
+    this.#keys = keys;
   }
 
   /** Identifies a `MemoryStore` of any installed version of this package. */
   get [MEMORY_STORE](): true {
     return true;
+  }
+
+  /** The number of keys of all limits, including expired ones that the store has not dropped yet. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** Like {@link Store.check}, but synchronous, as all operations of this store. */
+  override check({ rules }: Plan, keys: Keys, costs: Costs): Decision {
+    const table = this.#keys;
+    table.start();
+    const decision = check(table, rules, toStoredKeys(keys), costs, table);
+    if (table.hasUnqueued) table.end();
+    return decision;
+  }
+
+  /** Drops all keys and stops the timer. The store can be used again. */
+  close(): void {
+    this.#keys.clear();
+  }
+
+  /**
+   * Returns a copy of all entries for debugging: namespace, key, algorithm and state. A key of more than 200 UTF-16
+   * code units appears as `%#` and its SHA-256.
+   */
+  toJSON(): ReturnType<KeyTable['toJSON']> {
+    return this.#keys.toJSON();
   }
 }

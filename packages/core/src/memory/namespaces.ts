@@ -1,19 +1,23 @@
 import { emitWarning } from '../base/platform.js';
 import { PriorityQueue } from '../base/priority-queue.js';
+import type { StateOwner } from '../engine/states.js';
 import { describeFullStore } from '../validation/warn-once.js';
+import type { Cell } from './cell.js';
+import { UNQUEUED } from './expiry-queue.js';
 import type { Namespace, SizeMember } from './namespace.js';
 
 /**
  * All namespaces. One queue has them by the time at which their first key may be dropped. Another one has them by size. Each
  * method takes O(log namespaces).
  */
-export class Namespaces<Member extends Namespace> {
+export class Namespaces {
   readonly #maxKeys: number;
-  readonly #byName = new Map<string, Member>();
-  #queue = new PriorityQueue<Member>();
+  readonly #byName = new Map<string, Namespace>();
+  #queue = new PriorityQueue<Namespace>();
   #sizes = new PriorityQueue<SizeMember>();
-  /** The namespace of the last lookup. Most stores have only one. */
-  #last: Member | undefined;
+  /** The namespace of the last lookup, and whose it is. Most stores have only one. */
+  #last: Namespace | undefined;
+  #lastOwner: StateOwner | undefined;
   #size = 0;
   #hasWarned = false;
 
@@ -26,48 +30,82 @@ export class Namespaces<Member extends Namespace> {
     return this.#size;
   }
 
+  /** Whether a new key must evict another one. */
+  get isFull(): boolean {
+    return this.#size >= this.#maxKeys;
+  }
+
   /** The namespace whose first key may be dropped first. Its `priority` is that time. */
-  get first(): Member | undefined {
+  get first(): Namespace | undefined {
     return this.#queue.first;
   }
 
-  get(name: string): Member | undefined {
-    if (this.#last?.name !== name) this.#last = this.#byName.get(name);
+  /** Returns the namespace of a rule or a counter, if it has keys. */
+  of(owner: StateOwner): Namespace | undefined {
+    return owner === this.#lastOwner ? this.#last : this.#turnTo(owner);
+  }
+
+  #turnTo(owner: StateOwner): Namespace | undefined {
+    this.#last = this.#byName.get(owner.namespace);
+    this.#lastOwner = this.#last === undefined ? undefined : owner;
     return this.#last;
   }
 
-  /** Call it when a namespace has got a key. */
-  onAdded(namespace: Member): void {
+  /** Adds the key of a new cell, which is not queued yet. */
+  add({ namespace, key, address }: Cell): void {
+    namespace.addresses.set(key, address);
     this.#size += 1;
-    this.#sizes.set(namespace.sizeMember, -namespace.places.size);
-    if (namespace.places.size > 1) return;
-    this.#byName.set(namespace.name, namespace);
-    this.#last = namespace;
+    this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);
+    if (namespace.addresses.size === 1) this.#byName.set(namespace.name, namespace);
   }
 
-  /** Call it when a namespace has lost a key. */
-  onRemoved(namespace: Member): void {
+  /** Removes the key and releases its cell. */
+  remove(cell: Cell): void {
+    const { namespace, key } = cell;
+    if (cell.queueIndex !== UNQUEUED) this.dequeue(cell);
+    namespace.addresses.delete(key);
+    cell.release();
     this.#size -= 1;
-    if (namespace.places.size > 0) {
-      this.#sizes.set(namespace.sizeMember, -namespace.places.size);
+    if (namespace.addresses.size > 0) {
+      this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);
       return;
     }
     this.#byName.delete(namespace.name);
-    this.#last = undefined;
+    this.#lastOwner = undefined;
     this.#sizes.remove(namespace.sizeMember);
   }
 
+  /** Queues a key that is not queued. */
+  enqueue({ namespace, key, address }: Cell, micros: number): void {
+    namespace.queue.add(micros, key, address);
+    this.requeue(namespace);
+  }
+
+  /** Queues a queued key for another time. */
+  move({ namespace, queueIndex }: Cell, micros: number): void {
+    namespace.queue.move(queueIndex, micros);
+    this.requeue(namespace);
+  }
+
+  /** Takes a queued key out of the queue of its namespace. */
+  dequeue(cell: Cell): void {
+    const { namespace, key, queueIndex } = cell;
+    namespace.queue.remove(queueIndex);
+    cell.unqueue(key);
+    this.requeue(namespace);
+  }
+
   /** Corrects the namespace's position. Call it when its first key or its grace has changed. */
-  requeue(namespace: Member): void {
+  requeue(namespace: Namespace): void {
     const { firstMicros } = namespace.queue;
     if (firstMicros === undefined) this.#queue.remove(namespace);
     else this.#queue.set(namespace, firstMicros + namespace.graceMicros);
   }
 
   clear(): void {
-    for (const { places } of this.#byName.values()) places.clear(); // A rule may still refer to them.
+    for (const { addresses } of this.#byName.values()) addresses.clear();
     this.#byName.clear();
-    this.#last = undefined;
+    this.#lastOwner = undefined;
     this.#queue = new PriorityQueue();
     this.#sizes = new PriorityQueue();
     this.#size = 0;
@@ -78,7 +116,7 @@ export class Namespaces<Member extends Namespace> {
    *
    * @param evict Evicts a key of a namespace whose queue is not empty, or takes a key of the running operation out of it.
    */
-  makeRoom(namespace: Member, evict: (source: Member) => void): void {
+  makeRoom(namespace: Namespace, evict: (source: Namespace) => void): void {
     while (this.#size >= this.#maxKeys) {
       const source = this.#findEvictionSource(namespace);
       if (source === undefined) return;
@@ -89,7 +127,7 @@ export class Namespaces<Member extends Namespace> {
     }
   }
 
-  [Symbol.iterator](): Iterator<Member> {
+  [Symbol.iterator](): Iterator<Namespace> {
     return this.#byName.values();
   }
 
@@ -102,10 +140,10 @@ export class Namespaces<Member extends Namespace> {
    * less than its share, all others together have more than their shares. So the largest has more than its share, and
    * has at least that share after the eviction. If its only key is not queued, each share is below one key.
    */
-  #findEvictionSource(namespace: Member): Member | undefined {
-    const isNew = namespace.places.size === 0;
+  #findEvictionSource(namespace: Namespace): Namespace | undefined {
+    const isNew = namespace.addresses.size === 0;
     const share = this.#maxKeys / (this.#byName.size + (isNew ? 1 : 0));
-    const source = namespace.places.size >= share ? namespace : this.#sizes.first?.namespace;
-    return source !== undefined && source.queue.size > 0 ? (source as Member) : this.first;
+    const source = namespace.addresses.size >= share ? namespace : this.#sizes.first?.namespace;
+    return source !== undefined && source.queue.size > 0 ? source : this.first;
   }
 }

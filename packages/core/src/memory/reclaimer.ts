@@ -1,33 +1,36 @@
-import type { BlockNamespace } from './block-namespace.js';
-import type { BlockNamespaces } from './block-namespaces.js';
-import { Entry } from './entry.js';
+import { Cell } from './cell.js';
+import type { Namespace } from './namespace.js';
+import type { Namespaces } from './namespaces.js';
 import type { Slab } from './slab.js';
 
 /** How many keys an eviction queues for their true expiry. A check must not wait for all that have been hit again. */
 const MOST_DEFERRALS = 16;
 
-/**
- * Drops expired keys, and evicts others from a full store. Each call takes a bounded number of steps. `kept` are the entries of
- * the running operation. Their keys leave the queue instead of being dropped.
- */
-export class Reclaimer {
-  readonly #namespaces: BlockNamespaces;
-  readonly #entry: Entry;
+/** How many keys a search for an implausible one looks at. */
+const PLAUSIBILITY_TESTS = 16;
 
-  constructor(namespaces: BlockNamespaces, slab: Slab) {
+/** Drops expired keys, and evicts others from a full store. Each call takes a bounded number of steps. */
+export class Reclaimer {
+  readonly #namespaces: Namespaces;
+  readonly #keep: (cell: Cell) => boolean;
+  readonly #cell: Cell;
+
+  /** @param keep Takes a key out of its queue if the running operation uses it. Returns whether it does. */
+  constructor(namespaces: Namespaces, slab: Slab, keep: (cell: Cell) => boolean) {
     this.#namespaces = namespaces;
-    this.#entry = new Entry(slab);
+    this.#keep = keep;
+    this.#cell = new Cell(slab);
   }
 
   /** Drops keys whose grace is over, in at most `steps` steps. Returns whether any may be left. */
-  sweep(nowMicros: number, steps: number, kept: readonly Entry[] = []): boolean {
+  sweep(nowMicros: number, steps: number): boolean {
     for (let step = 0; step < steps; step++) {
       const namespace = this.#namespaces.first;
       if (namespace === undefined || namespace.priority > nowMicros) return false;
-      const entry = this.#open(namespace, 0);
-      const expiresMicros = namespace.lifecycle.expiresMicros(entry);
-      if (expiresMicros > namespace.queue.microsAt(0)) this.#namespaces.move(entry, expiresMicros);
-      else this.#drop(entry, kept);
+      const cell = this.#openFirst(namespace);
+      const expiresMicros = namespace.lifecycle.expiresMicros(cell);
+      if (expiresMicros > namespace.queue.microsAt(0)) this.#namespaces.move(cell, expiresMicros);
+      else this.#drop(cell);
     }
     return true;
   }
@@ -38,42 +41,46 @@ export class Reclaimer {
    * An implausible key goes first, because its expiry is far away and it limits nothing. Then goes the key that expires
    * first. If many keys have been hit since they were queued, it is the first to expire of some of them.
    */
-  evict(namespace: BlockNamespace, nowMicros: number, kept: readonly Entry[]): void {
-    const latestMicros = nowMicros + namespace.lifecycle.keepMicros;
-    const implausible = namespace.findImplausible(nowMicros, (index) =>
-      namespace.queue.microsAt(index) > latestMicros ? this.#open(namespace, index) : undefined,
-    );
-    this.#drop(implausible ?? this.#findFirst(namespace), kept);
+  evict(namespace: Namespace, nowMicros: number): void {
+    this.#drop(this.#findImplausible(namespace, nowMicros) ?? this.#findFirst(namespace));
   }
 
-  #drop(entry: Entry, kept: readonly Entry[]): void {
-    const keptEntry = kept.find((other) => other.address === entry.address);
-    if (keptEntry === undefined) {
-      this.#namespaces.remove(entry);
-      return;
+  /** Looks at some keys, and at others the next time. So it finds implausible ones while they are many. */
+  #findImplausible(namespace: Namespace, nowMicros: number): Cell | undefined {
+    const { queue, lifecycle } = namespace;
+    const latestMicros = nowMicros + lifecycle.keepMicros;
+    const tests = Math.min(PLAUSIBILITY_TESTS, queue.size);
+    for (let test = 0; test < tests; test++) {
+      const index = namespace.nextTested();
+      if (queue.microsAt(index) <= latestMicros) continue; // It is certainly plausible.
+      const cell = this.#cell.open(namespace, queue.addressAt(index));
+      if (!lifecycle.isPlausible(cell, nowMicros)) return cell;
     }
-    keptEntry.key = entry.key; // The table's copy, for when the key is queued again.
-    this.#namespaces.dequeue(entry);
+    return undefined;
   }
 
-  #findFirst(namespace: BlockNamespace): Entry {
+  #drop(cell: Cell): void {
+    if (!this.#keep(cell)) this.#namespaces.remove(cell);
+  }
+
+  #findFirst(namespace: Namespace): Cell {
     const { queue, lifecycle } = namespace;
     let firstMicros = Infinity;
-    let [firstKey, firstAddress] = [queue.keyAt(0), queue.addressAt(0)];
+    let firstAddress = queue.addressAt(0);
     for (let step = 0; step < MOST_DEFERRALS; step++) {
-      const entry = this.#open(namespace, 0);
-      const expiresMicros = lifecycle.expiresMicros(entry);
-      if (expiresMicros <= queue.microsAt(0)) return entry;
+      const cell = this.#openFirst(namespace);
+      const expiresMicros = lifecycle.expiresMicros(cell);
+      if (expiresMicros <= queue.microsAt(0)) return cell;
       if (expiresMicros < firstMicros) {
-        [firstMicros, firstKey, firstAddress] = [expiresMicros, entry.key, entry.address];
+        firstMicros = expiresMicros;
+        firstAddress = cell.address;
       }
-      this.#namespaces.move(entry, expiresMicros);
+      this.#namespaces.move(cell, expiresMicros);
     }
-    return this.#entry.open(namespace, firstKey, firstAddress);
+    return this.#cell.open(namespace, firstAddress);
   }
 
-  #open(namespace: BlockNamespace, index: number): Entry {
-    const { queue } = namespace;
-    return this.#entry.open(namespace, queue.keyAt(index), queue.addressAt(index));
+  #openFirst(namespace: Namespace): Cell {
+    return this.#cell.open(namespace, namespace.queue.addressAt(0));
   }
 }

@@ -1,8 +1,10 @@
 import { withCode } from '../validation/error-codes.js';
 
 /** 8,192 numbers, which are 64 KiB. */
-const CHUNK_BITS = 13;
+export const CHUNK_BITS = 13;
 const CHUNK_SIZE = 1 << CHUNK_BITS;
+/** The bits of an address that are an offset. */
+export const OFFSET_MASK = CHUNK_SIZE - 1;
 
 /** An address has 32 bits. */
 const MOST_CHUNKS = 2 ** (32 - CHUNK_BITS);
@@ -10,68 +12,69 @@ const MOST_CHUNKS = 2 ** (32 - CHUNK_BITS);
 /** How many empty chunks keep their memory. With none, a store of one key that comes and goes would allocate often. */
 const MOST_SPARE = 2;
 
-const NO_NUMBERS = new Float64Array(0);
+/** The array of a chunk without memory. */
+export const NO_NUMBERS = new Float64Array(0);
 const NONE = -1;
 
-/** Which blocks are in use, of an array that is cut into blocks of one size. */
+/** Which cells are in use, of an array that is cut into cells of one size. */
 interface Chunk {
   readonly index: number;
-  /** How many blocks are in use. */
+  /** How many cells are in use. */
   used: number;
-  /** The end of the blocks that have ever been in use. */
+  /** The end of the cells that have ever been in use. */
   end: number;
-  /** A block that was released, or `NONE`. Its first number is the next such block. */
+  /** A cell that was released, or `NONE`. Its first number is the next such cell. */
   released: number;
 }
 
-/** The chunks of one block size. */
+/** The chunks of one cell size. */
 interface SizeClass {
-  /** The chunk from which the next block comes. */
+  /** The chunk from which the next cell comes. */
   current: Chunk | undefined;
-  /** Other chunks that have both used and free blocks. */
+  /** Other chunks that have both used and free cells. */
   readonly open: Set<Chunk>;
 }
 
 /**
- * Allocates blocks of numbers outside the heap, so that garbage collection neither copies nor visits them. An address
+ * Allocates cells of numbers outside the heap, so that garbage collection neither copies nor visits them. An address
  * is a chunk's index and an offset, in the upper and lower bits of an unsigned 32-bit integer. A chunk is as many whole
- * blocks as fit into 8,192 numbers, and at least one.
+ * cells as fit into 8,192 numbers, and at least one.
  *
  * A chunk that becomes empty serves any size whose chunks are as long, and a few such chunks keep their memory. The
  * others free theirs, so all memory can be used again. Until then a chunk serves its own size, even if only one of its
- * blocks is in use.
+ * cells is in use.
  */
 export class Slab {
   #chunks: Chunk[] = [];
   /** The array of each chunk. They are not in `Chunk`, so that a lookup loads one object less. */
-  #arrays: Float64Array[] = [];
-  /** How many numbers a block of each chunk has. */
-  #blockSizes: number[] = [];
+  arrays: Float64Array[] = [];
+  /** How many numbers a cell of each chunk has. */
+  cellSizes: number[] = [];
   #classes = new Map<number, SizeClass>();
   /** Empty chunks that keep their memory. */
   #spare: Chunk[] = [];
   /** Empty chunks without memory. */
   #empty: Chunk[] = [];
 
-  /** Returns the address of a block with at least `size` numbers, of any value. */
+  /** Returns the address of a cell with at least `size` numbers, of any value. */
   allocate(size: number): number {
-    const blockSize = roundUp(size);
-    let sizeClass = this.#classes.get(blockSize);
+    const cellSize = roundUp(size);
+    let sizeClass = this.#classes.get(cellSize);
     if (sizeClass === undefined) {
       sizeClass = { current: undefined, open: new Set() };
-      this.#classes.set(blockSize, sizeClass);
+      this.#classes.set(cellSize, sizeClass);
     }
     let chunk = sizeClass.current;
     if (chunk === undefined || !this.#hasRoom(chunk)) {
-      chunk = this.#nextChunk(sizeClass, blockSize);
+      chunk = this.#nextChunk(sizeClass, cellSize);
       sizeClass.current = chunk;
     }
     let offset = chunk.released;
     if (offset === NONE) {
       offset = chunk.end;
-      chunk.end += blockSize;
+      chunk.end += cellSize;
     } else {
-      chunk.released = this.#arrays[chunk.index]![offset]!;
+      chunk.released = this.arrays[chunk.index]![offset]!;
     }
     chunk.used += 1;
     return ((chunk.index << CHUNK_BITS) | offset) >>> 0;
@@ -83,7 +86,7 @@ export class Slab {
     this.numbersAt(address)[offset] = chunk.released;
     chunk.released = offset;
     chunk.used -= 1;
-    const sizeClass = this.#classes.get(this.blockSizeAt(address))!;
+    const sizeClass = this.#classes.get(this.cellSizeAt(address))!;
     if (chunk.used === 0) {
       if (chunk === sizeClass.current) sizeClass.current = undefined;
       else sizeClass.open.delete(chunk);
@@ -93,46 +96,46 @@ export class Slab {
     }
   }
 
-  /** The array that contains the block at this address, from {@link offsetOf} on. */
+  /** The array that contains the cell at this address, from {@link offsetOf} on. */
   numbersAt(address: number): Float64Array {
-    return this.#arrays[address >>> CHUNK_BITS]!;
+    return this.arrays[address >>> CHUNK_BITS]!;
   }
 
-  /** How many numbers the block at this address has. */
-  blockSizeAt(address: number): number {
-    return this.#blockSizes[address >>> CHUNK_BITS]!;
+  /** How many numbers the cell at this address has. */
+  cellSizeAt(address: number): number {
+    return this.cellSizes[address >>> CHUNK_BITS]!;
   }
 
   /** Releases everything. */
   clear(): void {
     this.#chunks = [];
-    this.#arrays = [];
-    this.#blockSizes = [];
+    this.arrays = [];
+    this.cellSizes = [];
     this.#classes = new Map();
     this.#spare = [];
     this.#empty = [];
   }
 
-  #nextChunk({ open }: SizeClass, blockSize: number): Chunk {
+  #nextChunk({ open }: SizeClass, cellSize: number): Chunk {
     for (const chunk of open) {
       open.delete(chunk);
       return chunk;
     }
-    return this.#startChunk(blockSize);
+    return this.#startChunk(cellSize);
   }
 
-  #startChunk(blockSize: number): Chunk {
-    const length = blockSize * Math.max(1, Math.floor(CHUNK_SIZE / blockSize));
-    const found = this.#spare.findIndex(({ index }) => this.#arrays[index]!.length === length);
+  #startChunk(cellSize: number): Chunk {
+    const length = cellSize * Math.max(1, Math.floor(CHUNK_SIZE / cellSize));
+    const found = this.#spare.findIndex(({ index }) => this.arrays[index]!.length === length);
     const chunk = found < 0 ? this.#chunkOf(new Float64Array(length)) : this.#spare.splice(found, 1)[0]!;
-    this.#blockSizes[chunk.index] = blockSize;
+    this.cellSizes[chunk.index] = cellSize;
     return chunk;
   }
 
   /** The array exists already, so a failure to allocate it loses no chunk. */
   #chunkOf(array: Float64Array): Chunk {
     const chunk = this.#empty.pop() ?? this.#addChunk();
-    this.#arrays[chunk.index] = array;
+    this.arrays[chunk.index] = array;
     return chunk;
   }
 
@@ -151,21 +154,21 @@ export class Slab {
     chunk.end = 0;
     chunk.released = NONE;
     this.#spare.unshift(chunk);
-    const isLarge = this.#arrays[chunk.index]!.length > CHUNK_SIZE;
+    const isLarge = this.arrays[chunk.index]!.length > CHUNK_SIZE;
     if (!isLarge && this.#spare.length <= MOST_SPARE) return;
     const freed = (isLarge ? this.#spare.shift() : this.#spare.pop()) as Chunk;
-    this.#arrays[freed.index] = NO_NUMBERS;
+    this.arrays[freed.index] = NO_NUMBERS;
     this.#empty.push(freed);
   }
 
   #hasRoom({ index, end, released }: Chunk): boolean {
-    return released !== NONE || end + this.#blockSizes[index]! <= this.#arrays[index]!.length;
+    return released !== NONE || end + this.cellSizes[index]! <= this.arrays[index]!.length;
   }
 }
 
-/** Where the block at this address begins in its chunk. */
+/** Where the cell at this address begins in its chunk. */
 export function offsetOf(address: number): number {
-  return address & (CHUNK_SIZE - 1);
+  return address & OFFSET_MASK;
 }
 
 /**

@@ -26,7 +26,7 @@ export function toStoredKey(key: string): string {
 
 /** Like {@link toStoredKey}, for the keys of a check. */
 export function toStoredKeys(keys: Keys): Keys {
-  if (typeof keys === 'string') return toStoredKey(keys);
+  if (typeof keys === 'string') return keys.length < HASH_LENGTH ? keys : toStoredKey(keys);
   return keys.every(isStoredAsIs) ? keys : keys.map(toStoredKey);
 }
 

@@ -1,5 +1,6 @@
 import type { Limit } from '@rollgate/core';
 import {
+  CHECK,
   type Hit,
   hasLeases,
   holdsSlots,
@@ -7,11 +8,13 @@ import {
   type LeasedLimit,
   type LeaseKeepingLimit,
   type MeteredLimit,
+  type Mode,
   onlyTests,
   type ReservingLimit,
   reservesUnits,
   type SlotLimit,
   type State,
+  TEST,
   type Verdict,
 } from '@rollgate/core/store';
 
@@ -105,20 +108,18 @@ export class ObservedLimit implements Limit {
     return this.#inner.describe(state);
   }
 
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    if (this.#observer.onPeekedState === undefined) this.#inner.test(state, nowMicros, cost, verdict);
-  }
-
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void {
-    const { atMicros } = verdict;
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
+    if (this.#observer.onPeekedState !== undefined) return;
+    this.#inner.apply(state, nowMicros, cost, verdict, mode);
+    const isAllowed = verdict.waitMicros === 0 && !this.testsOnly;
+    if (mode === TEST || (mode === CHECK && !isAllowed && !this.countRejected)) return;
     this.#observer.recorded.push({
       life: lifeOf(state),
       limitIndex: this.#index,
-      atMicros,
+      atMicros: verdict.atMicros,
       recordedMicros: nowMicros,
       cost,
     });
-    this.#inner.record(state, nowMicros, cost, verdict, isOverdraft);
   }
 
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void {

@@ -3,10 +3,13 @@ import * as leases from '@rollgate/core/leases';
 import {
   type Hit,
   type LeaseKeepingLimit,
+  type Mode,
+  OVERDRAW,
   parseDuration,
   parseInterval,
   type RecordedHit,
   type ReservingLimit,
+  records,
   type ScriptedLimit,
   type Settlement,
   SlotKeeper,
@@ -19,7 +22,7 @@ import { validateOptionNames, validatePositiveInteger } from '@rollgate/core/sto
 import { type ReportedCall, type ReportedNumbers, reportNumbers } from './report-numbers.js';
 import * as server from './reported-state.js';
 import { openCallsOf } from './reported-state.js';
-import { fillVerdict, usageOf } from './reported-verdict.js';
+import { fillFigures, fillVerdict, usageOf } from './reported-verdict.js';
 
 /** The options of {@link reportedQuota}. */
 export interface ReportedQuotaOptions {
@@ -163,21 +166,27 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
     return { server: server.describe(state), leases: leases.describe(calls), newestId: leases.newestIdOf(calls) };
   }
 
-  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+  apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     fillVerdict(state, nowMicros, cost, this, verdict);
+    if (records(mode, verdict.waitMicros)) {
+      const calls = openCallsOf(state);
+      leases.dropExpired(calls, nowMicros);
+      if (mode === OVERDRAW) {
+        this.#spend(state, nowMicros, cost);
+      } else {
+        leases.insert(calls, leases.countOf(calls), verdict.atMicros, cost);
+        leases.extend(calls, leases.countOf(calls) - 1, nowMicros, this.leaseMicros);
+        fillFigures(state, nowMicros, this, verdict);
+      }
+    }
+    verdict.expiresMicros = server.expiresMicros(state);
   }
 
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict, isOverdraft?: boolean): void {
-    const calls = openCallsOf(state);
-    leases.dropExpired(calls, nowMicros);
-    if (isOverdraft) {
-      if (this.reported === undefined) server.spend(state, cost, nowMicros);
-      else this.report(state, this.reported, nowMicros, { sentMicros: nowMicros - this.reported.ageMicros, cost: 0 });
-      return;
-    }
-    leases.insert(calls, leases.countOf(calls), verdict.atMicros, cost);
-    leases.extend(calls, leases.countOf(calls) - 1, nowMicros, this.leaseMicros);
-    this.test(state, nowMicros, cost, verdict);
+  /** Counts units that no open call has, or sets the numbers that a charge has learned. */
+  #spend(state: State, nowMicros: number, units: number): void {
+    const { reported } = this;
+    if (reported === undefined) server.spend(state, units, nowMicros);
+    else this.report(state, reported, nowMicros, { sentMicros: nowMicros - reported.ageMicros, cost: 0 });
   }
 
   /** Implements {@link ReservingLimit.settle}. */
@@ -202,10 +211,11 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
       rule,
       key,
       run: (states) => {
-        const state = states.find(rule, key) ?? states.create(rule, key);
-        if (state.life === life) this.close(state, states.nowMicros, hit);
+        const state = states.find(rule, key);
+        if (state.isNew) states.begin(state, rule, key);
+        else if (state.life === life) this.close(state, states.nowMicros, hit);
         this.report(state, reported, states.nowMicros, { sentMicros: recordedMicros, cost });
-        states.save(state, this);
+        states.save(state, this.expiresMicros(state));
       },
     };
   }

@@ -41,7 +41,7 @@ export function fillVerdict(state: State, nowMicros: number, cost: number, setti
   verdict.reason = 'limit';
   verdict.delayMicros = 0;
   verdict.atMicros = Math.max(1, nowMicros, leases.newestIdOf(calls) + 1);
-  fillFigures(state, nowMicros, open, settings, verdict);
+  fillFigures(state, nowMicros, settings, verdict, open);
 }
 
 /** The units that the server has counted, and those of open calls. */
@@ -67,7 +67,13 @@ function timeByNumbers(state: State, cost: number, open: number, guess: number):
 }
 
 /** Fills in the figures that do not depend on the cost. Their times ignore open calls. */
-function fillFigures(state: State, nowMicros: number, open: number, { limit }: Settings, verdict: Verdict): void {
+export function fillFigures(
+  state: State,
+  nowMicros: number,
+  { limit }: Settings,
+  verdict: Verdict,
+  open = leases.usedUnits(openCallsOf(state), nowMicros),
+): void {
   const isBlocked = blockedUntil(state) > nowMicros;
   const units = isKnown(state) ? unitsAt(state, nowMicros) : limit;
   const isFull = units === limitOf(state) && open === 0; // A call may take all units.

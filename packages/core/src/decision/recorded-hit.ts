@@ -1,13 +1,12 @@
 import { hasLeases } from '../limits/capabilities.js';
 import type { Hit } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
-import type { Place, States } from './states.js';
 
 /** No key has this life. */
 const NO_LIFE = -1;
 
 /** The hit that a check recorded for one rule. */
-export class RecordedHit implements Hit, Place {
+export class RecordedHit implements Hit {
   /** Of a lease, the units that a renewal takes back or keeps. A settlement or a release lowers them before it runs. */
   wantedCost: number;
   /** Where a renewal that runs has moved a lease, unless the renewal fails. */
@@ -41,16 +40,6 @@ export class RecordedHit implements Hit, Place {
   /** Notes that a settlement has lowered the cost. A later one lowers it from there. The units of a lease identify it. */
   confirmCost(cost: number): void {
     if (!hasLeases(this.rule.limit)) this.cost = cost;
-  }
-
-  /** Refunds all but the first `kept` units, if the key is still in the life that has the hit. */
-  refund(states: States, kept: number): void {
-    const { rule, key, life, moved } = this;
-    const found = states.findLife(rule, key, life);
-    const state = found ?? (moved && states.findLife(rule, key, moved.life));
-    if (state === undefined) return;
-    rule.limit.refund(state, states.nowMicros, found === undefined ? { ...this, ...moved } : this, kept);
-    states.save(state, rule.limit);
   }
 }
 

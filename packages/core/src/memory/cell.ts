@@ -1,0 +1,132 @@
+/*
+ * The memory of a key: its namespace has a `Map` from the key to the address of one cell of a `Slab`. The cell is
+ *
+ *   0  QUEUE   the index of the key in the expiry queue of its namespace, or `UNQUEUED` (expiry-queue.ts)
+ *   1  LIFE    identifies this life of the key; each life has another number
+ *   2  the state, as its algorithm describes it (`limits/`)
+ *
+ * Code that moves a cell sets its address in the `Map` and in the queue. No address outlives the operation that read it, so
+ * receipts contain the key and its life.
+ */
+import type { KeyState } from '../engine/states.js';
+import { QUEUE, UNQUEUED } from './expiry-queue.js';
+import type { Namespace } from './namespace.js';
+import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, roundUp, type Slab } from './slab.js';
+
+const LIFE = 1;
+const HEAD = 2;
+
+/** No cell has this address. */
+const NOWHERE = -1;
+
+/** The most numbers that a loop copies in less time than `set`, which needs another array. */
+const MOST_LOOPED = 16;
+
+/** A view of the cell of one key, for the time of one operation. */
+export class Cell implements KeyState {
+  numbers: Float64Array = NO_NUMBERS;
+  start = 0;
+  size = 0;
+  /** Identifies the life of the key. */
+  life = 0;
+  /** Whether the key has no cell, or one whose state has expired. */
+  isNew = false;
+  /** When the state expires, as of the lookup. */
+  expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
+  namespace!: Namespace;
+  address = NOWHERE;
+  /** The index of the cell's first number. */
+  #head = 0;
+  #slab: Slab;
+  /** The key, while it is not in the queue. */
+  #unqueuedKey = '';
+
+  get diesWithProcess(): boolean {
+    return true;
+  }
+
+  constructor(slab: Slab) {
+    this.#slab = slab;
+  }
+
+  /** Whether the key has a cell. */
+  get exists(): boolean {
+    return this.address !== NOWHERE;
+  }
+
+  /** The index in the expiry queue, or `UNQUEUED`. */
+  get queueIndex(): number {
+    return this.numbers[this.#head + QUEUE]!;
+  }
+
+  /** The table's copy of the key. A view has no own one, because that would be a young object in an old one at each check. */
+  get key(): string {
+    const { queueIndex } = this;
+    return queueIndex === UNQUEUED ? this.#unqueuedKey : this.namespace.queue.keyAt(queueIndex);
+  }
+
+  /** Turns to the cell at this address. */
+  open(namespace: Namespace, address: number): this {
+    const chunk = address >>> CHUNK_BITS;
+    const head = address & OFFSET_MASK;
+    this.namespace = namespace;
+    this.address = address;
+    this.numbers = this.#slab.arrays[chunk]!;
+    this.size = this.#slab.cellSizes[chunk]! - HEAD;
+    this.start = head + HEAD;
+    this.#head = head;
+    this.life = this.numbers[head + LIFE]!;
+    return this;
+  }
+
+  /** Turns to a key that has no cell. */
+  close(): this {
+    this.address = NOWHERE;
+    this.isNew = true;
+    return this;
+  }
+
+  /** Allocates the cell of a new key, which is not in its namespace yet. */
+  allocate(namespace: Namespace, key: string, size: number): void {
+    this.open(namespace, this.#slab.allocate(HEAD + size));
+    this.unqueue(key);
+  }
+
+  /** Starts another life of the key. */
+  startLife(life: number): void {
+    this.life = life;
+    this.isNew = false;
+    this.numbers[this.#head + LIFE] = life;
+  }
+
+  /** Turns to the numbers of no key, which a test may read as a state. */
+  openBlank(numbers: Float64Array, size: number): void {
+    this.numbers = numbers;
+    this.start = 0;
+    this.size = size;
+  }
+
+  /** Call it when the key is in no queue. */
+  unqueue(key: string): void {
+    this.numbers[this.#head + QUEUE] = UNQUEUED;
+    this.#unqueuedKey = key;
+  }
+
+  release(): void {
+    this.#slab.release(this.address);
+    this.close();
+  }
+
+  resize(size: number): void {
+    const { numbers, address } = this;
+    const head = this.#head;
+    const kept = HEAD + Math.min(size, this.size);
+    if (roundUp(HEAD + size) === HEAD + this.size) return;
+    this.open(this.namespace, this.#slab.allocate(HEAD + size));
+    if (kept > MOST_LOOPED) this.numbers.set(numbers.subarray(head, head + kept), this.#head);
+    else for (let index = 0; index < kept; index++) this.numbers[this.#head + index] = numbers[head + index]!;
+    this.#slab.release(address);
+    this.namespace.addresses.set(this.key, this.address);
+    if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);
+  }
+}
