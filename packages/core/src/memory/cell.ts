@@ -118,13 +118,14 @@ export class Cell implements KeyState {
   }
 
   resize(size: number): void {
-    const { numbers, address } = this;
+    const { numbers, address, life } = this;
     const head = this.#head;
     const kept = HEAD + Math.min(size, this.size);
     if (roundUp(HEAD + size) === HEAD + this.size) return;
     this.open(this.namespace, this.#slab.allocate(HEAD + size));
     if (kept > MOST_LOOPED) this.numbers.set(numbers.subarray(head, head + kept), this.#head);
     else for (let index = 0; index < kept; index++) this.numbers[this.#head + index] = numbers[head + index]!;
+    this.life = life;
     this.#slab.release(address);
     this.namespace.addresses.set(this.key, this.address);
     if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);
