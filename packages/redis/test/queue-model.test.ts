@@ -61,7 +61,7 @@ test.each(effort(QUICK_DEFECTS, Object.keys(DEFECTS)))('finds a planted defect: 
     return from === '' ? script : script.replaceAll(from, () => to);
   };
   const model = new QueueModel(redis.connect() as never, { ...ALL_SCOPES[scope]!, ...changes }, plant);
-  const { finding, states } = await explore(new ExploredQueues(model, 10), { states: 40_000, order: 'newest' });
+  const { finding, states } = await explore(new ExploredQueues(model, 10), { states: 100_000, order: 'newest' });
   if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${name}: ${finding?.problem} after ${states} states\n`);
   expect(finding).toBeDefined();
 });
