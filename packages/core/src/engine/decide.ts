@@ -31,20 +31,28 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   const isRecorded = (allowed && !onlyTests(limit)) || limit.countRejected;
   if (isRecorded) states.save(state, verdict.expiresMicros);
   else capWaits(limit, verdict, nowMicros);
-  const result = toLimitDecision(limit, verdict, allowed, allowed);
-  const violated = allowed ? NO_LIMITS : [name];
-  if (!isRecorded) return new DecisionWithReceipt(name, result, violated, undefined);
-  const { atMicros } = verdict;
+  // One literal and one constructor call for both outcomes, because V8 compiles code for objects of one shape.
+  const figures = {
+    allowed,
+    limit: limit.limit,
+    remaining: verdict.remaining,
+    retryAfterMs: allowed ? 0 : verdict.waitMicros / 1000,
+    resetMs: verdict.resetMicros / 1000,
+    nextUnitMs: holdsSlots(limit) ? undefined : verdict.nextUnitMicros / 1000,
+    delayMs: allowed ? verdict.delayMicros / 1000 : 0,
+    reason: allowed ? undefined : verdict.reason,
+    retryIsEstimate: !allowed && verdict.isEstimate === true && hasLeases(limit) ? true : undefined,
+  };
   return new DecisionWithReceipt(
     name,
-    result,
-    violated,
-    owner,
+    figures,
+    allowed ? NO_LIMITS : [name],
+    isRecorded ? owner : undefined,
     false,
-    rule,
+    isRecorded ? rule : undefined,
     key,
     state.life,
-    atMicros,
+    verdict.atMicros,
     nowMicros,
     cost,
   );
