@@ -68,9 +68,7 @@ test('the pages state the default bound of keys and the default timeout', () => 
   const millions = findAll(/(?:its `maxKeys`, |at most )(?:one|a) million\b/g).map(({ file }) => file);
   expect(millions).toEqual(expect.arrayContaining(['docs/warnings.md', 'docs/migrating-from-rolling-rate-limiter.md']));
   expect(read('docs/migrating-from-fastify-rate-limit.md')).toMatch(/`cache` .*MemoryStore.*`1000000`/);
-  const [, timeout] = /timeout: \(name, value: unknown = (\d+)\)/.exec(
-    read('packages/http/src/options/option-parsers.ts'),
-  )!;
+  const [, timeout] = /DEFAULT_TIMEOUT_MS = (\d+);/.exec(read('packages/core/src/validation/duration.ts'))!;
   const timeouts = findAll(/`timeout`,? \(?(?:\| `)?(\d+)`? \(?ms/g);
   expect(timeouts.length).toBeGreaterThan(2);
   expect(timeouts.filter(({ match }) => match[1] !== timeout)).toEqual([]);
@@ -106,7 +104,7 @@ test.each(['README.md', 'docs/index.md'])('the headline of %s has the figures of
 test.each([
   [
     "the rolling window with `log: 'packed'`",
-    ['hit-log/hit-log-packed', 'hit-log/hit-log-packed-rewrite', 'program/plain-window-check'],
+    ['hit-log/hit-log-packed', 'hit-log/hit-log-packed-rewrite', 'limits/rolling-window'],
   ],
   ["the rolling window with `log: 'sorted-set'`", ['hit-log/hit-log-sorted-set']],
   ['`concurrency`', ['limits/concurrency']],

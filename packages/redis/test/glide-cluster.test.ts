@@ -33,10 +33,15 @@ const createGlide = (reply: Reply, nodes: Nodes, slots: readonly unknown[]): Gli
   },
 });
 
+const LIMIT = 5000;
+const WINDOW_MICROS = 3_600_000_000;
+/** The script's reply to the first check of a key: when the next unit is free and the remaining units, in one number. */
+const FIRST_CHECK = `1 0\n${WINDOW_MICROS * (LIMIT + 1) + LIMIT - 1}`;
+
 function createLimiter(reply: Reply, nodes: Nodes = () => '', slots: readonly unknown[] = []): RateLimiter {
   const store = new RedisStore({ client: createGlide(reply, nodes, slots), denialCache: false });
   return new RateLimiter({
-    limits: rollingWindow({ limit: 5000, window: '1h' }),
+    limits: rollingWindow({ limit: LIMIT, window: '1h' }),
     store,
     prefix: freshPrefix(),
     timeout: '30s',
@@ -90,7 +95,7 @@ const checkAll = (limiter: RateLimiter, count: number) =>
   Promise.allSettled(Array.from({ length: count }, (_, index) => limiter.check(`${index}`)));
 
 test('any number of redirected commands of a hash slot is sent again', async () => {
-  const settled = await checkAll(createLimiter(redirectOnce(async () => '1 0\n4999 3600000000')), 1500);
+  const settled = await checkAll(createLimiter(redirectOnce(async () => FIRST_CHECK)), 1500);
   expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
 });
 
@@ -119,7 +124,7 @@ test('commands that follow one with an error as its reply are sent', async () =>
   const limiter = createLimiter(
     redirectOnce(async () => {
       if (++sentCount === 1) throw new Error('An error was signalled by the server: - ResponseError: OOM');
-      return '1 0\n4999 3600000000';
+      return FIRST_CHECK;
     }),
   );
   const settled = await withoutOutageWarnings(() => checkAll(limiter, 3));
@@ -134,7 +139,7 @@ test('commands that have waited for long are not sent', async () => {
     redirectOnce(async () => {
       sentCount += 1;
       clock.mockImplementation(() => now() + 10_001);
-      return '1 0\n4999 3600000000';
+      return FIRST_CHECK;
     }),
   );
   const settled = await withoutOutageWarnings(() => checkAll(limiter, 3));
