@@ -70,6 +70,11 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     return new SlotKeeper(...owner);
   }
 
+  isIntact(state: State): boolean {
+    const list = reservationsOf(state);
+    return list === undefined || leases.isIntact(list);
+  }
+
   override describe(state: State): unknown {
     const list = reservationsOf(state);
     return { ...(super.describe(state) as object), leases: list === undefined ? [] : leases.describe(list) };

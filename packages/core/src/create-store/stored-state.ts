@@ -50,17 +50,27 @@ export class StoredState implements KeyState {
   /** Reads the state by a limit. Deletes an implausible one. */
   open(lifecycle: StateLifecycle, nowMicros: number): this {
     this.#lifecycle = lifecycle;
-    this.isNew = this.numbers.length === 0 || lifecycle.expiresMicros(this) <= nowMicros;
-    if (this.isNew || lifecycle.isPlausible(this, nowMicros)) return this;
+    this.isNew = this.numbers.length === 0;
+    if (this.isNew) return this;
+    if (this.#isIntact(lifecycle)) {
+      this.isNew = lifecycle.expiresMicros(this) <= nowMicros;
+      if (this.isNew || lifecycle.isPlausible(this, nowMicros)) return this;
+    }
     this.isNew = true;
     this.change = null;
     return this;
   }
 
+  /** Whether a limit wrote the state. A damaged file or another program may have changed it. */
+  #isIntact(lifecycle: StateLifecycle): boolean {
+    if (this.size < lifecycle.stateSize || !this.numbers.every(Number.isFinite)) return false;
+    return lifecycle.isIntact?.(this) ?? true;
+  }
+
   /** Returns the state if the key is still in this life. */
   openLife(lifecycle: StateLifecycle, life: number): this | undefined {
     this.#lifecycle = lifecycle;
-    return this.life === life ? this : undefined;
+    return this.life === life && this.#isIntact(lifecycle) ? this : undefined;
   }
 
   /** Writes the numbers of a key without hits, in a new life. */

@@ -90,6 +90,10 @@ export class Concurrency implements SlotLimit, LeaseKeepingLimit {
     return leases.isPlausible(state, nowMicros);
   }
 
+  isIntact(state: State): boolean {
+    return leases.isIntact(state);
+  }
+
   describe(state: State): unknown {
     return { leases: leases.describe(state), newestId: leases.newestIdOf(state) };
   }

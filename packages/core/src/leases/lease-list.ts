@@ -1,4 +1,4 @@
-import type { State } from '../limits/limit.js';
+import { isCount, type State } from '../limits/limit.js';
 
 // The state of a `concurrency` limit, or a part of the state of another limit with leases. All times are microseconds.
 /** The id of the newest lease. Ids only grow. */
@@ -55,6 +55,11 @@ export function endOf({ numbers, start }: State): number {
 export function isPlausible(state: State, nowMicros: number): boolean {
   const endMicros = endOf(state);
   return endMicros === Infinity || endMicros - nowMicros <= 2 * state.numbers[state.start + LATEST_LENGTH]!;
+}
+
+/** See `isIntact` of a limit. */
+export function isIntact(state: State): boolean {
+  return isCount(countOf(state), Math.floor((state.size - FIRST) / LEASE_SIZE));
 }
 
 /** Returns the numbers of each lease. */

@@ -11,7 +11,7 @@
  *
  * Invariant: the first and the last count are positive.
  */
-import type { State } from './limit.js';
+import { isCount, type State } from './limit.js';
 
 const WIDTH = 3;
 const OLDEST = 4;
@@ -27,6 +27,19 @@ export const MAX_BUCKETS = 3600;
 
 export function createCounts({ numbers, start }: State): void {
   numbers.fill(0, start, start + COUNTS);
+}
+
+/** See `isIntact` of a limit. */
+export function areCountsIntact(state: State): boolean {
+  const buckets = bucketsOf(state);
+  if (!isCount(buckets, state.size - COUNTS)) return false;
+  if (buckets > 0 && !(widthOf(state) > 0)) return false;
+  let units = 0;
+  for (let index = 0; index < buckets; index++) {
+    if (countAt(state, index) < 0) return false;
+    units += countAt(state, index);
+  }
+  return units === unitsOf(state);
 }
 
 /** The start of the newest bucket with units, or `-Infinity` without one. */

@@ -2,6 +2,7 @@ import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateIntegerBetween, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import {
   addUnits,
+  areCountsIntact,
   COUNTS_SIZE,
   createCounts,
   describeCounts,
@@ -104,6 +105,10 @@ export class BucketedWindow implements Limit {
     return (
       newestStart(state) - nowMicros <= this.windowMicros && isMinDifferencePlausible(state, keepMicros, nowMicros)
     );
+  }
+
+  isIntact(state: State): boolean {
+    return areCountsIntact(state);
   }
 
   describe(state: State): unknown {

@@ -18,7 +18,7 @@
  * Invariant: times never decrease from the oldest hit to the newest. NEWEST repeats the last one, so that a lookup need not
  * read the ring, which is rarely in the processor's cache.
  */
-import type { State } from './limit.js';
+import { isCount, type State } from './limit.js';
 
 export const DIFFERENCE = 0;
 export const RETENTION = 1;
@@ -39,6 +39,17 @@ export function createLog(log: State): void {
   clear(log);
   log.numbers[log.start + RETENTION] = 0;
   log.numbers[log.start + DIFFERENCE] = 0;
+}
+
+/** See `isIntact` of a limit. */
+export function isLogIntact(log: State): boolean {
+  const { numbers, start } = log;
+  const capacity = capacityOf(log);
+  return (
+    numbers[start + DROPPED]! >= -1 &&
+    isCount(numbers[start + HITS], capacity) &&
+    isCount(numbers[start + FIRST], capacity - 1)
+  );
 }
 
 /** How many hits the ring has room for. */

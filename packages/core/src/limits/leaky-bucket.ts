@@ -4,7 +4,15 @@ import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../
 import type { DelayingLimit } from './capabilities.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { type Hit, type Mode, records, type State, type Verdict } from './limit.js';
-import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap } from './queue-gaps.js';
+import {
+  addGap,
+  areGapsIntact,
+  createGaps,
+  describeGaps,
+  dropPassedGaps,
+  GAPS_END,
+  takeLastGap,
+} from './queue-gaps.js';
 
 /** The options of {@link leakyBucket}. */
 export interface LeakyBucketOptions {
@@ -88,6 +96,10 @@ export class LeakyBucket implements DelayingLimit {
 
   isPlausible({ numbers, start }: State, nowMicros: number): boolean {
     return isWithinScale(numbers[start + FREE]! - nowMicros, numbers[start + SCALE]!);
+  }
+
+  isIntact(state: State): boolean {
+    return areGapsIntact(state);
   }
 
   describe(state: State): unknown {

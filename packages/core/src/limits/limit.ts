@@ -111,6 +111,14 @@ export interface StateLifecycle {
   expiresMicros(state: State): number;
   /** Whether a correct clock could have written the state. The store drops a state that lies further ahead. */
   isPlausible(state: State, nowMicros: number): boolean;
+  /**
+   * Whether the counts in the state fit its size, so that no loop over them runs on for ever or leaves it. Of a state that is at
+   * least `stateSize` long and has finite numbers only. A store that keeps states outside of its process drops others, because
+   * they are damaged.
+   *
+   * @defaultValue all such states are intact, because the limit has no counts
+   */
+  isIntact?(state: State): boolean;
   /** Returns a copy of the state for debugging. Two states with equal copies decide alike. */
   describe(state: State): unknown;
 }
@@ -144,6 +152,11 @@ export interface Limit extends StateLifecycle {
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void;
   /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
+}
+
+/** Whether a number of a state counts something of which the state has room for so many. */
+export function isCount(count: number | undefined, most: number): boolean {
+  return Number.isInteger(count) && count! >= 0 && count! <= most;
 }
 
 /** Whether the limit has a quota, unlike `block`. */

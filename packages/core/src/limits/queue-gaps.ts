@@ -5,7 +5,7 @@
  *   3  BOUNDS  twice the number of gaps
  *   4  the start and the end of each gap in microseconds, in ascending order
  */
-import type { State } from './limit.js';
+import { isCount, type State } from './limit.js';
 
 const BOUNDS = 3;
 const FIRST = 4;
@@ -24,6 +24,12 @@ const FIRST_ROOM = 8;
 
 export function createGaps({ numbers, start }: State): void {
   numbers[start + BOUNDS] = 0;
+}
+
+/** See `isIntact` of a limit. */
+export function areGapsIntact(state: State): boolean {
+  const bounds = boundsOf(state);
+  return isCount(bounds, state.size - FIRST) && bounds % 2 === 0;
 }
 
 /** Adds the gap from `from` to `to`. Adding it again changes nothing. */

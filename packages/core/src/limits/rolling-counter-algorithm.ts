@@ -1,5 +1,6 @@
 import {
   addUnits,
+  areCountsIntact,
   COUNTS_SIZE,
   createCounts,
   describeCounts,
@@ -72,6 +73,10 @@ export class CounterAlgorithm implements StateLifecycle {
 
   isPlausible(state: State, nowMicros: number): boolean {
     return newestStart(state) - nowMicros <= this.expiryMicros;
+  }
+
+  isIntact(state: State): boolean {
+    return areCountsIntact(state);
   }
 
   describe(state: State): unknown {

@@ -10,6 +10,7 @@ import {
   FIRST,
   firstAfter,
   HITS,
+  isLogIntact,
   keepNewest,
   LOG_SIZE,
   NEWEST,
@@ -95,6 +96,10 @@ export class RollingWindow implements Limit {
 
   isPlausible({ numbers, start }: State, nowMicros: number): boolean {
     return numbers[start + NEWEST]! - nowMicros <= this.windowMicros;
+  }
+
+  isIntact(log: State): boolean {
+    return isLogIntact(log);
   }
 
   describe(log: State): unknown {

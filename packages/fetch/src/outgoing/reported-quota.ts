@@ -161,6 +161,10 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
     return server.isPlausible(state, nowMicros) && leases.isPlausible(openCallsOf(state), nowMicros);
   }
 
+  isIntact(state: State): boolean {
+    return leases.isIntact(openCallsOf(state));
+  }
+
   describe(state: State): unknown {
     const calls = openCallsOf(state);
     return { server: server.describe(state), leases: leases.describe(calls), newestId: leases.newestIdOf(calls) };
