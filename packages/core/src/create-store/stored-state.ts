@@ -63,8 +63,8 @@ export class StoredState implements KeyState {
 
   /** Whether a limit wrote the state. A damaged file or another program may have changed it. */
   #isIntact(lifecycle: StateLifecycle): boolean {
-    if (this.size < lifecycle.stateSize || !this.numbers.every(Number.isFinite)) return false;
-    return lifecycle.isIntact?.(this) ?? true;
+    if (!this.numbers.every(Number.isFinite)) return false;
+    return lifecycle.isIntact?.(this) ?? this.size >= lifecycle.stateSize;
   }
 
   /** Returns the state if the key is still in this life. */

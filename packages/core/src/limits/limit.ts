@@ -112,11 +112,10 @@ export interface StateLifecycle {
   /** Whether a correct clock could have written the state. The store drops a state that lies further ahead. */
   isPlausible(state: State, nowMicros: number): boolean;
   /**
-   * Whether the counts in the state fit its size, so that no loop over them runs on for ever or leaves it. Of a state that is at
-   * least `stateSize` long and has finite numbers only. A store that keeps states outside of its process drops others, because
-   * they are damaged.
+   * Whether a state of finite numbers has all that the limit reads: its counts fit its size, so that no loop over them runs on for
+   * ever. A store that keeps states outside of its process drops others, because they are damaged.
    *
-   * @defaultValue all such states are intact, because the limit has no counts
+   * @defaultValue whether the state has at least `stateSize` numbers
    */
   isIntact?(state: State): boolean;
   /** Returns a copy of the state for debugging. Two states with equal copies decide alike. */
