@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DENO_ARGUMENTS, PLATFORM_PROGRAMS } from '@rollgate/test-support/platform-programs';
@@ -79,7 +80,11 @@ export const startNodeHosts = async () => startPrinting(process.execPath, [await
 /** A gateway and a GraphQL server of NestJS. */
 export const startNestHosts = async () => startPrinting(process.execPath, [await bundle('main-nest')]);
 
-export const startBunHosts = async () => startPrinting(PLATFORM_PROGRAMS.bun(), [await bundle('main-bun')]);
+/** Bun applies the paths of a package's tsconfig.json to its published files too, and would load sources next to them. */
+const BUN_ARGUMENTS = [`--tsconfig-override=${devNull}`];
+
+export const startBunHosts = async () =>
+  startPrinting(PLATFORM_PROGRAMS.bun(), [...BUN_ARGUMENTS, await bundle('main-bun')]);
 
 export async function startDenoHosts(): Promise<HostProcess> {
   const file = await bundle('main-deno');
@@ -100,6 +105,8 @@ async function bundleWorker(entry: string): Promise<string> {
     platform: 'neutral',
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'browser'],
+    // Otherwise the paths of a package's tsconfig.json lead from its published files to the sources of others.
+    tsconfigRaw: {},
     format: 'esm',
     logLevel: 'warning',
   });
