@@ -1,2 +1,22 @@
 // The entry point `@rollgate/core/leases`: the list of leases in the states of limits, for limits of other packages.
-export * from './leases/lease-list.js';
+export {
+  clear,
+  countOf,
+  describe,
+  dropExpired,
+  endOf,
+  expiredUnits,
+  extend,
+  hasId,
+  indexOf,
+  insert,
+  isIntact,
+  isPlausible,
+  keepUnits,
+  markPermanent,
+  NEWEST_ID,
+  newestIdOf,
+  SIZE_FOR_ONE,
+  untilOf,
+  usedUnits,
+} from './leases/lease-list.js';
