@@ -17,6 +17,7 @@ const POLLS = 10_000 / POLL_MS;
 
 /** Something that goes wrong between a store and its data, or in them. */
 export interface Fault {
+  /** What goes wrong, for the messages of failed checks. */
   readonly name: string;
   /**
    * Which keys may fail while it lasts: all of them, only the key whose data it breaks, or none, because such data are dropped.

@@ -68,8 +68,9 @@ export class TokenBucket implements Limit {
   readonly tokens: number;
   /** The time in which `tokens` are refilled, in microseconds. */
   readonly micros: number;
-  /** How long one token takes to refill: whole microseconds, and the rest in parts. */
+  /** How long one token takes to refill, in whole microseconds. */
   readonly tokenMicros: number;
+  /** The rest of that time, in parts of a microsecond: so many `tokens`-ths. */
   readonly tokenParts: number;
   /** How long an empty bucket takes to become full. */
   readonly windowMicros: number;
