@@ -26,6 +26,9 @@ export interface Example {
 /** Matches `npm install a b`, but no global installation. */
 const INSTALL_LINE = /\bnpm install (?!--global)(?:--save-dev )?([\w@/. -]+)/;
 
+/** The tab of a code group, which stands behind the language. */
+const LABEL = /\[[^\]]*\]$/;
+
 const ADAPTERS = [
   ...['core', 'express', 'fastify', 'hono', 'http', 'koa', 'nestjs', 'node', 'web'].map((name) => `@rollgate/${name}`),
 ];
@@ -57,7 +60,7 @@ export function examplesIn(file: string, lines = linesOf(file)): Example[] {
       const [, fence, info = ''] = /^\s*(`{3,})(.*)$/.exec(line) ?? [];
       if (fence !== undefined) open = { fence, info, line: index + 1 };
     } else if (line.trim() === open.fence) {
-      const [word = '', ...notes] = open.info.trim().split(/\s+/);
+      const [word = '', ...notes] = open.info.replace(LABEL, '').trim().split(/\s+/);
       const language = LANGUAGES[word];
       if (language !== undefined) {
         const code = lines.slice(open.line, index).join('\n');
