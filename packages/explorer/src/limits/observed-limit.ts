@@ -100,6 +100,10 @@ export class ObservedLimit implements Limit {
     return -Infinity;
   }
 
+  isIntact(state: State): boolean {
+    return this.#inner.isIntact?.(state) ?? state.size >= this.stateSize;
+  }
+
   isPlausible(state: State, nowMicros: number): boolean {
     return this.#inner.isPlausible(state, nowMicros);
   }
