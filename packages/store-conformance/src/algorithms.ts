@@ -116,7 +116,7 @@ export interface WorstBurst {
   readonly windowMs: number;
   /** The most units in any such window. No traffic gets more. */
   readonly units: number;
-  /** The same for any settings. `W` is the window, and `µs` is a microsecond. */
+  /** The guarantee for any settings. `W` is the window, and `µs` is a microsecond. */
   readonly formula: string;
   /** Actions that attain it, with their time in milliseconds, cost and number. All of them are allowed. */
   readonly traffic: Burst<unknown>['traffic'];

@@ -12,7 +12,7 @@ export interface Settlement extends Place {
 
 /** A limit whose checks reserve units until they are settled. */
 export interface ReservingLimit extends LeasedLimit {
-  /** Its leases are units, and no slots. */
+  /** The leases of a reserving limit are units, and no slots. */
   readonly holdsSlots?: false;
   /** Prepares a settlement, a refund or a release of a hit. Returns `undefined` if there is nothing to do. */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined;

@@ -136,7 +136,7 @@ export class TokenBucket implements Limit {
     const { limit, tokens, minDifferenceMicros } = this;
     const { numbers, start } = state;
     const fullMicros = numbers[start + FULL]!;
-    const parts = Math.min(numbers[start + PARTS]!, tokens - 1); // Those of another limit may have another size.
+    const parts = Math.min(numbers[start + PARTS]!, tokens - 1); // The parts of another limit may have another size.
     const untilFull = (parts > 0 ? fullMicros + 1 : fullMicros) - nowMicros;
     const isFull = untilFull <= 0;
     // A token that has refilled in part is still missing.

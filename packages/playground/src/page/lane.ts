@@ -16,7 +16,7 @@ export interface View {
 /** A request in the chart. Requests of about the same time are stacked. */
 interface Mark {
   readonly atMs: number;
-  /** Its place in the stack, from 0. */
+  /** The place of the mark in the stack, from 0. */
   readonly level: number;
   readonly kind: 'allowed' | 'beyond' | 'rejected';
 }
