@@ -1,4 +1,4 @@
-import { clarifyUnit, invalidOption, parseDuration, validateOneOf } from '@rollgate/core/store';
+import { clarifyUnit, invalidOption, parseWindowText, readDuration, validateOneOf } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, createLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
 import { parsePeriods, type Span } from './calendar-span.js';
 import { UsageError } from './errors.js';
@@ -26,15 +26,15 @@ export function parseQuota(text: string): NamedQuota {
   }
   const span = parsePeriods(time.trim());
   if (span !== undefined) return { name, limit, ...span };
-  const windowText = /^\d/.test(time) ? time : `1${time}`;
-  const windowMs = durationOf(windowText);
-  if (windowMs === undefined)
+  const window = /^\d/.test(time) ? time : `1${time}`;
+  const parsed = parseWindowText(`${limitText}/${window}`);
+  if (parsed === undefined)
     throw usage(
       '--limit',
-      clarifyUnit(windowText) ?? `${EXPECTED_QUOTA}, with a unit such as \`s\` or \`m\`, at most 100 years`,
+      clarifyUnit(window) ?? `${EXPECTED_QUOTA}, with a unit such as \`s\` or \`m\`, at most 100 years`,
       text,
     );
-  return { name, limit, windowMs };
+  return { name, ...parsed };
 }
 
 /** @throws UsageError when two quotas have the same name, or the algorithm does not support one. */
@@ -59,17 +59,9 @@ export function parseWindow(text: string): Span {
 
 /** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */
 export function parseDurationOption(option: string, text: string): number {
-  const ms = durationOf(text);
+  const ms = readDuration(text);
   if (ms === undefined) throw usage(option, clarifyUnit(text) ?? EXPECTED_DURATION, text);
   return ms;
-}
-
-function durationOf(text: string): number | undefined {
-  try {
-    return parseDuration('duration', text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Like {@link parseDurationOption}, and also accepts 0. */

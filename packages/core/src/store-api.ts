@@ -27,11 +27,13 @@ export {
   type ScriptedLimit,
   type SlotLimit,
 } from './limits/capabilities.js';
-export { CHECK, type Hit, hasQuota, type Mode, type State, TEST, type Verdict } from './limits/limit.js';
+export { CHECK, type Hit, hasQuota, isLimit, type Mode, type State, TEST, type Verdict } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
+export { parseWindowText } from './limits/window-text.js';
 export { isMemoryStore } from './memory/memory-store.js';
-export { isLimit } from './plan/create-plan.js';
+export type { ParsedLimits } from './plan/keys-and-limits.js';
+export { parseLimits, toParsedLimits } from './plan/parse-limits.js';
 export {
   type Costs,
   costAt,
@@ -63,7 +65,7 @@ export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort } from './time/cancellation.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
-export { clarifyUnit, DEFAULT_TIMEOUT_MS, parseDuration } from './validation/duration.js';
+export { clarifyUnit, DEFAULT_TIMEOUT_MS, parseDuration, readDuration } from './validation/duration.js';
 export { withCode } from './validation/error-codes.js';
 export { foreignDecision, neverAllowed, tooManyWaiting } from './validation/errors.js';
 export {

@@ -151,3 +151,22 @@ test('the types demand the names and the algorithms of the limits', () => {
   }).toThrow();
   create({ limits: both, fallbackLimits: ({ burst, day }) => ({ burst, day }) });
 });
+
+test('text has counterparts, which may be text, too, and a function gets rolling windows', async () => {
+  const limiter = create({ limits: '20/1m', fallbackLimits: '5/1m' });
+  const derived = create({
+    limits: { burst: '20/1m', day: '100/1d' },
+    fallbackLimits: ({ burst, day }) => ({ burst: rollingWindow({ limit: burst.limit / 4, window: '1m' }), day }),
+  });
+  store.mode = FAILURE;
+  expect(await limiter.check('ann')).toMatchObject({ limit: 5, degraded: 'fallback' });
+  expect((await derived.check('ann')).limits).toMatchObject({ burst: { limit: 5 }, day: { limit: 100 } });
+  expect(() => create({ limits: '20/1m', fallbackLimits: '5/1x' })).toThrow("such as '100/1m'");
+  // @ts-expect-error it lacks a limit
+  expect(() => create({ limits: { burst: '20/1m', day: '9/1d' }, fallbackLimits: { burst: '5/1m' } })).toThrow(
+    'Expected `fallbackLimits.day` to be a limit with the algorithm of its counterpart',
+  );
+  const other = { limits: '20/1m', fallbackLimits: fixedWindow({ limit: 5, window: '1m' }) };
+  // @ts-expect-error its counterpart is a rolling window
+  expect(() => create(other)).toThrow('Expected `fallbackLimits` to be a limit with the algorithm of its counterpart');
+});

@@ -40,10 +40,15 @@ const WRONG: [object, string][] = [
   ],
   [
     { limits: null },
-    'Expected `limits` to be a limit such as `rollingWindow({ … })`, or a record of at least one, got null',
+    "Expected `limits` to be a limit such as '100/1m' or `rollingWindow({ … })`, or a record of at least one, got null",
   ],
-  [{ limits: {} }, 'Expected `limits` to be a limit such as `rollingWindow({ … })`, or a record of at least one'],
-  [{ limits: 5 }, 'Expected `limits` to be a limit such as `rollingWindow({ … })`, or a record of at least one, got 5'],
+  [{ limits: {} }, 'or `rollingWindow({ … })`, or a record of at least one'],
+  [
+    { limits: '100/1x' },
+    "Expected `limits` to be units per window such as '100/1m', '5/1s' or '1000/1d', got \"100/1x\"",
+  ],
+  [{ limits: { day: '' } }, "Expected `limits.day` to be units per window such as '100/1m'"],
+  [{ limits: 5 }, 'or `rollingWindow({ … })`, or a record of at least one, got 5'],
   [{ limits: () => rollingWindow({ limit: 1, window: 1 }), window: '1m' }, 'got `limits` and `window`'],
   [
     { limit: 5, window: '1m', allowList: '10.0.0.0/8' },

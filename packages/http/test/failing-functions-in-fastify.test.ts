@@ -21,6 +21,8 @@ const BEFORE: Record<string, [unknown, string][]> = {
     [{}, 'Expected `limits` to be a limit such as'],
     [5, 'Expected `limits` to be a limit such as'],
     [null, 'Expected `limits` to be a limit such as'],
+    ['100/1x', "Expected `limits` to be units per window such as '100/1m'"],
+    [{ day: '1e3/1m' }, "Expected `limits.day` to be units per window such as '100/1m'"],
     [undefined, 'Expected `limits`'],
   ],
   key: [

@@ -3,7 +3,6 @@ import {
   type Decision,
   fixedWindow,
   type Limit,
-  type Limits,
   leakyBucket,
   MemoryStore,
   RateLimiter,
@@ -11,6 +10,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
+import type { ParsedLimits } from '@rollgate/core/store';
 import { RedisStore } from '@rollgate/redis';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
@@ -62,7 +62,7 @@ function tokenBucketWithin(settings: Parameters<typeof tokenBucket>[0]): Limit {
   return tokenBucket({ ...settings, capacity: Math.min(capacity, refill * 30_000) });
 }
 
-const plan: fc.Arbitrary<Limits> = fc.oneof(
+const plan: fc.Arbitrary<ParsedLimits> = fc.oneof(
   limit,
   fc.dictionary(fc.constantFrom('a', 'b', 'c'), limit, { minKeys: 1 }),
 );
@@ -101,14 +101,14 @@ class LimiterPair {
   readonly #redis: RateLimiter;
   readonly #pastDecisions: { ofMemory: Decision; ofRedis: Decision }[] = [];
 
-  constructor(limits: Limits, memory: MemoryStore, ofRedis: RedisStore) {
+  constructor(limits: ParsedLimits, memory: MemoryStore, ofRedis: RedisStore) {
     const prefix = freshPrefix();
     this.#memory = new RateLimiter({ limits, store: memory, prefix });
     this.#redis = new RateLimiter({ limits, store: ofRedis, prefix, timeout: '30s' });
   }
 
   /** Runs all operations in one batch, and expects the same results from both limiters. */
-  async run(operations: readonly Operation[], plans: readonly Limits[]): Promise<void> {
+  async run(operations: readonly Operation[], plans: readonly ParsedLimits[]): Promise<void> {
     const pairs = operations.map((one) => this.#start(one, plans[one.plan % plans.length]!));
     const ofRedis = await Promise.all(pairs.map(([, ofRedis]) => ofRedis));
     const ofMemory = await Promise.all(pairs.map(([ofMemory]) => ofMemory));
@@ -118,7 +118,7 @@ class LimiterPair {
     }
   }
 
-  #start({ kind, key, otherKey, cost, costs, checkIndex }: Operation, limits: Limits) {
+  #start({ kind, key, otherKey, cost, costs, checkIndex }: Operation, limits: ParsedLimits) {
     const both = <Result>(operate: (limiter: RateLimiter) => Promise<Result>) =>
       [operate(this.#memory), operate(this.#redis)] as [Promise<Decision>, Promise<Decision>];
     if (kind === 'refund' || kind === 'settle') {

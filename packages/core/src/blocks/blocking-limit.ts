@@ -15,7 +15,7 @@ export interface BlockingLimit extends Limit {
 }
 
 /** The names of the limits that `block()` may have created. */
-export type BlockNameOf<Given extends Limits> = Given extends Limit
+export type BlockNameOf<Given extends Limits> = Given extends Limit | string
   ? IfBlocks<Given, 'default'>
   : { [Name in keyof Given]: IfBlocks<Given[Name], Name> }[keyof Given] & string;
 

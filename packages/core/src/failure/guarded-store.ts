@@ -4,9 +4,10 @@ import { Receipt } from '../decision/recorded-hit.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { hasLeases } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
+import { isLimit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import { isLimit } from '../plan/create-plan.js';
-import type { Limits, LimitsFrom } from '../plan/keys-and-limits.js';
+import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
+import { parseLimits } from '../plan/parse-limits.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { LimitedReceipt, OnStoreError, StoreWaiting } from '../store/capabilities.js';
 import { namesOf } from '../store/quota-waiters.js';
@@ -78,7 +79,7 @@ class GuardedStore implements Guarded {
     return this.#decisions.run({ operation: 'charge', plan, keys, costs });
   }
 
-  withFallback(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan {
+  withFallback(plan: Plan, limits: ParsedLimits, fallbackLimits: LimitsFrom<ParsedLimits>): Plan {
     if (this.#policy === 'fallback') return withFallbackPlan(plan, limits, fallbackLimits);
     throw invalidOption('onStoreError', "'fallback' with `fallbackLimits`", this.#policy);
   }
@@ -162,8 +163,8 @@ function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan, recei
  *
  * @throws TypeError if `fallbackLimits` lacks one of the limits, or has another algorithm for it.
  */
-function withFallbackPlan(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan {
-  const given = typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits;
+function withFallbackPlan(plan: Plan, limits: ParsedLimits, fallbackLimits: LimitsFrom<ParsedLimits>): Plan {
+  const given = parseLimits(typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits);
   const rules = plan.rules.map((rule) => {
     const limit = isLimit(limits) ? given : Object(given)[rule.name];
     if (isLimit(limit) && limit.algorithm === rule.limit.algorithm) return { ...rule, limit };

@@ -56,7 +56,7 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    *
    * @defaultValue the same limits
    */
-  fallbackLimits?: LimitsFrom<NoInfer<Given>> | undefined;
+  fallbackLimits?: NoInfer<LimitsFrom<Given>> | undefined;
   /**
    * How many callers of `wait` may wait for one key of a limit. The next one rejects with the code
    * `ERR_ROLLGATE_TOO_MANY_WAITING`. With 0, a caller that would have to wait rejects. Callers whose first check is on its way

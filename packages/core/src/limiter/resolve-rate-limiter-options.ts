@@ -1,7 +1,7 @@
 import { STORES_BRING_GUARDS } from '../base/platform.js';
 import { guardStore } from '../failure/guarded-store.js';
+import { isLimit } from '../limits/limit.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
-import { isLimit } from '../plan/create-plan.js';
 import type { Limits } from '../plan/keys-and-limits.js';
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';

@@ -158,6 +158,11 @@ export function isCount(count: number | undefined, most: number): boolean {
   return Number.isInteger(count) && count! >= 0 && count! <= most;
 }
 
+/** Whether the value is a limit, and not a record of limits. */
+export function isLimit(value: unknown): value is Limit {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<Limit>).create === 'function';
+}
+
 /** Whether the limit has a quota, unlike `block`. */
 export function hasQuota({ limit }: Pick<Limit, 'limit'>): boolean {
   return limit !== Infinity;

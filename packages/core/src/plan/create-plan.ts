@@ -1,14 +1,9 @@
 import { hasLeases } from '../limits/capabilities.js';
-import type { Limit } from '../limits/limit.js';
+import { isLimit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { describeLimitName, KEYS, LIMIT, LIMITS, NAMED_LIMITS, ONE_KEY, SOME_KEYS } from '../validation/error-texts.js';
 import { invalidOption } from '../validation/validate.js';
 import { isLimitName, type Keys, type Plan, type Rule, unknownLimitMessage } from './plan.js';
-
-/** Whether the value is a limit, and not a record of limits. */
-export function isLimit(value: unknown): value is Limit {
-  return typeof value === 'object' && value !== null && typeof (value as Partial<Limit>).create === 'function';
-}
 
 /**
  * Creates the plan that decides by these limits.

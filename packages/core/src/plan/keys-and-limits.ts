@@ -1,19 +1,26 @@
 import type { Limit } from '../limits/limit.js';
+import type { RollingWindow } from '../limits/rolling-window.js';
 
 // The types of the keys and limits that callers pass.
 
-/** One limit, which gets the name `default`, or a record of limits by name. */
-export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
+/**
+ * One limit, which gets the name `default`, or a record of limits by name. Text such as `'100/1m'` is a rolling window: units per
+ * duration.
+ */
+export type Limits<Name extends string = string> = Limit | string | Readonly<Record<Name, Limit | string>>;
+
+/** Limits without text. */
+export type ParsedLimits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
 
 /** The names of the limits: the record's keys, or `default`. */
-export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : keyof Given & string;
+export type NameOf<Given extends Limits> = Given extends Limit | string ? 'default' : keyof Given & string;
 
 /** The names of limits that some plans lack, if `Given` is the union of several plans. */
 export type MissingNameOf<Given extends Limits> =
   string extends NameOf<Given> ? never : MissingIn<Given, NameOf<Given>>;
 
 /** In a union of literals, TypeScript adds the names that one of them lacks as optional ones. */
-type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit
+type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit | string
   ? Exclude<Name, 'default'>
   : Exclude<Name, { [Own in keyof Plan]: undefined extends Plan[Own] ? never : Own }[keyof Plan]>;
 
@@ -38,10 +45,24 @@ export type OptionalNameIn<Keys, Name extends string> = Keys extends string
   ? never
   : { [One in keyof Keys]: undefined extends Keys[One] ? One : never }[keyof Keys] & Name;
 
-/** Limits, or a function that derives them from others. */
-export type LimitsFrom<Given extends Limits> = Given | Derivation<Given>['derive'];
+/** Limits with the names and algorithms of others, or a function that derives them. It gets rolling windows for text. */
+export type LimitsFrom<Given extends Limits> = Counterpart<Given> | Derivation<Given>['derive'];
 
 /** A method, because its parameter is bivariant: options with known limits are also options with any limits. */
 interface Derivation<Given extends Limits> {
-  derive(limits: Given): Given;
+  derive(limits: Parsed<Given>): Counterpart<Given>;
 }
+
+/** The limits that text stands for. */
+type Parsed<Given extends Limits> = Given extends Limit | string
+  ? ParsedLimit<Given>
+  : { readonly [Name in keyof Given]: ParsedLimit<Given[Name]> };
+
+type ParsedLimit<One> = One extends string ? RollingWindow : One;
+
+/** Limits that may take the place of these. Text may take that of a rolling window. */
+type Counterpart<Given extends Limits> = Given extends Limit | string
+  ? CounterpartOf<Given>
+  : { readonly [Name in keyof Given]: CounterpartOf<Given[Name]> };
+
+type CounterpartOf<One> = One extends string ? RollingWindow | string : RollingWindow extends One ? One | string : One;

@@ -3,14 +3,15 @@ import { withCode } from '../validation/error-codes.js';
 import { MISSING_LIMITS } from '../validation/error-texts.js';
 import { validateOptionNames } from '../validation/validate.js';
 import { createPlan } from './create-plan.js';
-import type { Limits } from './keys-and-limits.js';
+import type { Limits, ParsedLimits } from './keys-and-limits.js';
+import { toParsedLimits } from './parse-limits.js';
 import type { Plan } from './plan.js';
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 
 /** The plan of a limiter's limits, and those of limits that callers pass. */
 export class Plans {
-  readonly #create: (limits: Limits) => Plan;
+  readonly #create: (limits: ParsedLimits) => Plan;
   readonly #own: Plan | undefined;
   /** An application passes few limits and uses each often. */
   readonly #passed = new WeakMap<object, Plan>();
@@ -19,9 +20,9 @@ export class Plans {
    * @param complete Adds what else decides by limits to their plan.
    * @throws TypeError if `limits` is neither a limit, a record of at least one, nor `null`.
    */
-  constructor(prefix: string, limits: Limits | null, complete: (plan: Plan, limits: Limits) => Plan) {
+  constructor(prefix: string, limits: Limits | null, complete: (plan: Plan, limits: ParsedLimits) => Plan) {
     this.#create = (given) => complete(createPlan(prefix, given), given);
-    this.#own = limits === null ? undefined : this.#create(limits);
+    this.#own = limits === null ? undefined : this.#create(toParsedLimits(limits));
   }
 
   /**
@@ -43,6 +44,11 @@ export class Plans {
     if (options === undefined) return this.own;
     validateOptionNames('check', options, CHECK_OPTIONS);
     const { limits } = options;
-    return limits === undefined ? this.own : getOrInsert(this.#passed, limits, () => this.#create(limits));
+    if (limits === undefined) return this.own;
+    const given = typeof limits === 'string' ? toParsedLimits(limits) : limits;
+    return getOrInsert(this.#passed, given, () => {
+      const parsed = toParsedLimits(given);
+      return parsed === given ? this.#create(parsed) : getOrInsert(this.#passed, parsed, () => this.#create(parsed));
+    });
   }
 }

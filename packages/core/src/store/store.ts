@@ -1,6 +1,6 @@
 import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
-import type { Limits, LimitsFrom } from '../plan/keys-and-limits.js';
+import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type {
   ClockedStore,
@@ -92,5 +92,5 @@ export interface GuardedStore extends Store {
    *
    * @throws TypeError if they do not match `limits`, or if the policy does not use them.
    */
-  withFallback?(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan;
+  withFallback?(plan: Plan, limits: ParsedLimits, fallbackLimits: LimitsFrom<ParsedLimits>): Plan;
 }

@@ -20,9 +20,15 @@ export const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
  * @throws TypeError, RangeError naming `option` if the value is not a positive duration of at most 100 years.
  */
 export function parseDuration(option: string, value: unknown, orElse = ''): number {
-  const ms = typeof value === 'string' ? parseText(value) : value;
-  if (typeof ms === 'number' && ms > 0 && ms <= MAX_DURATION_MS) return Math.ceil(ms);
+  const ms = readDuration(value);
+  if (ms !== undefined) return ms;
   throw invalidNumber(option, clarifyUnit(value) ?? DURATION + orElse, value);
+}
+
+/** Like {@link parseDuration}, but returns `undefined` for another value. */
+export function readDuration(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? parseText(value) : value;
+  return typeof ms === 'number' && ms > 0 && ms <= MAX_DURATION_MS ? Math.ceil(ms) : undefined;
 }
 
 /** The parser's time grows with the square of the length. */

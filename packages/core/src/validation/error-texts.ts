@@ -5,10 +5,13 @@ export const MISSING_LIMITS =
   'Expected `limits` with this call, got none. The limits of this limiter are `null` or a function. Pass those of the client, such as `peek(key, { limits })`';
 
 /** What `limits` should be. */
-export const LIMITS = 'a limit such as `rollingWindow({ … })`, or a record of at least one';
+export const LIMITS = "a limit such as '100/1m' or `rollingWindow({ … })`, or a record of at least one";
 
 /** What each of them should be. */
-export const LIMIT = 'a limit such as `rollingWindow({ … })`';
+export const LIMIT = "a limit such as '100/1m' or `rollingWindow({ … })`";
+
+/** What text in place of a limit should be. */
+export const WINDOW_TEXT = "units per window such as '100/1m', '5/1s' or '1000/1d'";
 
 /** What the key of one limit should be. */
 export const ONE_KEY = 'a string of at least one character';

@@ -46,8 +46,10 @@ export interface CallOptions {
   dialects?: readonly Dialect[] | undefined;
   /** Returns the units that a call takes, as far as you can estimate them. */
   cost?: ((request: CallRequest) => Awaitable<CallCost>) | undefined;
-  /** Your own limits. A call starts when they allow it, too. Their names must not begin with `fetch.`. */
-  limits?: Readonly<Record<string, Limit>> | undefined;
+  /**
+   * Your own limits, or text such as `'100/1m'`. A call starts when they allow it, too. Their names must not begin with `fetch.`.
+   */
+  limits?: Readonly<Record<string, Limit | string>> | undefined;
   /** Returns keys of your limits by their names. The key of a limit that it omits is the bucket. */
   key?: ((request: CallRequest) => Readonly<Record<string, string>>) | undefined;
   /** Which rejected calls are repeated. `false` returns every rejection to the caller. */

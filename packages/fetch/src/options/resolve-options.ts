@@ -3,6 +3,7 @@ import {
   hasMethods,
   invalidOption,
   parseDuration,
+  parseLimits,
   validateIntegerBetween,
   validateOptionalFunction,
   validateOptionNames,
@@ -50,10 +51,10 @@ export const CALL_OPTIONS = [
 
 /** @throws TypeError, RangeError naming the invalid option. */
 export function resolveOptions(options: CallOptions): ResolvedOptions {
-  const { dialects = [draftHeaders(), xRateLimit()], limits = {}, retry = {} } = options;
+  const { dialects = [draftHeaders(), xRateLimit()], retry = {} } = options;
   for (const name of ['bucket', 'cost', 'key', 'onWait'] as const) validateOptionalFunction(name, options[name]);
   validateDialects(dialects);
-  validateLimits(limits);
+  const limits = resolveLimits(options.limits ?? {});
   if (options.signal !== undefined && !(options.signal instanceof AbortSignal))
     throw invalidOption('signal', 'an AbortSignal', options.signal);
   const store = options.store ?? new MemoryStore();
@@ -87,11 +88,12 @@ function validateDialects(dialects: unknown): void {
   }
 }
 
-function validateLimits(limits: unknown): void {
+function resolveLimits(limits: unknown): LimitRecord {
   if (typeof limits !== 'object' || limits === null)
-    throw invalidOption('limits', 'a record of limits such as `{ own: rollingWindow({ … }) }`', limits);
+    throw invalidOption('limits', "a record of limits such as `{ own: '100/1m' }`", limits);
   const reserved = Object.keys(limits).find((name) => name.startsWith(PREFIX));
   if (reserved !== undefined) throw invalidOption('limits', `names that don't begin with \`${PREFIX}\``, reserved);
+  return parseLimits(limits) as LimitRecord;
 }
 
 function resolveRetry(retry: RetryOptions | false): Pick<ResolvedOptions, 'attempts' | 'mayRepeat'> {

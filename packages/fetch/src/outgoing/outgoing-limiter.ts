@@ -8,7 +8,14 @@ import {
   type RateLimiterOptions,
 } from '@rollgate/core';
 import { isDecision, type SomeKeysOn, settleByLimits } from '@rollgate/core/limits';
-import { invalidOption, isLimit, validateBoolean, validateOptionNames } from '@rollgate/core/store';
+import {
+  invalidOption,
+  isLimit,
+  type ParsedLimits,
+  toParsedLimits,
+  validateBoolean,
+  validateOptionNames,
+} from '@rollgate/core/store';
 import { isReportable, type Reported } from './reported.js';
 import { isEmpty, toReportingLimits } from './reporting-limits.js';
 
@@ -62,11 +69,11 @@ export interface ReportOptions<Name extends string = string> {
  * ```
  */
 export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<Given> {
-  readonly #limits: Limits | null;
+  readonly #limits: ParsedLimits | null;
 
   constructor(options: RateLimiterOptions<Given>) {
     super(options);
-    this.#limits = options.limits;
+    this.#limits = options.limits === null ? null : toParsedLimits(options.limits);
   }
 
   /**
@@ -112,7 +119,8 @@ export class OutgoingLimiter<Given extends Limits = Limits> extends RateLimiter<
     );
   }
 
-  async #reportKey(key: unknown, reported: object, ageMs: number, limits = this.#limits): Promise<void> {
+  async #reportKey(key: unknown, reported: object, ageMs: number, given?: Limits): Promise<void> {
+    const limits = given === undefined ? this.#limits : toParsedLimits(given);
     const named = isLimit(limits) ? { default: limits } : (limits ?? {});
     const keys = typeof key === 'object' && key !== null ? (key as Readonly<Record<string, string>>) : undefined;
     const isKnown = limits !== null && Object.keys(keys ?? {}).every((name) => Object.hasOwn(named, name));

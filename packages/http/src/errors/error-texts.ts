@@ -25,7 +25,7 @@ export const notAnErrorMessage = (thrown: unknown): string =>
   `Expected option functions and stores to throw errors, got ${formatValue(thrown)}. Throw an \`Error\` instead`;
 
 /** What `limits` should be. */
-export const LIMITS = 'a limit such as `rollingWindow({ … })`, or a record of at least one';
+export const LIMITS = "a limit such as '100/1m' or `rollingWindow({ … })`, or a record of at least one";
 
 /** The message for a host that needs the address without a function that returns it. */
 export const NO_ADDRESS =

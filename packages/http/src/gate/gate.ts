@@ -1,5 +1,5 @@
 import { type Awaitable, type Decision, type Limits, type RateLimiter, StoreError } from '@rollgate/core';
-import { hasLeases, isThenable, warnOnce } from '@rollgate/core/store';
+import { hasLeases, isThenable, type ParsedLimits, warnOnce } from '@rollgate/core/store';
 import { CLIENT_DISCONNECTED } from '../client/client-address.js';
 import { toError } from '../errors/errors.js';
 import { mapWithTimeout } from '../errors/with-timeout.js';
@@ -244,7 +244,7 @@ export class Gate<Request, Response, Target = Response> {
   }
 }
 
-function takeLeases(limits: Limits): boolean {
+function takeLeases(limits: ParsedLimits): boolean {
   return Object.values(limitsByName(limits)).some(hasLeases);
 }
 

@@ -1,4 +1,5 @@
-import type { Cost, Decision, Limits } from '@rollgate/core';
+import type { Cost, Decision } from '@rollgate/core';
+import type { ParsedLimits } from '@rollgate/core/store';
 import type { Rejection } from '../rejection/rejection.js';
 
 /**
@@ -26,7 +27,7 @@ export type Outcome =
       /** The decision, which the handler can read. In a dry run, it may be a rejection. */
       readonly decision: Decision;
       /** The limits that made the decision. */
-      readonly limits: Limits;
+      readonly limits: ParsedLimits;
       /** The units that the request takes of them. */
       readonly cost: Cost;
       /** Whether the option `dryRun` lets the request continue without headers and delays. */
@@ -43,7 +44,7 @@ export type Outcome =
       /** The decision, with the wait and the violated limits. */
       readonly decision: Decision;
       /** The limits that made the decision. */
-      readonly limits: Limits;
+      readonly limits: ParsedLimits;
       /** The units that the request takes of them. */
       readonly cost: Cost;
       /** What to respond. */

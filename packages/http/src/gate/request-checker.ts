@@ -1,5 +1,5 @@
 import type { Awaitable, Cost, Decision, Key, Limits } from '@rollgate/core';
-import { mapAwaitable, validateBoolean } from '@rollgate/core/store';
+import { mapAwaitable, type ParsedLimits, toParsedLimits, validateBoolean } from '@rollgate/core/store';
 import { createAddressKey, readAddress } from '../client/client-address.js';
 import { mapWithTimeout } from '../errors/with-timeout.js';
 import type { RequestReader } from '../host/host.js';
@@ -10,7 +10,7 @@ import type { ResolvedOptions } from '../options/resolve-options.js';
 
 /** The limits that made a decision, and the units that the request takes of them. */
 interface Checked {
-  readonly limits: Limits;
+  readonly limits: ParsedLimits;
   readonly cost: Cost;
 }
 
@@ -83,7 +83,8 @@ export class RequestChecker<Request> {
     return this.addressKey(request);
   }
 
-  #decide(limits: Limits, key: Key, cost: Cost): Awaitable<Decision> {
+  #decide(given: Limits, key: Key, cost: Cost): Awaitable<Decision> {
+    const limits = toParsedLimits(given);
     if (typeof limits !== 'object' || limits === null) throw invalidLimitsError(limits);
     const { limiter, limits: resolved } = this.#options;
     // A plan may lack limits of other plans, while `key` and `cost` return those for all plans.

@@ -1,5 +1,5 @@
-import type { Decision, Limits } from '@rollgate/core';
-import { hasQuota, holdsSlots } from '@rollgate/core/store';
+import type { Decision } from '@rollgate/core';
+import { hasQuota, holdsSlots, type ParsedLimits } from '@rollgate/core/store';
 import { limitsByName } from '../limits/limits-by-name.js';
 import { ceilSeconds } from './seconds.js';
 
@@ -15,7 +15,7 @@ const policyValues = new WeakMap<object, string>();
  * quota, and its window in seconds. A limit on work in flight has the unit of its quota instead of a window. A limit's name
  * contains no character that a structured field would have to escape. A limit without a quota has no policy.
  */
-function toPolicies(limits: Limits): string {
+function toPolicies(limits: ParsedLimits): string {
   let value = policyValues.get(limits);
   if (value === undefined) {
     value = Object.entries(limitsByName(limits))
@@ -31,7 +31,7 @@ function toPolicies(limits: Limits): string {
 }
 
 /** Returns the value of `RateLimit-Policy` for this decision. A block that rejects is a quota of 0. */
-export function toPolicyValue(limits: Limits, { violated, limits: results }: Decision): string {
+export function toPolicyValue(limits: ParsedLimits, { violated, limits: results }: Decision): string {
   let value = toPolicies(limits);
   for (const name of violated) if (!hasQuota(results[name]!)) value += `${value && ', '}"${name}";q=0`;
   return value;

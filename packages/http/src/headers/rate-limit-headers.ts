@@ -1,5 +1,5 @@
-import type { Cost, Decision, LimitDecision, Limits } from '@rollgate/core';
-import { hasQuota, holdsSlots, isReportedBefore } from '@rollgate/core/store';
+import type { Cost, Decision, LimitDecision } from '@rollgate/core';
+import { hasQuota, holdsSlots, isReportedBefore, type ParsedLimits } from '@rollgate/core/store';
 import type { HeaderWriter, ResetUnit } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
@@ -15,7 +15,7 @@ export type Headers = (typeof HEADERS)[number];
 export interface DescribedOutcome {
   readonly decision: Decision;
   /** The limits that made the decision. */
-  readonly limits: Limits;
+  readonly limits: ParsedLimits;
   /** The units that the request takes of them. */
   readonly cost: Cost;
   /** Whether the decision holds slots. */

@@ -1,8 +1,8 @@
-import type { Limit, Limits } from '@rollgate/core';
-import { isLimit } from '@rollgate/core/store';
+import type { Limit } from '@rollgate/core';
+import { isLimit, type ParsedLimits } from '@rollgate/core/store';
 
 /** Returns the limits as a record. A single limit has the name `default`. */
-export function limitsByName(limits: Limits): Readonly<Record<string, Limit>> {
+export function limitsByName(limits: ParsedLimits): Readonly<Record<string, Limit>> {
   return isLimit(limits) ? { default: limits } : (limits as never);
 }
 

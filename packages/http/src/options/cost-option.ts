@@ -1,5 +1,5 @@
-import type { Cost, Limits } from '@rollgate/core';
-import { invalidOption, validatePositiveInteger } from '@rollgate/core/store';
+import type { Cost } from '@rollgate/core';
+import { invalidOption, type ParsedLimits, validatePositiveInteger } from '@rollgate/core/store';
 import { limitsByName } from '../limits/limits-by-name.js';
 
 /**
@@ -8,7 +8,7 @@ import { limitsByName } from '../limits/limits-by-name.js';
  * @param limits The limits, if they are the same for every request.
  * @throws TypeError, RangeError with the invalid cost.
  */
-export function validateCost(cost: unknown, limits: Limits | undefined): Cost {
+export function validateCost(cost: unknown, limits: ParsedLimits | undefined): Cost {
   if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return validatePositiveInteger('cost', cost);
   const names = limits === undefined ? undefined : Object.keys(limitsByName(limits));
   for (const [name, units] of Object.entries(cost)) {

@@ -1,5 +1,12 @@
 import { type Awaitable, type Duration, type Limits, type RollingWindow, rollingWindow } from '@rollgate/core';
-import { invalidOption, isThenable, mapAwaitable, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
+import {
+  invalidOption,
+  isThenable,
+  mapAwaitable,
+  type ParsedLimits,
+  ROLLING_WINDOW_OPTIONS,
+  toParsedLimits,
+} from '@rollgate/core/store';
 import { LIMITS, mixedLimitsMessage } from '../errors/error-texts.js';
 import { optionError } from '../errors/errors.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
@@ -7,9 +14,9 @@ import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 /** The limits of every request, or a function that returns those of one request. */
 export interface ResolvedLimits<Request> {
   /** `undefined` if they differ between requests. */
-  readonly fixed: Limits | undefined;
+  readonly fixed: ParsedLimits | undefined;
   /** Limits with the names and algorithms of those of every request, if these are always the same. */
-  readonly sample: Limits | undefined;
+  readonly sample: ParsedLimits | undefined;
   /** Returns the limits of a request. */
   readonly forRequest: (request: Request) => Awaitable<Limits>;
   /** The options that are functions, for errors of `forRequest`. */
@@ -35,10 +42,10 @@ export function resolveLimits<Request>(options: LimitOptions<Request>): Resolved
     return { fixed: undefined, sample: undefined, forRequest, optionName: 'limits' };
   }
   if (limits === null) throw invalidLimitsError(limits);
-  return fixedLimits(limits);
+  return fixedLimits(toParsedLimits(limits));
 }
 
-function fixedLimits(fixed: Limits): ResolvedLimits<unknown> {
+function fixedLimits(fixed: ParsedLimits): ResolvedLimits<unknown> {
   return { fixed, sample: fixed, forRequest: () => fixed, optionName: 'limits' };
 }
 

@@ -202,7 +202,7 @@ export type LimitOptions<Request, Given extends Limits = Limits> =
        *
        * @defaultValue the same limits
        */
-      fallbackLimits?: LimitsFrom<NoInfer<Given>> | undefined;
+      fallbackLimits?: NoInfer<LimitsFrom<Given>> | undefined;
     } & { [Option in keyof RollingWindowOptions]?: undefined });
 
 /** All options that adapters have in common. */
@@ -224,5 +224,5 @@ export type PartialOptions<Request, Given extends Limits = Limits, Response = ne
   /** One limit of any algorithm, a record of named limits that decide together, or a function of the request. */
   limits?: ForRequest<Request, Given> | undefined;
   /** Like `fallbackLimits` next to `limits`. A route with its own limits does not inherit it. */
-  fallbackLimits?: LimitsFrom<NoInfer<Given>> | LimitsFrom<RollingWindow> | undefined;
+  fallbackLimits?: NoInfer<LimitsFrom<Given>> | LimitsFrom<RollingWindow> | undefined;
 };

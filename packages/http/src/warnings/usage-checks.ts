@@ -1,5 +1,5 @@
-import type { Limits, Store } from '@rollgate/core';
-import { emitWarning, formatValue } from '@rollgate/core/store';
+import type { Store } from '@rollgate/core';
+import { emitWarning, formatValue, type ParsedLimits } from '@rollgate/core/store';
 import { parseAddress } from '../client/ip-address.js';
 import { originalRequest, type RequestReader } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
@@ -41,7 +41,7 @@ export class UsageChecks {
   }
 
   /** Warns if another limiter has the same keys in the store, because each would count the other's requests. */
-  inspectKeySharing(store: Store | undefined, prefix: string, limits: Limits): void {
+  inspectKeySharing(store: Store | undefined, prefix: string, limits: ParsedLimits): void {
     if (store === undefined) return;
     const { backend = store } = store;
     const known = namespacesOf.get(backend) ?? new Set();
