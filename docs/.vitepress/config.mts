@@ -5,13 +5,13 @@ import { addPlaygroundAddresses, createHead, describe, writePictureOf } from './
 import { writePlainMarkdown } from './plain-markdown.mts';
 import { search } from './search.mts';
 import { createSidebar } from './sidebar.mts';
-import { BASE, OTHER_FOLDERS, REPOSITORY, SITE, VERSION } from './site.mts';
+import { BASE, OTHER_FOLDERS, REPOSITORY, SITE, VERSION_LABEL } from './site.mts';
 import { addTabs } from './tabs.mts';
 import { patchTheme } from './theme-patches.mts';
 
 export default defineConfig({
   title: 'Rollgate',
-  description: 'An exact rate limiter for Node: 10 per minute means 10, in memory and in Redis',
+  description: 'An exact rate limiter for Node, Bun, Deno and Workers: 10 per minute means 10, in memory and in Redis',
   lang: 'en-US',
   base: BASE,
   cleanUrls: true,
@@ -55,7 +55,7 @@ export default defineConfig({
       { text: 'Reference', link: '/options' },
       { text: 'API', link: '/api/' },
       { text: 'Playground', link: '/playground' },
-      { text: `v${VERSION}`, link: '/changelog' },
+      { text: VERSION_LABEL, link: '/changelog' },
     ],
     sidebar: createSidebar(),
     outline: { level: [2, 3] },

@@ -1,18 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HeadConfig, PageData, SiteConfig, TransformContext } from 'vitepress';
 import { describePage, packageOfSymbol } from './descriptions.mts';
 import { SITE } from './site.mts';
-import { HEIGHT, pictureOf, WIDTH, writePicture } from './social-pictures.mts';
+import { createPlaceOf, HEIGHT, pictureOf, WIDTH, writePicture } from './social-pictures.mts';
+import { TITLES } from './titles.mts';
 
-const HOME_TITLE = 'Rollgate: an exact rate limiter for Node';
+const HOME_TITLE = 'Rollgate: an exact rate limiter for Node, Bun, Deno and Workers';
 
 /** The title and the description of a page, for search engines. */
 export function describe(page: Pick<PageData, 'relativePath' | 'title'>): Partial<PageData> {
   const description = describePage(page.relativePath);
   const owner = packageOfSymbol(page.relativePath);
   if (owner !== undefined) return { description, title: `${page.title} of ${owner}` };
-  return page.relativePath === 'index.md' ? { description, title: HOME_TITLE, titleTemplate: false } : { description };
+  if (page.relativePath === 'index.md') return { description, title: HOME_TITLE, titleTemplate: false };
+  return { description, title: TITLES[page.relativePath.replace(/\.md$/, '')] ?? page.title };
 }
 
 /** The tags for search engines, and for other sites that show a link to the page. */
@@ -35,11 +37,15 @@ export function createHead({ page, pageData, title, description }: TransformCont
   ];
 }
 
-/** Writes the picture that other sites show for a link to the page. */
-export function writePictureOf({ page, pageData, siteConfig }: TransformContext): void {
+/** Writes the picture that other sites show for a link to the page. For the playground, it shows that page itself. */
+export function writePictureOf({ page, pageData, siteConfig: { srcDir, outDir } }: TransformContext): void {
   if (page === '404.md') return;
-  const [, headline] = /^# (.+)$/m.exec(readFileSync(join(siteConfig.srcDir, page), 'utf8')) ?? [];
-  writePicture(siteConfig.outDir, page, page === 'index.md' ? headline! : pageData.title);
+  if (page === 'playground.md') {
+    copyFileSync(join(srcDir, 'public/play/preview.png'), createPlaceOf(outDir, page));
+    return;
+  }
+  const [, headline] = /^# (.+)$/m.exec(readFileSync(join(srcDir, page), 'utf8')) ?? [];
+  writePicture(outDir, page, page === 'index.md' ? headline! : pageData.title);
 }
 
 /** Adds the addresses to the playground's own page, which does not know where it will be. */

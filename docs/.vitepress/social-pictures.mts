@@ -20,12 +20,17 @@ export function pictureOf(page: string): string {
   return `og/${page.replace(/\.md$/, '')}.png`;
 }
 
-/** Writes the picture that other sites show for a link to the page. */
-export function writePicture(outDir: string, page: string, title: string): void {
+/** The file of the picture of a page, in a folder that exists. */
+export function createPlaceOf(outDir: string, page: string): string {
   const file = join(outDir, pictureOf(page));
   mkdirSync(dirname(file), { recursive: true });
+  return file;
+}
+
+/** Writes the picture that other sites show for a link to the page. */
+export function writePicture(outDir: string, page: string, title: string): void {
   const options = { font: { fontFiles: [FONT], loadSystemFonts: false, defaultFontFamily: 'Inter' } };
-  writeFileSync(file, new Resvg(toSvg(title), options).render().asPng());
+  writeFileSync(createPlaceOf(outDir, page), new Resvg(toSvg(title), options).render().asPng());
 }
 
 function toSvg(title: string): string {

@@ -38,6 +38,11 @@ test.each(['title', 'description'])('no two pages share a %s', (name) => {
   expect(values.filter((value, index) => values.indexOf(value) !== index)).toEqual([]);
 });
 
+test.each(PAGES)('/%s has a heading without entities, which its picture would show', (page) => {
+  const source = join(__dirname, '..', `${page === '' || page.endsWith('/') ? `${page}index` : page}.md`);
+  expect(/^# .+$/m.exec(readFileSync(source, 'utf8'))?.[0]).not.toMatch(/&#?\w+;/);
+});
+
 test('the sitemap lists every page by its canonical address', () => {
   const listed = Array.from(readBuilt('sitemap.xml').matchAll(/<loc>([^<]+)<\/loc>/g), ([, address]) => address!);
   expect(listed.map((address) => decodeURI(address)).sort()).toEqual(PAGES.map((page) => SITE + page).sort());
@@ -48,4 +53,5 @@ test("the playground's own page has a whole address of its picture, and is one w
   expect(head.get('canonical')).toBe(`${SITE}playground`);
   expect(head.get('og:image')).toBe(`${SITE}play/preview.png`);
   expect(existsSync(join(DIST, 'play/preview.png'))).toBe(true);
+  expect(readFileSync(join(DIST, 'og/playground.png'))).toEqual(readFileSync(join(DIST, 'play/preview.png')));
 });

@@ -115,6 +115,26 @@ describe('without a server', () => {
     expect(await page.evaluate('location.search')).toBe('?limit=3&window=9s');
   });
 
+  test('the chart of another page begins with the result, and a run gives no verdict before its end', async () => {
+    await open('about:blank', { reducedMotion: 'no-preference' });
+    await page.clock.install({ time: Date.UTC(2026, 2, 1) });
+    await page.clock.pauseAt(Date.UTC(2026, 2, 1, 1));
+    await page.goto(STATIC.replace('index.html', 'chart.html'));
+    const verdicts = () => page.locator('.lane output').allTextContents();
+    await page.clock.runFor(100);
+    expect([await counts(), await verdicts()]).toEqual([
+      ['19', '10'],
+      ['19 ✗', '10 ✓'],
+    ]);
+    await page.clock.runFor(4000);
+    expect([await counts(), await verdicts()]).toEqual([
+      ['1', '1'],
+      ['…', '…'],
+    ]);
+    await page.clock.runFor(6000);
+    expect(await verdicts()).toEqual(['19 ✗', '10 ✓']);
+  });
+
   test('the link and the picture are copied', async () => {
     await open(STATIC);
     await page.evaluate(`(() => {

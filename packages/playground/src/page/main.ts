@@ -18,8 +18,8 @@ const isReduced = matchMedia('(prefers-reduced-motion: reduce)');
 const [SHOWN, BEHIND] = [2.5, 0.92];
 /** How often the chart moves with reduced motion, in milliseconds. */
 const SLOW_MS = 500;
-/** The pause before the chart of another page repeats the attack. */
-const REPEAT_MS = 2500;
+/** How long the chart of another page shows a finished attack before it repeats it. */
+const HOLD_MS = 4000;
 
 let { settings, times, showsAll } = parseSearch(location.search);
 let theme: Theme;
@@ -54,10 +54,11 @@ function send(): void {
   setLink(session.race.shots.map(({ atMs }) => atMs));
 }
 
-function play(planned: readonly number[]): void {
+/** @param elapsedMs How much of it is over at once. */
+function play(planned: readonly number[], elapsedMs = 0): void {
   startOver();
   setLink(planned);
-  session.play(planned);
+  session.play(planned, elapsedMs);
 }
 
 /** The address replays the requests. Browsers limit how often it may change. */
@@ -146,17 +147,22 @@ function draw(): void {
 }
 
 function showCounts(): void {
-  const { race } = session;
+  const { race, planned } = session;
   const { limit, windowMs } = settings;
+  // A visitor of another page may leave before the end, so its chart gives no verdict until then.
+  const isOpen = view === 'chart' && planned.length > 0;
+  const period = `in any ${formatSeconds(windowMs)}`;
   for (const element of document.querySelectorAll<HTMLElement>('[data-row]')) {
     const { count } = mostOf(race, element.dataset['row'] as Row);
     const isBeyond = count > limit;
     element.classList.toggle('beyond', isBeyond);
+    element.classList.toggle('open', isOpen && !isBeyond);
     const isCounter = element.classList.contains('counter');
-    setText(element.querySelector('output')!, isCounter ? String(count) : `${count} ${isBeyond ? '✗' : '✓'}`);
-    if (isCounter) setText(element.querySelector('p')!, `most in any ${formatSeconds(windowMs)}`);
+    const verdict = isOpen ? '…' : `${count} ${isBeyond ? '✗' : '✓'}`;
+    setText(element.querySelector('output')!, isCounter ? String(count) : verdict);
+    if (isCounter) setText(element.querySelector('p')!, `most ${period}, limit ${limit}`);
     // The worst lane comes first, once the race is over.
-    else element.style.order = showsAll && session.planned.length === 0 ? String(-count) : '';
+    else element.style.order = showsAll && planned.length === 0 ? String(-count) : '';
   }
 }
 
@@ -283,10 +289,12 @@ showSettings();
 addEventListener('resize', requestFrame);
 if (times.length > 0) play(times);
 else if (view === 'chart') {
+  const attack = attackTimes(settings);
+  const lengthMs = attack.at(-1)!;
   const repeat = () => {
-    const attack = attackTimes(settings);
     play(attack);
-    setTimeout(repeat, attack.at(-1)! + REPEAT_MS);
+    setTimeout(repeat, lengthMs + HOLD_MS);
   };
-  repeat();
+  play(attack, lengthMs);
+  setTimeout(repeat, HOLD_MS);
 }

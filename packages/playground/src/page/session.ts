@@ -50,10 +50,14 @@ export class Session {
     this.#shootAt(Math.round(this.nowMs));
   }
 
-  /** Sends requests at these times. Each has exactly the time that was planned. */
-  play(times: readonly number[]): void {
+  /**
+   * Sends requests at these times. Each has exactly the time that was planned.
+   *
+   * @param elapsedMs How long ago the first time was.
+   */
+  play(times: readonly number[], elapsedMs = 0): void {
     this.#planned = times;
-    this.#startMs ??= performance.now();
+    this.#startMs ??= performance.now() - elapsedMs;
     this.#playDue();
   }
 

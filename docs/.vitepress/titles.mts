@@ -1,0 +1,11 @@
+/** By page, the title for search engines and shared links, where the heading alone would say too little there. */
+export const TITLES: Readonly<Record<string, string>> = {
+  express: 'Rate limiting in Express',
+  fastify: 'Rate limiting in Fastify',
+  hono: 'Rate limiting in Hono',
+  nestjs: 'Rate limiting in NestJS',
+  redis: 'Rate limiting with Redis',
+  postgres: 'Rate limiting with PostgreSQL',
+  sqlite: 'Rate limiting with SQLite',
+  playground: 'A fixed window lets 19 through a limit of 10. Try it',
+};
