@@ -14,6 +14,7 @@ export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
 export { isReportedBefore, toDecision } from './decision/to-decision.js';
 export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
+export { identify, violatedLimits } from './events/limiter-event.js';
 export { guardStore } from './failure/guarded-store.js';
 export type { LeaseKeepingLimit } from './leases/slot-keeper.js';
 export {

@@ -37,13 +37,15 @@ describe.each([
   ['later', asynchronous],
 ])('with a store that responds %s', (_, createStore) => {
   test('publishes every decision before the caller continues, and every rejection', async () => {
-    const limiter = new RateLimiter({ limits, store: createStore() });
+    const limiter = new RateLimiter({ limits, store: createStore(), name: 'api', prefix: 'v1' });
+    const event = { limiter, name: 'api', prefix: 'v1', dryRun: false, key: 'ann', cost: 2 };
     const decision = await limiter.check('ann', { cost: 2 });
-    expect(published['rollgate:decision']).toEqual([{ limiter, key: 'ann', cost: 2, decision }]);
+    expect(published['rollgate:decision']).toEqual([{ ...event, decision, violatedLimits: {} }]);
     expect(published['rollgate:decision']![0]!.decision).toBe(decision);
     const rejected = await limiter.decide('ann', { cost: 2 });
     expect(published['rollgate:decision']).toHaveLength(2);
-    expect(published['rollgate:rejection']).toEqual([{ limiter, key: 'ann', cost: 2, decision: rejected }]);
+    const violatedLimits = { default: expect.objectContaining({ limit: 3, remaining: 1, retryAfterMs: 60_000 }) };
+    expect(published['rollgate:rejection']).toEqual([{ ...event, decision: rejected, violatedLimits }]);
   });
 
   test('a published decision can be refunded, and a peek, refund or reset publishes nothing', async () => {
@@ -69,4 +71,22 @@ test('a call with invalid arguments publishes nothing', async () => {
   const limiter = new RateLimiter({ limits });
   await expect(limiter.check(5 as never)).rejects.toThrow(TypeError);
   expect(published['rollgate:decision']).toEqual([]);
+});
+
+test('limiters without a name have the name of their prefix, or a number', async () => {
+  const unnamed = [1, 2].map(() => new RateLimiter({ limits }));
+  expect(() => new RateLimiter({ limits, dryRun: 'yes' as never })).toThrow('Expected `dryRun` to be a boolean');
+  expect(() => new RateLimiter({ limits, name: 7 as never })).toThrow('Expected `name` to be a string, got 7');
+  unnamed.push(new RateLimiter({ limits }), new RateLimiter({ limits, prefix: 'api' }));
+  for (const limiter of unnamed) await limiter.check('ann');
+  const names = published['rollgate:decision']!.map(({ name }) => name);
+  const [first] = names.map((name) => Number(/^rollgate-(\d+)$/.exec(name)?.[1]));
+  expect(names).toEqual([`rollgate-${first}`, `rollgate-${first! + 1}`, `rollgate-${first! + 2}`, 'api']);
+});
+
+test('a limiter in a dry run decides the same, and its events show it', async () => {
+  const limiter = new RateLimiter({ limits, dryRun: true });
+  expect((await limiter.check('ann', { cost: 3 })).allowed).toBe(true);
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  expect(published['rollgate:rejection']).toMatchObject([{ dryRun: true }]);
 });

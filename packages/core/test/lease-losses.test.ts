@@ -41,6 +41,7 @@ function open({ clock = manualClock(), onLeaseLost, renew = (renewed) => renewed
   };
   const lost: Decision[] = [];
   const limiter = new RateLimiter({
+    name: 'tasks',
     limits: inFlight,
     store,
     timeout: '40s',
@@ -187,10 +188,13 @@ test('an error in `onLeaseLost` becomes a warning, and all other losses are repo
   const decisions = [await limiter.check('ann'), await limiter.check('ann')];
   clock.advance('30s');
   expect(lost).toEqual(decisions);
-  expect(process.emitWarning).toHaveBeenCalledWith('The function `onLeaseLost` failed: a mistake', {
-    type: 'RollgateWarning',
-    code: 'ROLLGATE_ON_LEASE_LOST_FAILED',
-  });
+  expect(process.emitWarning).toHaveBeenCalledWith(
+    'The function `onLeaseLost` of the limiter `tasks` failed: a mistake',
+    {
+      type: 'RollgateWarning',
+      code: 'ROLLGATE_ON_LEASE_LOST_FAILED',
+    },
+  );
 });
 
 test('a lease that is taken again after a reset in the same microsecond is not that of a later check', async () => {

@@ -19,7 +19,7 @@ async function leaveQueue(limiter: RateLimiter): Promise<void> {
 }
 
 const createLimiter = () =>
-  new RateLimiter({ limits: leakyBucket({ capacity: 1, interval: '1h' }), store: new BrokenRefunds() });
+  new RateLimiter({ name: 'mail', limits: leakyBucket({ capacity: 1, interval: '1h' }), store: new BrokenRefunds() });
 
 test('a failed refund that no caller awaits is published', async () => {
   const failures = recordEvents<RefundFailure>('rollgate:refund:failure');
@@ -28,7 +28,14 @@ test('a failed refund that no caller awaits is published', async () => {
   await flushPromises();
   failures.stop();
   expect(failures.events).toEqual([
-    { limiter, decision: expect.objectContaining({ allowed: true }), error: new Error('the decision is lost') },
+    {
+      limiter,
+      name: 'mail',
+      prefix: 'rollgate',
+      dryRun: false,
+      decision: expect.objectContaining({ allowed: true }),
+      error: new Error('the decision is lost'),
+    },
   ]);
 });
 
@@ -40,7 +47,7 @@ test('without a subscriber the first one causes a warning', async () => {
   }
   expect(warn.mock.calls).toEqual([
     [
-      'A refund failed, so the request stays charged: the decision is lost',
+      'A refund of the limiter `mail` failed, so the request stays charged: the decision is lost',
       { type: 'RollgateWarning', code: 'ROLLGATE_REFUND_FAILED' },
     ],
   ]);

@@ -123,12 +123,25 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         await send('/first');
         await send('/second');
       });
+      const { limiter } = limit;
+      const { name, prefix } = limiter;
+      const violatedLimits = { default: expect.objectContaining({ limit: 1, remaining: 0, allowed: false }) };
       expect(requests.map((event) => ({ ...event, request: (event.request as Request).path }))).toEqual([
-        { limiter: limit.limiter, request: '/first', decision: expect.objectContaining({ allowed: true }), dryRun },
-        { limiter: limit.limiter, request: '/second', decision: expect.objectContaining({ allowed: false }), dryRun },
+        {
+          ...{ limiter, name, prefix, dryRun },
+          request: '/first',
+          decision: expect.objectContaining({ allowed: true }),
+          violatedLimits: {},
+        },
+        {
+          ...{ limiter, name, prefix, dryRun },
+          request: '/second',
+          decision: expect.objectContaining({ allowed: false }),
+          violatedLimits,
+        },
       ]);
       for (const { request, decision } of requests) expect((request as Request).rateLimit).toBe(decision);
-      expect(decisions).toEqual(requests.map(({ limiter, decision }) => ({ limiter, key: 'ann', cost: 1, decision })));
+      expect(decisions).toEqual(requests.map(({ request, ...event }) => ({ ...event, key: 'ann', cost: 1 })));
       expect(rejections).toEqual(decisions.slice(1));
       expect(routes).toEqual(dryRun ? ['/first', '/second'] : ['/first']);
     });

@@ -1,24 +1,25 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
-import type { Decision } from '../decision/decision.js';
+import type { Decision, LimitDecision } from '../decision/decision.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import type { Cost } from '../plan/resolve-costs.js';
 import { decisions, rejections } from './channels.js';
+import { identify, type LimiterEvent, type LimiterIdentity, violatedLimits } from './limiter-event.js';
 
 /** A check and its decision. */
-export interface DecisionEventOf<Limiter> {
-  /** The limiter that decided. */
-  readonly limiter: Limiter;
+export interface DecisionEventOf<Limiter> extends LimiterEvent<Limiter> {
   readonly key: Key;
   /** The cost of the check, in units, as the caller passed it. 1 without one. */
   readonly cost: Cost;
   readonly decision: Decision;
+  /** The results of the limits that rejected the check, by name. Empty if it was allowed. */
+  readonly violatedLimits: Readonly<Record<string, LimitDecision>>;
 }
 
 /** Whether there is a subscriber. Without one, the limiter does not build an event. */
 export const hasSubscribers = (): boolean => decisions.hasSubscribers || rejections.hasSubscribers;
 
 /** Publishes the decision before the caller of the check gets it. Returns it, or a promise of it. */
-export function publishDecision<Limiter, Made extends Awaitable<Decision>>(
+export function publishDecision<Limiter extends LimiterIdentity, Made extends Awaitable<Decision>>(
   limiter: Limiter,
   key: Key,
   cost: Cost | undefined,
@@ -26,7 +27,13 @@ export function publishDecision<Limiter, Made extends Awaitable<Decision>>(
 ): Made {
   const publish = (made: Decision): Decision => {
     if (made.allowed && !decisions.hasSubscribers) return made;
-    const event: DecisionEventOf<Limiter> = { limiter, key, cost: cost ?? 1, decision: made };
+    const event: DecisionEventOf<Limiter> = {
+      ...identify(limiter),
+      key,
+      cost: cost ?? 1,
+      decision: made,
+      violatedLimits: violatedLimits(made),
+    };
     decisions.publish(event);
     if (!made.allowed) rejections.publish(event);
     return made;

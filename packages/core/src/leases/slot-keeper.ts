@@ -3,6 +3,7 @@ import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { leaseLosses } from '../events/channels.js';
+import { identify, type LimiterEvent, type LimiterIdentity } from '../events/limiter-event.js';
 import { hasLeases, type LeasedLimit } from '../limits/capabilities.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import { type Costs, costAt, type Keys, type Plan } from '../plan/plan.js';
@@ -16,12 +17,12 @@ import { LeaseRenewer } from './lease-renewer.js';
 /** A limit whose checks take leases. It brings the code that keeps them, so that bundles of other apps do not contain it. */
 export interface LeaseKeepingLimit extends LeasedLimit {
   /** Creates what keeps the leases that checks of `limiter` take in `store`. */
-  createSlotKeeper(limiter: object, store: Store, onLeaseLost: OnLeaseLost): SlotKeeper;
+  createSlotKeeper(limiter: LimiterIdentity, store: Store, onLeaseLost: OnLeaseLost): SlotKeeper;
 }
 
 /** Keeps the leases that a limiter's checks have taken, and has them renewed. */
 export class SlotKeeper {
-  readonly #limiter: object;
+  readonly #limiter: LimiterIdentity;
   readonly #store: Store;
   readonly #onLeaseLost: OnLeaseLost;
   readonly #timers: Timers;
@@ -29,7 +30,7 @@ export class SlotKeeper {
   readonly #renewers = new Map<string, LeaseRenewer<HeldSlots>>();
   #isClosed = false;
 
-  constructor(limiter: object, store: Store, onLeaseLost: OnLeaseLost) {
+  constructor(limiter: LimiterIdentity, store: Store, onLeaseLost: OnLeaseLost) {
     this.#limiter = limiter;
     this.#store = store;
     this.#onLeaseLost = onLeaseLost;
@@ -76,15 +77,14 @@ export class SlotKeeper {
     const name = `${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`;
     return getOrInsert(this.#renewers, name, () => {
       const onLost = ({ check: { key, decision } }: HeldSlots) =>
-        reportLeaseLoss({ limiter: this.#limiter, key, decision }, this.#onLeaseLost);
+        reportLeaseLoss({ ...identify(this.#limiter), key, decision }, this.#onLeaseLost);
       return new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.#store.renew!(receipts), onLost);
     });
   }
 }
 
 /** The loss of a lease of slots or reserved units. Another process may have them, because this one could not renew it in time. */
-export interface LeaseLoss<Limiter = object> {
-  readonly limiter: Limiter;
+export interface LeaseLoss<Limiter = object> extends LimiterEvent<Limiter> {
   readonly key: Key;
   /** The decision of the check that took the slots, or that reserved the units. Its work may still run. */
   readonly decision: Decision;
@@ -96,14 +96,15 @@ export type OnLeaseLost = ((loss: LeaseLoss<never>) => void) | undefined;
 /** Publishes the loss and calls `onLeaseLost`. Never throws, because one timer reports all leases that are lost. */
 function reportLeaseLoss(loss: LeaseLoss, onLeaseLost: OnLeaseLost): void {
   if (leaseLosses.hasSubscribers) leaseLosses.publish(loss);
+  const warn = (error: unknown) =>
+    warnOnce(
+      'ROLLGATE_ON_LEASE_LOST_FAILED',
+      `The function \`onLeaseLost\` of the limiter \`${loss.name}\` failed: ${messageOf(error)}`,
+    );
   try {
     const returned: unknown = onLeaseLost?.(loss as LeaseLoss<never>);
-    if (isThenable(returned)) returned.then(undefined, warnAbout);
+    if (isThenable(returned)) returned.then(undefined, warn);
   } catch (error) {
-    warnAbout(error);
+    warn(error);
   }
-}
-
-function warnAbout(error: unknown): void {
-  warnOnce('ROLLGATE_ON_LEASE_LOST_FAILED', `The function \`onLeaseLost\` failed: ${messageOf(error)}`);
 }

@@ -33,6 +33,19 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    */
   prefix?: string | undefined;
   /**
+   * Names the limiter in events and warnings, for example as a label of metrics.
+   *
+   * @defaultValue the prefix. Without a prefix, `'rollgate'` for the first limiter of the process, `'rollgate-2'` for the second
+   * one, and so on
+   */
+  name?: string | undefined;
+  /**
+   * Whether your code goes on after a rejection. Decisions stay the same, and events show it as `dryRun`.
+   *
+   * @defaultValue `false`
+   */
+  dryRun?: boolean | undefined;
+  /**
    * How long one call of `store` may take, in milliseconds or as text such as `'1s'`.
    *
    * @defaultValue 500 milliseconds

@@ -55,6 +55,12 @@ import { refundDecision, releaseSlots, settleDecision } from './settlement.js';
  * ```
  */
 export class RateLimiter<Given extends Limits = Limits> {
+  /** The option `name`; by default the prefix, or `'rollgate'` and a number. */
+  readonly name: string;
+  /** The option `prefix`. */
+  readonly prefix: string;
+  /** The option `dryRun`. */
+  readonly dryRun: boolean;
   readonly #plans: Plans;
   /** The plan of the limiter's own limits, if it has any. */
   readonly #ownPlan: Plan | undefined;
@@ -68,7 +74,10 @@ export class RateLimiter<Given extends Limits = Limits> {
   #slots: SlotKeeper | undefined;
 
   constructor(options: RateLimiterOptions<Given>) {
-    const { plans, store, maxWaiting } = resolveRateLimiterOptions(options);
+    const { plans, store, maxWaiting, name, prefix, dryRun } = resolveRateLimiterOptions(options);
+    this.name = name;
+    this.prefix = prefix;
+    this.dryRun = dryRun;
     this.#plans = plans;
     this.#ownPlan = options.limits === null ? undefined : plans.own;
     this.#store = store;

@@ -13,6 +13,7 @@ import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, STORE } from '../validation/er
 import {
   hasMethods,
   invalidOption,
+  validateBoolean,
   validateOneOf,
   validateOptionalFunction,
   validateOptionNames,
@@ -26,6 +27,19 @@ export interface ResolvedRateLimiterOptions {
   /** The store, in its guard if it may fail. Without the option it is a new `MemoryStore`. */
   readonly store: Store;
   readonly maxWaiting: number;
+  readonly name: string;
+  readonly prefix: string;
+  readonly dryRun: boolean;
+}
+
+const DEFAULT_PREFIX = 'rollgate';
+
+/** The limiters of this process with neither a name nor a prefix. */
+let unnamed = 0;
+
+function nextName(): string {
+  unnamed += 1;
+  return unnamed === 1 ? DEFAULT_PREFIX : `${DEFAULT_PREFIX}-${unnamed}`;
 }
 
 /** @throws TypeError if the limits stand in place of the options. */
@@ -47,14 +61,22 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
     'limits',
     'store',
     'prefix',
+    'name',
+    'dryRun',
     'timeout',
     'onStoreError',
     'fallbackLimits',
     'maxWaiting',
     'onLeaseLost',
   ]);
-  const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw', fallbackLimits } = options;
-  const { maxWaiting = Infinity } = options;
+  const {
+    store,
+    prefix = DEFAULT_PREFIX,
+    timeout = DEFAULT_TIMEOUT_MS,
+    onStoreError = 'throw',
+    fallbackLimits,
+  } = options;
+  const { maxWaiting = Infinity, dryRun = false } = options;
   if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
     throw invalidOption('store', STORE, store);
   }
@@ -72,7 +94,10 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
   });
   validateOptionalFunction('onLeaseLost', options.onLeaseLost);
   if (maxWaiting !== Infinity) unitsFromZero('maxWaiting', maxWaiting);
-  return { plans, store: used, maxWaiting };
+  validateBoolean('dryRun', dryRun);
+  // Last, so that options with an error take no number.
+  const name = validateString('name', options.name ?? options.prefix ?? nextName());
+  return { plans, store: used, maxWaiting, name, prefix, dryRun };
 }
 
 /** @throws TypeError, because the store may fail and has no guard. */

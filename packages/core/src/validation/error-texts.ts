@@ -49,8 +49,9 @@ export const SHORT_TIMEOUT = 'a duration of at most 24 days';
 /** What `store` should be. */
 export const STORE = 'a store such as `new MemoryStore()`';
 
-/** The start of the warning about a refund that failed. Its reason follows. */
-export const REFUND_FAILED = 'A refund failed, so the request stays charged: ';
+/** The warning about a refund that failed, by the limiter's name. */
+export const describeRefundFailure = (name: string, reason: string): string =>
+  `A refund of the limiter \`${name}\` failed, so the request stays charged: ${reason}`;
 
 /** What `fallbackLimits` need. */
 export const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';

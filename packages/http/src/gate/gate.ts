@@ -180,7 +180,7 @@ export class Gate<Request, Response, Target = Response> {
       }
       if (decision === undefined) return EXEMPT;
       this.#host.attachDecision?.(request, decision);
-      if (requestChannel.hasSubscribers) publishRequest(this.#host, request, limiter, decision, dryRun);
+      if (requestChannel.hasSubscribers) publishRequest(this.#host, request, limiter, decision);
       if (decision.allowed) return this.#allow(decision);
       const outcome = this.#reject(decision, request, response);
       return isThenable(outcome) ? Promise.resolve(outcome).catch((thrown) => this.#fail(thrown)) : outcome;

@@ -1,17 +1,15 @@
-import type { Decision, RateLimiter } from '@rollgate/core';
-import { channel } from '@rollgate/core/store';
+import type { Decision, LimitDecision, LimiterEvent, RateLimiter } from '@rollgate/core';
+import { channel, identify, violatedLimits } from '@rollgate/core/store';
 import { originalRequest, type RequestReader } from '../host/host.js';
 
 /** The event on the channel `rollgate:request`. Each limiter of an adapter publishes one for every request that it decides. */
-export interface RequestEvent {
-  /** The `RateLimiter` that made the decision. */
-  readonly limiter: RateLimiter;
+export interface RequestEvent extends LimiterEvent<RateLimiter> {
   /** The framework's request object, for example to find its route. */
   readonly request: unknown;
   /** The decision, the same object that the handler gets. */
   readonly decision: Decision;
-  /** Whether the request continues even if it is rejected. */
-  readonly dryRun: boolean;
+  /** The results of the limits that rejected the request, by name. Empty if it was allowed. */
+  readonly violatedLimits: Readonly<Record<string, LimitDecision>>;
 }
 
 /** Check `hasSubscribers` before {@link publishRequest}. */
@@ -23,8 +21,12 @@ export function publishRequest<Request>(
   request: Request,
   limiter: RateLimiter,
   decision: Decision,
-  dryRun: boolean,
 ): void {
-  const event: RequestEvent = { limiter, request: originalRequest(reader, request), decision, dryRun };
+  const event: RequestEvent = {
+    ...identify(limiter),
+    request: originalRequest(reader, request),
+    decision,
+    violatedLimits: violatedLimits(decision),
+  };
   requestChannel.publish(event);
 }

@@ -47,7 +47,8 @@ const PARSERS = {
   onLimited: parseFunction,
   dryRun: parseFlag,
   store: (_name, value?: Store) => value, // The `RateLimiter` validates the store, the prefix and the policy.
-  prefix: (_name, value: string = 'rollgate') => value,
+  prefix: (_name, value?: string) => value,
+  name: (_name, value?: string) => value,
   timeout: (name, value: unknown = DEFAULT_TIMEOUT_MS) => parseDuration(name, value),
   onStoreError: (_name, value: OnStoreError = 'fallback') => value,
   headers: (name, value: unknown = 'x-ratelimit') => validateOneOf(name, value, HEADERS),

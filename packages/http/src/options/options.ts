@@ -106,6 +106,13 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    */
   prefix?: string;
   /**
+   * Names the limiter in events and warnings, for example as a label of metrics.
+   *
+   * @defaultValue the prefix. Without a prefix, `'rollgate'` for the first limiter of the process, `'rollgate-2'` for the second
+   * one, and so on
+   */
+  name?: string | undefined;
+  /**
    * How long `store`, or an option function's promise, may take: milliseconds, or text such as `'500ms'`.
    *
    * @defaultValue 500 ms

@@ -29,7 +29,7 @@ export function resolveOptions<Request, Response>(
   validateOptionNames(host.name, options, [...OPTION_NAMES, ...host.ownOptions]);
   const { resetUnit = host.resetUnit } = options;
   const parsed = parseOptions<Request, Response>({ ...options, resetUnit });
-  const { cost, store, prefix, timeout, onStoreError, silence } = parsed;
+  const { cost, store, prefix, name, dryRun, timeout, onStoreError, silence } = parsed;
   const { requestWasSuccessful, skipSuccessfulRequests, skipFailedRequests } = parsed;
   if (requestWasSuccessful !== undefined && !skipSuccessfulRequests && !skipFailedRequests)
     throw optionError(UNUSED_FUNCTION);
@@ -40,11 +40,13 @@ export function resolveOptions<Request, Response>(
     limits: limits.fixed ?? null,
     store,
     prefix,
+    name,
+    dryRun,
     timeout,
     onStoreError,
     fallbackLimits,
   });
   const usageChecks = new UsageChecks(silence);
-  if (limits.sample !== undefined) usageChecks.inspectKeySharing(store, prefix, limits.sample);
+  if (limits.sample !== undefined) usageChecks.inspectKeySharing(store, limiter.prefix, limits.sample);
   return { ...parsed, limiter, limits, usageChecks };
 }
