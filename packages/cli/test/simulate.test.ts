@@ -1,6 +1,7 @@
 import {
   bucketedWindow,
   fixedWindow,
+  type Limits,
   leakyBucket,
   MemoryStore,
   RateLimiter,
@@ -57,7 +58,7 @@ describe.each([
 });
 
 /** The decisions of a RateLimiter that the test calls directly. */
-function rejectedBy(limits: ConstructorParameters<typeof RateLimiter>[0]['limits']): number {
+function rejectedBy(limits: Limits): number {
   let nowMs = 0;
   const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock: { now: () => nowMs } }) });
   return inOrder(HITS).filter(({ ms, ip }) => {

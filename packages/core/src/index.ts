@@ -7,7 +7,13 @@ export { StoreError } from './failure/store-error.js';
 export { type Concurrency, type ConcurrencyOptions, concurrency } from './leases/concurrency.js';
 export type { DecisionEvent, LeaseLossEvent } from './limiter/rate-limiter.js';
 export { RateLimiter } from './limiter/rate-limiter.js';
-export type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './limiter/rate-limiter-options.js';
+export type {
+  CheckOptions,
+  RateLimiterOptions,
+  SettleOptions,
+  WaitOptions,
+  WindowLimiterOptions,
+} from './limiter/rate-limiter-options.js';
 export { RollingCounter, type RollingCounterOptions } from './limiter/rolling-counter.js';
 export { type BucketedWindow, type BucketedWindowOptions, bucketedWindow } from './limits/bucketed-window.js';
 export { type FixedWindow, type FixedWindowOptions, fixedWindow } from './limits/fixed-window.js';

@@ -68,6 +68,7 @@ export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { clarifyUnit, DEFAULT_TIMEOUT_MS, parseDuration, readDuration } from './validation/duration.js';
 export { withCode } from './validation/error-codes.js';
+export { mixedLimitsMessage } from './validation/error-texts.js';
 export { foreignDecision, neverAllowed, tooManyWaiting } from './validation/errors.js';
 export {
   formatValue,

@@ -1,6 +1,6 @@
-import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
+import { type Limits, MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
 
-function make<Given extends ConstructorParameters<typeof RateLimiter>[0]['limits']>(limits: Given) {
+function make<Given extends Limits>(limits: Given) {
   const clock = { ms: 0, now: () => clock.ms };
   return { clock, limiter: new RateLimiter({ limits, store: new MemoryStore({ clock }) }) };
 }

@@ -99,6 +99,12 @@ test('types know the names, and that text is no other algorithm', async () => {
   expect((await one.check('ann')).limits.default.limit).toBe(7);
   // @ts-expect-error text blocks no key
   await expect(one.block('ann', '1m')).rejects.toThrow('Expected at least one limit of `block()`');
+  const short = new RateLimiter({ limit: 7, window: '15m' });
+  expect((await short.check('ann')).limits.default?.limit).toBe(7);
+  // @ts-expect-error either a window or limits
+  expect(() => new RateLimiter({ limits: '7/15m', limit: 7, window: '15m' })).toThrow('Expected either `limits` or');
+  // @ts-expect-error the window is missing
+  expect(() => new RateLimiter({ limit: 7 })).toThrow('Expected `window` to be a duration');
   // @ts-expect-error a number is no limit
   expect(() => new RateLimiter({ limits: 5 })).toThrow(TypeError);
 });

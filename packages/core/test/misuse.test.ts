@@ -72,7 +72,7 @@ const WRONG: [subject: string, option: string, make: (value: never) => unknown, 
       [{}, 'an object (object)'],
       [[], 'an array (object)'],
       [10, '10 (number)'],
-      ['10/1m', '"10/1m" (string)'],
+      ['10 per 1m', '"10 per 1m" (string)'],
     ],
   ],
   [
@@ -173,7 +173,21 @@ test('limits in place of the options are an error that says how to pass them', (
   expect(() => new RateLimiter({ api: limits, user: limits } as never)).toThrow(
     'got a record of limits. Write `new RateLimiter({ limits: { … } })`',
   );
+  expect(() => new RateLimiter('100/1m' as never)).toThrow('got a limit. Write');
+  expect(() => new RateLimiter({ burst: '5/1s', day: limits } as never)).toThrow('got a record of limits. Write');
   expect(() => new RateLimiter({} as never)).toThrow('Expected `limits` to be a limit');
+});
+
+test('the short form of a limiter has the settings of one rolling window', () => {
+  expect(() => new RateLimiter({ limit: 5 } as never)).toThrow('Expected `window` to be a duration');
+  expect(() => new RateLimiter({ window: '1m' } as never)).toThrow('Expected `limit` to be a positive safe integer');
+  expect(() => new RateLimiter({ max: 5, window: '1m' } as never)).toThrow("Rollgate's name for it is `limit`");
+  expect(() => new RateLimiter({ limits, limit: 5, window: '1m' } as never)).toThrow(
+    'Expected either `limits` or the settings of one rolling window, got `limits` and `limit`, `window`. Remove one of them',
+  );
+  for (const limit of [Number.NaN, -1, '5', {}]) {
+    expect(() => new RateLimiter({ limit: limit as never, window: '1m' })).toThrow('Expected `limit` to be');
+  }
 });
 
 test('the error names an unknown option', () => {

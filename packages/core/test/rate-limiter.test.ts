@@ -109,6 +109,18 @@ describe('several limits', () => {
   });
 });
 
+test('a limiter may have the settings of one rolling window', async () => {
+  const limiter = new RateLimiter({ limit: 2, window: '1m', minDifference: '1s', store: new MemoryStore({ clock }) });
+  expect(await limiter.check('ann')).toMatchObject({ allowed: true, limit: 2, remaining: 1 });
+  expect(await limiter.check('ann')).toMatchObject({ allowed: false, reason: 'minDifference', retryAfterMs: 1000 });
+  now += 1000;
+  expect((await limiter.check('ann')).limits.default?.remaining).toBe(0);
+  const strict = new RateLimiter({ limit: 1, window: '1m', countRejected: true, store: new MemoryStore({ clock }) });
+  await strict.check('ann');
+  now += 30_000;
+  expect((await strict.check('ann')).retryAfterMs).toBe(60_000);
+});
+
 test('a cost above the limit is never allowed, and leaves no trace', async () => {
   const limiter = make(rollingWindow({ limit: 5, window: '1m' }));
   expect(await limiter.check('ann', { cost: 6 })).toMatchObject({

@@ -1,6 +1,7 @@
 import type { BlockNameOf } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
 import type { LeaseLoss } from '../leases/slot-keeper.js';
+import type { RollingWindow, RollingWindowOptions } from '../limits/rolling-window.js';
 import type {
   Key,
   Limits,
@@ -16,9 +17,12 @@ import type { OnStoreError } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import type { Duration } from '../validation/duration.js';
 
-/** The options of `RateLimiter`. */
+/** The options of `RateLimiter`. {@link WindowLimiterOptions} are the short form for one rolling window. */
 export interface RateLimiterOptions<Given extends Limits = Limits> {
-  /** One limit, or a record of limits that decide together. With `null`, pass limits with each call. */
+  /**
+   * One limit, or a record of limits that decide together. Text such as `'100/1m'` is a rolling window. With `null`, pass limits
+   * with each call.
+   */
   limits: Given | null;
   /**
    * Where the limiter keeps the state of the keys.
@@ -86,6 +90,27 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    */
   onLeaseLost?: ((loss: LeaseLoss) => void) | undefined;
 }
+
+/**
+ * The options of `RateLimiter` with the settings of one rolling window in place of `limits`.
+ *
+ * @example
+ * ```ts
+ * import { RateLimiter } from '@rollgate/core';
+ *
+ * const limiter = new RateLimiter({ limit: 10, window: '1m' });
+ * (await limiter.check('ann')).remaining; // => 9
+ * ```
+ */
+export interface WindowLimiterOptions extends RollingWindowOptions, Omit<RateLimiterOptions<RollingWindow>, 'limits'> {
+  /** Absent, because `limit` and `window` describe the only limit. */
+  limits?: undefined;
+}
+
+/** What the constructor takes: the settings of one rolling window, or `limits`. */
+export type GivenOptions<Given extends Limits = Limits> =
+  | WindowLimiterOptions
+  | (RateLimiterOptions<Given> & { [Option in keyof RollingWindowOptions]?: undefined });
 
 /** The options of `RateLimiter.check`, `RateLimiter.peek` and `RateLimiter.charge`. */
 export interface CheckOptions<Own extends Limits = Limits> {

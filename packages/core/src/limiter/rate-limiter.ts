@@ -24,6 +24,7 @@ import type {
   CheckOptions,
   DecisionFor,
   DecisionOn,
+  GivenOptions,
   KeyOn,
   RateLimiterOptions,
   SettleOptions,
@@ -73,7 +74,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   /** The open slots, once a check may take one. */
   #slots: SlotKeeper | undefined;
 
-  constructor(options: RateLimiterOptions<Given>) {
+  constructor(options: GivenOptions<Given>) {
     const { plans, store, maxWaiting, name, prefix, dryRun } = resolveRateLimiterOptions(options);
     this.name = name;
     this.prefix = prefix;

@@ -1,15 +1,17 @@
 import { STORES_BRING_GUARDS } from '../base/platform.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { isLimit } from '../limits/limit.js';
+import { ROLLING_WINDOW_OPTIONS, type RollingWindowOptions, rollingWindow } from '../limits/rolling-window.js';
+import { parseWindowText } from '../limits/window-text.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
-import type { Limits } from '../plan/keys-and-limits.js';
+import type { Limits, LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/capabilities.js';
 import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
 import { DEFAULT_TIMEOUT_MS, parseDuration, parseTimeout } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
-import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, STORE } from '../validation/error-texts.js';
+import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, mixedLimitsMessage, STORE } from '../validation/error-texts.js';
 import {
   hasMethods,
   invalidOption,
@@ -19,7 +21,7 @@ import {
   validateOptionNames,
   validateString,
 } from '../validation/validate.js';
-import type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
+import type { CheckOptions, GivenOptions, WaitOptions } from './rate-limiter-options.js';
 
 /** What the options of a limiter describe. */
 export interface ResolvedRateLimiterOptions {
@@ -43,11 +45,30 @@ function nextName(): string {
 }
 
 /** @throws TypeError if the limits stand in place of the options. */
-function validateLimits(options: unknown): void {
-  if (typeof options !== 'object' || options === null || 'limits' in options) return;
-  const given = Object.values(options);
-  if (!isLimit(options) && (given.length === 0 || !given.every(isLimit))) return;
-  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(isLimit(options) ? BARE_LIMIT : BARE_LIMITS));
+function rejectBareLimits(options: unknown): void {
+  const isRecord = typeof options === 'object' && options !== null && !('limits' in options);
+  const given = isRecord ? Object.values(options) : [];
+  const message = isOneLimit(options)
+    ? BARE_LIMIT
+    : given.length > 0 && given.every(isOneLimit)
+      ? BARE_LIMITS
+      : undefined;
+  if (message !== undefined) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+}
+
+const isOneLimit = (value: unknown): boolean =>
+  isLimit(value) || (typeof value === 'string' && parseWindowText(value) !== undefined);
+
+/** @throws TypeError, RangeError if the options have no limits, or `limits` and the settings of a window. */
+function limitsOf(options: GivenOptions): Limits | null {
+  const { limits } = options;
+  const ofWindow = ROLLING_WINDOW_OPTIONS.filter((name) => options[name] !== undefined);
+  if (limits === undefined && ofWindow.length > 0) {
+    const { limit, window, minDifference, countRejected } = options as RollingWindowOptions;
+    return rollingWindow({ limit, window, minDifference, countRejected });
+  }
+  if (ofWindow.length === 0) return limits as Limits | null;
+  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(mixedLimitsMessage(ofWindow)));
 }
 
 /**
@@ -55,9 +76,10 @@ function validateLimits(options: unknown): void {
  *
  * @throws TypeError, RangeError naming the invalid option.
  */
-export function resolveRateLimiterOptions(options: RateLimiterOptions): ResolvedRateLimiterOptions {
-  validateLimits(options);
+export function resolveRateLimiterOptions(options: GivenOptions): ResolvedRateLimiterOptions {
+  rejectBareLimits(options);
   validateOptionNames('RateLimiter', options, [
+    ...ROLLING_WINDOW_OPTIONS,
     'limits',
     'store',
     'prefix',
@@ -69,14 +91,10 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
     'maxWaiting',
     'onLeaseLost',
   ]);
-  const {
-    store,
-    prefix = DEFAULT_PREFIX,
-    timeout = DEFAULT_TIMEOUT_MS,
-    onStoreError = 'throw',
-    fallbackLimits,
-  } = options;
+  const { store, prefix = DEFAULT_PREFIX, timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
   const { maxWaiting = Infinity, dryRun = false } = options;
+  const fallbackLimits = options.fallbackLimits as LimitsFrom<ParsedLimits> | undefined;
+  const limits = limitsOf(options);
   if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
     throw invalidOption('store', STORE, store);
   }
@@ -89,8 +107,8 @@ export function resolveRateLimiterOptions(options: RateLimiterOptions): Resolved
   if (fallbackLimits !== undefined && !isInMemory && used.withFallback === undefined) {
     throw invalidOption('store', FALLBACK_GUARD, store);
   }
-  const plans = new Plans(validateString('prefix', prefix), options.limits, (created, limits) => {
-    return fallbackLimits === undefined ? created : (used.withFallback?.(created, limits, fallbackLimits) ?? created);
+  const plans = new Plans(validateString('prefix', prefix), limits, (created, parsed) => {
+    return fallbackLimits === undefined ? created : (used.withFallback?.(created, parsed, fallbackLimits) ?? created);
   });
   validateOptionalFunction('onLeaseLost', options.onLeaseLost);
   if (maxWaiting !== Infinity) unitsFromZero('maxWaiting', maxWaiting);

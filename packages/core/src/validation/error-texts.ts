@@ -33,6 +33,10 @@ export const BARE_LIMIT =
 export const BARE_LIMITS =
   'Expected the options of RateLimiter to be an object with `limits`, got a record of limits. Write `new RateLimiter({ limits: { … } })`';
 
+/** The message for `limits` together with options of one rolling window. */
+export const mixedLimitsMessage = (options: readonly string[]): string =>
+  `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${options.join('`, `')}\`. Remove one of them`;
+
 /** What a duration should be. */
 export const DURATION = "a duration such as '1m' or a positive number of milliseconds, at most 100 years";
 

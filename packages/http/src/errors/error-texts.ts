@@ -8,10 +8,6 @@ export function missingAddressMessage(ownOptions: readonly string[]): string {
   return `Cannot determine the client's IP address. ${advice} to identify clients another way`;
 }
 
-/** The message for `limits` together with options of one rolling window. */
-export const mixedLimitsMessage = (options: readonly string[]): string =>
-  `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${options.join('`, `')}\`. Remove one of them`;
-
 /** The message for `requestWasSuccessful` without an option that uses it. */
 export const UNUSED_FUNCTION =
   'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, got neither. It has no effect alone';

@@ -3,11 +3,12 @@ import {
   invalidOption,
   isThenable,
   mapAwaitable,
+  mixedLimitsMessage,
   type ParsedLimits,
   ROLLING_WINDOW_OPTIONS,
   toParsedLimits,
 } from '@rollgate/core/store';
-import { LIMITS, mixedLimitsMessage } from '../errors/error-texts.js';
+import { LIMITS } from '../errors/error-texts.js';
 import { optionError } from '../errors/errors.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
