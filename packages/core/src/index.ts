@@ -28,7 +28,7 @@ export {
 } from './limits/sliding-window-counter.js';
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.js';
-export type { Key, Limits, LimitsFrom, MissingNameOf, NameOf, SomeKeys } from './plan/keys-and-limits.js';
+export type { Key, Limits, LimitsFrom, MissingNameOf, NameOf, OneKey, SomeKeys } from './plan/keys-and-limits.js';
 export type { Cost } from './plan/resolve-costs.js';
 export type { RefundFailure } from './store/background-refund.js';
 export type { CountingStore, OnStoreError } from './store/capabilities.js';

@@ -87,7 +87,8 @@ test.each(['peek', 'charge', 'reset'] as const)('%s rejects keys that name no li
   const call = (key: object) => (limiter[operation] as (key: object) => Promise<unknown>).call(limiter, key);
   const code = 'ERR_ROLLGATE_INVALID_KEY';
   await expect(call({})).rejects.toMatchObject({
-    message: 'Expected `key` to be a string, or a record with a string for at least one limit, got an object (object)',
+    message:
+      'Expected `key` to be a string or a number, or a record with one for at least one limit, got an object (object)',
     code,
   });
   await expect(call({ token: 'ann', requests: 'ann' })).rejects.toMatchObject({

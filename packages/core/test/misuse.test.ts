@@ -217,14 +217,29 @@ describe('a check', () => {
     await expect(limiter.wait('ann', { cost: cost as never })).rejects.toThrow('Expected `cost`');
   });
 
-  test.each([[undefined], [null], [42], [Symbol('ann')], [['ann']]])('rejects the key %p', async (key) => {
-    await expect(limiter.check(key as never)).rejects.toThrow(TypeError);
-    await expect(limiter.reset(key as never)).rejects.toThrow(TypeError);
+  test.each([[undefined], [null], [''], [Number.NaN], [Infinity], [true], [Symbol('ann')], [['ann']], [new Map()]])(
+    'rejects the key %p',
+    async (key) => {
+      await expect(limiter.check(key as never)).rejects.toThrow(TypeError);
+      await expect(limiter.reset(key as never)).rejects.toThrow(TypeError);
+    },
+  );
+
+  test('an object such as the ID of a document is no key', async () => {
+    class ObjectId {
+      buffer = 'ann';
+    }
+    await expect(limiter.check(new ObjectId() as never)).rejects.toThrow(
+      'Expected `key` to be a string or a number, or a record with one per limit, got an object (object)',
+    );
+    await expect(limiter.check({ burst: new ObjectId(), daily: 'ann' } as never)).rejects.toThrow(
+      'Expected `key.burst` to be a string or a number, got an object (object)',
+    );
   });
 
   test('rejects a record of keys that lacks a limit or names an unknown one', async () => {
     await expect(limiter.check({ burst: 'ann' } as never)).rejects.toThrow(
-      'Expected `key.daily` to be a string of at least one character, got undefined',
+      'Expected `key.daily` to be a string or a number, got undefined',
     );
     await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' } as never)).rejects.toThrow(
       'Unknown limit `hourly` in `key`. The limits are `burst`, `daily`',

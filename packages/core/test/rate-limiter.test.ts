@@ -21,6 +21,21 @@ beforeEach(() => {
 const make = <Given extends Limits>(limits: Given) => new RateLimiter({ limits, store: new MemoryStore({ clock }) });
 
 describe('keys', () => {
+  test('numbers count like their text', async () => {
+    const limiter = make({
+      user: rollingWindow({ limit: 3, window: '1m' }),
+      all: rollingWindow({ limit: 9, window: '1m' }),
+    });
+    await limiter.check(42);
+    await limiter.check({ user: 42n, all: -1.5 });
+    const decision = await limiter.check({ user: '42', all: '-1.5' });
+    expect([decision.limits.user.remaining, decision.limits.all.remaining]).toEqual([0, 7]);
+    expect((await limiter.peek({ user: 42 })).allowed).toBe(false);
+    await limiter.reset({ user: 42n });
+    expect((await limiter.charge({ user: 42 })).limits.user.remaining).toBe(2);
+    expect((await limiter.wait(43)).limits.user.remaining).toBe(2);
+  });
+
   test.each([
     ['__proto__', '__proto__'],
     ['constructor', 'constructor'],

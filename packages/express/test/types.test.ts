@@ -20,8 +20,12 @@ describe.each([
     expect(rateLimit({ limits: given, key: () => ({ burst: 'ann' }) })).toBeInstanceOf(Function);
     // @ts-expect-error there is no limit `hourly`
     expect(rateLimit({ limits: given, key: () => ({ burst: 'ann', hourly: 'ann' }) })).toBeInstanceOf(Function);
-    // @ts-expect-error a key is text
     expect(rateLimit({ limits: given, key: () => 5 })).toBeInstanceOf(Function);
+    expect(rateLimit({ limits: given, key: async () => 5n })).toBeInstanceOf(Function);
+    expect(rateLimit({ limits: given, key: () => ({ burst: undefined, daily: null }) })).toBeInstanceOf(Function);
+    expect(rateLimit({ limits: given, key: () => ({ burst: 5, daily: 'ann' }) })).toBeInstanceOf(Function);
+    // @ts-expect-error a key is text or a number
+    expect(rateLimit({ limits: given, key: () => true })).toBeInstanceOf(Function);
   });
 
   test('functions that get a decision know the names of its limits', () => {

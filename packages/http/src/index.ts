@@ -2,6 +2,7 @@ export type { Awaitable } from '@rollgate/core';
 export { resolveByPrototype } from './client/client-address.js';
 export { createClientKey } from './client/client-key.js';
 export { createForwardedReader, type ForwardedAddressOptions } from './client/forwarded-address.js';
+export type { RequestKey } from './client/request-key.js';
 export { optionError, toError } from './errors/errors.js';
 export { Gate } from './gate/gate.js';
 export type { Outcome } from './gate/outcome.js';

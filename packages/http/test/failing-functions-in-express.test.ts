@@ -12,7 +12,7 @@ const invalidNumbers = [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', 
 /** The functions that decide a request, other options that they need, and invalid return values. */
 const DECIDING: [string, object, unknown[]][] = [
   ['skip', onePerMinute, [undefined, null, 0, 1, '', 'no', {}]],
-  ['key', onePerMinute, [undefined, null, 5, '', {}, { other: 'ann' }, { default: 5 }, { default: '' }, ['ann']]],
+  ['key', onePerMinute, [true, Number.NaN, '', {}, { other: 'ann' }, { default: true }, { default: '' }, ['ann']]],
   ['cost', onePerMinute, [...invalidNumbers.slice(0, -1), { other: 1 }, { default: -1 }, { default: '1' }]],
   ['limit', { window: '1m' }, invalidNumbers],
   ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, '1', 'soon', '-1m', {}]],

@@ -26,10 +26,11 @@ const BEFORE: Record<string, [unknown, string][]> = {
     [undefined, 'Expected `limits`'],
   ],
   key: [
-    [42, 'Expected `key` to be a string, or a record with one string per limit, got 42 (number)'],
-    [undefined, 'Expected `key` to be a string, or a record with one string per limit, got undefined'],
+    [true, 'Expected `key` to be a string or a number, or a record with one per limit, got true (boolean)'],
+    [Number.NaN, 'Expected `key` to be a string or a number, or a record with one per limit, got NaN (number)'],
     ['', 'Expected `key` to be a string of at least one character, got "" (string)'],
-    [{}, 'Expected `key.default` to be a string of at least one character, got undefined'],
+    [{}, 'Expected `key` to be a string or a number, or a record with one per limit, got an object (object)'],
+    [{ default: {} }, 'Expected `key.default` to be a string or a number, got an object (object)'],
     [{ default: 'a', other: 'b' }, 'Unknown limit `other` in `key`'],
   ],
   cost: [

@@ -1,5 +1,5 @@
-import type { Key, Limits, NameOf } from '@rollgate/core';
-import type { Awaitable, HttpOptions } from '@rollgate/http';
+import type { Limits, NameOf } from '@rollgate/core';
+import type { Awaitable, HttpOptions, RequestKey } from '@rollgate/http';
 
 /** A call of a handler: the request, and what the platform passes in addition. */
 export interface WebCall {
@@ -25,11 +25,12 @@ export type RateLimitOptions<
    */
   address?: ((request: Request, info: Info) => string | undefined) | undefined;
   /**
-   * Returns the key that a request counts for, or one key for each limit. By default, the key is the client's address, with
-   * IPv6 addresses cut to their first `ipv6Prefix` bits. `clientKey()` returns that key, to combine it with something else. It
-   * throws for a request without an address, or without the option `address`.
+   * Returns the key that a request counts for, such as the ID of its user, or one key for each limit. By default, and where it
+   * returns `undefined` or `null`, the key is the client's address, with IPv6 addresses cut to their first `ipv6Prefix` bits. Such
+   * an address never equals a key that the function returns. `clientKey()` returns the address, to combine it with something else.
+   * A request without an address fails then, and so does one without the option `address`.
    */
-  key?: ((request: Request, info: Info, clientKey: () => string) => Awaitable<Key<NameOf<Given>>>) | undefined;
+  key?: ((request: Request, info: Info, clientKey: () => string) => Awaitable<RequestKey<NameOf<Given>>>) | undefined;
 };
 
 /** `Omit` for each member of a union. */

@@ -78,7 +78,7 @@ export function lockout(options: LockoutOptions = {}): Lockout {
 }
 
 /**
- * Returns a record with this key for each of the limits.
+ * Returns a record with this key for each of the limits. In the option `key` of an adapter, it may be `undefined` for the default key.
  *
  * @example
  * ```ts
@@ -91,9 +91,9 @@ export function lockout(options: LockoutOptions = {}): Lockout {
  * await limiter.reset(sameKey(account, 'ann'));
  * ```
  */
-export function sameKey<Name extends string>(
+export function sameKey<Name extends string, Value extends string | number | bigint | null | undefined>(
   limits: Readonly<Record<Name, unknown>>,
-  key: string,
-): Readonly<Record<Name, string>> {
-  return Object.fromEntries(Object.keys(limits).map((name) => [name, key])) as Record<Name, string>;
+  key: Value,
+): Readonly<Record<Name, Value>> {
+  return Object.fromEntries(Object.keys(limits).map((name) => [name, key])) as Record<Name, Value>;
 }

@@ -59,27 +59,34 @@ export function selectLimits(plan: Plan, key: unknown): Plan {
 /**
  * Returns the keys in the order of the plan's rules.
  *
- * @throws TypeError if a key is not a string, is empty or missing, or names an unknown limit.
+ * @throws TypeError if a key is neither a string nor a number, is empty or missing, or names an unknown limit.
  */
 export function resolveKeys(plan: Plan, key: unknown): Keys {
-  if (typeof key !== 'string') return resolveKeyRecord(plan, key);
-  if (key === '') throw invalidKey('key', ONE_KEY, key);
-  return key;
+  return typeof key === 'object' && key !== null ? resolveKeyRecord(plan, key) : resolveKey('key', KEYS, key);
 }
 
-function resolveKeyRecord(plan: Plan, key: unknown): Keys {
-  if (typeof key !== 'object' || key === null) throw invalidKey('key', KEYS, key);
-  validateNames(
-    plan.rules.map(({ name }) => name),
-    key,
-  );
+function resolveKey(name: string, expected: string, value: unknown): string {
+  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value);
+  if (typeof value === 'string' && value !== '') return value;
+  throw invalidKey(name, value === '' ? 'a string of at least one character' : expected, value);
+}
+
+function resolveKeyRecord(plan: Plan, key: object): Keys {
+  const names = plan.rules.map(({ name }) => name);
+  if (!names.some((name) => Object.hasOwn(key, name)) && isNoRecord(key)) throw invalidKey('key', KEYS, key);
+  validateNames(names, key);
   const keys = plan.rules.map(({ name }) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
-    if (typeof value !== 'string' || value === '') throw invalidKey(`key.${name}`, ONE_KEY, value);
-    return value;
+    return resolveKey(`key.${name}`, ONE_KEY, value);
   });
   // Equal keys count as one key, so that `wait` puts all their callers into one queue.
   return keys.every((value) => value === keys[0]) ? keys[0]! : keys;
+}
+
+/** Whether the object is empty or an instance of a class, such as the ID of a document. */
+function isNoRecord(key: object): boolean {
+  const prototype = Object.getPrototypeOf(key);
+  return Object.keys(key).length === 0 || (prototype !== null && Object.getPrototypeOf(prototype) !== null);
 }
 
 /** @throws TypeError if a record of keys has another name than these. */

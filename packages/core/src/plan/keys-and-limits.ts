@@ -24,24 +24,27 @@ type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit | 
   ? Exclude<Name, 'default'>
   : Exclude<Name, { [Own in keyof Plan]: undefined extends Plan[Own] ? never : Own }[keyof Plan]>;
 
+/** The key of one limit: text, or a number such as the ID of a user, which counts like its text. */
+export type OneKey = string | number | bigint;
+
 /** One key for all limits, or one key per limit name. */
-export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
+export type Key<Name extends string = string> = OneKey | Readonly<Record<Name, OneKey>>;
 
 /** One key for all limits, or one key for each of some limits. */
 export type SomeKeys<Name extends string = string> =
-  | string
-  | { [One in Name]: Readonly<Record<One, string> & Partial<Record<Name, string>>> }[Name];
+  | OneKey
+  | { [One in Name]: Readonly<Record<One, OneKey> & Partial<Record<Name, OneKey>>> }[Name];
 
 /** Rejects the names in a record of keys that no limit has, because a type that is inferred from a record accepts any. */
-export type WithoutOthers<Keys, Name extends string> = Keys extends string
+export type WithoutOthers<Keys, Name extends string> = Keys extends OneKey
   ? unknown
   : { readonly [Other in Exclude<keyof Keys, Name>]: never };
 
 /** The names of the limits for which there are keys. One key is for all of them. */
-export type NameIn<Keys, Name extends string> = Keys extends string ? Name : keyof Keys & Name;
+export type NameIn<Keys, Name extends string> = Keys extends OneKey ? Name : keyof Keys & Name;
 
 /** The names of those whose keys may be absent. */
-export type OptionalNameIn<Keys, Name extends string> = Keys extends string
+export type OptionalNameIn<Keys, Name extends string> = Keys extends OneKey
   ? never
   : { [One in keyof Keys]: undefined extends Keys[One] ? One : never }[keyof Keys] & Name;
 

@@ -14,13 +14,13 @@ export const LIMIT = "a limit such as '100/1m' or `rollingWindow({ … })`";
 export const WINDOW_TEXT = "units per window such as '100/1m', '5/1s' or '1000/1d'";
 
 /** What the key of one limit should be. */
-export const ONE_KEY = 'a string of at least one character';
+export const ONE_KEY = 'a string or a number';
 
 /** What the keys of all limits should be. */
-export const KEYS = 'a string, or a record with one string per limit';
+export const KEYS = 'a string or a number, or a record with one per limit';
 
 /** What the keys of some limits should be. */
-export const SOME_KEYS = 'a string, or a record with a string for at least one limit';
+export const SOME_KEYS = 'a string or a number, or a record with one for at least one limit';
 
 /** What a list of limits should be. */
 export const NAMED_LIMITS = 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`';

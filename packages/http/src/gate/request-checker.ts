@@ -1,6 +1,7 @@
 import type { Awaitable, Cost, Decision, Key, Limits } from '@rollgate/core';
 import { mapAwaitable, type ParsedLimits, toParsedLimits, validateBoolean } from '@rollgate/core/store';
 import { createAddressKey, readAddress } from '../client/client-address.js';
+import { markKey } from '../client/request-key.js';
 import { mapWithTimeout } from '../errors/with-timeout.js';
 import type { RequestReader } from '../host/host.js';
 import { limitsByName, pickNames } from '../limits/limits-by-name.js';
@@ -64,13 +65,15 @@ export class RequestChecker<Request> {
       key === undefined ? this.addressKey(request) : key(request, () => this.#inspectedAddressKey(request));
     return mapWithTimeout('key', timeout, requestKey, (resolvedKey) => {
       if (key !== undefined && usageChecks.isInspecting) usageChecks.inspectKey(resolvedKey);
-      if (cost === 1 && limits.fixed !== undefined) return limiter.decide(resolvedKey as string);
+      const countedKey =
+        key === undefined ? (resolvedKey as string) : markKey(resolvedKey, () => this.#inspectedAddressKey(request));
+      if (cost === 1 && limits.fixed !== undefined) return limiter.decide(countedKey as string);
       const requestCost = typeof cost === 'function' ? cost(request) : cost;
       return mapWithTimeout('cost', timeout, requestCost, (units) => {
         const validCost = validateCost(units, limits.fixed);
-        if (limits.fixed !== undefined) return this.#decide(limits.fixed, resolvedKey, validCost);
+        if (limits.fixed !== undefined) return this.#decide(limits.fixed, countedKey, validCost);
         return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
-          this.#decide(requestLimits, resolvedKey, validCost),
+          this.#decide(requestLimits, countedKey, validCost),
         );
       });
     });

@@ -3,7 +3,6 @@ import type {
   Cost,
   Decision,
   Duration,
-  Key,
   Limits,
   LimitsFrom,
   MissingNameOf,
@@ -13,6 +12,7 @@ import type {
   RollingWindowOptions,
   Store,
 } from '@rollgate/core';
+import type { RequestKey } from '../client/request-key.js';
 import type { Headers } from '../headers/rate-limit-headers.js';
 import type { ResetUnit } from '../host/host.js';
 import type { MessageFormats } from '../rejection/message-formats.js';
@@ -35,11 +35,12 @@ export type ForRejection<Request, Given extends Limits, Value> = (
  */
 export interface CommonOptions<Request, Given extends Limits = Limits, Response = never> {
   /**
-   * Returns the key that a request counts for, or one key for each limit. By default, the key is the client's address as
-   * the framework resolves it, with IPv6 addresses cut to their first `ipv6Prefix` bits. `clientKey()` returns that key, to
-   * combine it with something else. It throws for a request without an address.
+   * Returns the key that a request counts for, such as the ID of its user, or one key for each limit. By default, and where it
+   * returns `undefined` or `null`, the key is the client's address as the framework resolves it, with IPv6 addresses cut to their
+   * first `ipv6Prefix` bits. Such an address never equals a key that the function returns. `clientKey()` returns the address,
+   * to combine it with something else. A request without an address fails then.
    */
-  key?: ((request: Request, clientKey: () => string) => Awaitable<Key<NameOf<Given>>>) | undefined;
+  key?: ((request: Request, clientKey: () => string) => Awaitable<RequestKey<NameOf<Given>>>) | undefined;
   /**
    * The bits of an IPv6 address that identify one client, 1 to 128. A `key` that does not call `clientKey` ignores it.
    *
