@@ -11,7 +11,7 @@ const PACKAGES = [
 const ROOMS = {
   core: [
     ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'events', 'store', 'engine'],
-    ...['memory', 'failure', 'create-store', 'leases', 'blocks', 'waiting', 'limiter'],
+    ...['memory', 'failure', 'create-store', 'leases', 'blocks', 'waiting', 'limiter', 'cached-limits', 'observe'],
   ],
   http: [
     'host',

@@ -26,11 +26,11 @@ const storeFailures = meter.createCounter('rollgate.store.failures', {
 });
 
 subscribe('rollgate:request', (message) => {
-  const { decision, dryRun } = message as RequestEvent;
+  const { name: limiter, decision, dryRun } = message as RequestEvent;
   for (const [limit, { allowed }] of Object.entries(decision.limits)) {
     // There are few names of limits. A client's key as an attribute would create one time series per client, so a flood
     // of addresses would fill the memory of this process and of the metrics backend.
-    decisions.add(1, { limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
+    decisions.add(1, { limiter, limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
 subscribe('rollgate:store:failure', (message) => {
@@ -44,6 +44,7 @@ const store = redis && new RedisStore({ client: redis });
 
 const app = Fastify();
 await app.register(rateLimit, {
+  name: 'api',
   limits: {
     client: rollingWindow({ limit: 10, window: '1m' }),
     total: rollingWindow({ limit: 1000, window: '1m' }),

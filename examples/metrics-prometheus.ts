@@ -22,7 +22,7 @@ const registry = new Registry();
 const decisions = new Counter({
   name: 'rollgate_decisions_total',
   help: 'Decisions of each limit. The outcome would_reject is a rejection in a dry run.',
-  labelNames: ['limit', 'outcome'] as const,
+  labelNames: ['limiter', 'limit', 'outcome'] as const,
   registers: [registry],
 });
 const storeFailures = new Counter({
@@ -48,9 +48,9 @@ const leaseLosses = new Counter({
 });
 
 subscribe('rollgate:request', (message) => {
-  const { decision, dryRun } = message as RequestEvent;
+  const { name: limiter, decision, dryRun } = message as RequestEvent;
   for (const [limit, { allowed }] of Object.entries(decision.limits)) {
-    decisions.inc({ limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
+    decisions.inc({ limiter, limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
 // A store publishes another failure when it stops responding after errors, so this remembers which parts are down.
@@ -85,6 +85,7 @@ app.get('/metrics', async (_request, response) => {
 });
 app.use(
   rateLimit({
+    name: 'api',
     limits: {
       client: rollingWindow({ limit: 10, window: '1m' }),
       total: rollingWindow({ limit: 1000, window: '1m' }),

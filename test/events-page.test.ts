@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { cachedLimits } from '@rollgate/core/cached-limits';
 import { refundInBackground } from '@rollgate/core/store';
 import { rateLimit } from '@rollgate/express';
 import { createFetch } from '@rollgate/fetch';
@@ -24,6 +25,7 @@ const CHANNELS = [
   'rollgate:fetch:response',
   'rollgate:fetch:wait',
   'rollgate:lease:lost',
+  'rollgate:limits:failure',
   'rollgate:refund:failure',
   'rollgate:rejection',
   'rollgate:request',
@@ -89,6 +91,15 @@ test('the events have the documented members', async () => {
     expect(heard.get(channel)).toHaveLength(1);
     expect(members(channel)).toEqual(membersOf(channel));
   }
+
+  await cachedLimits({
+    load: () => {
+      throw new Error('down');
+    },
+    defaultLimits: '1/1m',
+  })('ann');
+  expect(heard.get('rollgate:limits:failure')).toHaveLength(1);
+  expect(members('rollgate:limits:failure')).toEqual(membersOf('rollgate:limits:failure'));
 
   const queue = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
   refundInBackground(queue, { ...(await queue.check('ann')) });

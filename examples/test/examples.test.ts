@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PostgresServer, RedisServer } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
+import { Client } from 'pg';
 import { FOLDER, outputOf, start, statuses } from './support/example-server.js';
 
 const run = promisify(execFile);
@@ -71,6 +72,43 @@ test.each(effort(['PostgreSQL'], ['PostgreSQL', 'PGlite']))('postgres.ts keeps a
   expect(await statuses(other, 1)).toEqual([200]);
   await server?.stop();
   rmSync(folder, { recursive: true });
+});
+
+test('customer-limits.ts has a changed limit in force in both processes, and keeps the count', async () => {
+  const server = await PostgresServer.start({ fsync: 'off' });
+  const env = { DATABASE_URL: server.url };
+  const urls = [(await start('customer-limits.ts', env)).url, (await start('customer-limits.ts', env)).url];
+  let requests = 0;
+  const send = async (url: string) => {
+    requests += 1;
+    const response = await fetch(url, { headers: { 'X-Customer': 'acme' } });
+    return (await response.json()) as { limit: number; remaining: number };
+  };
+  for (const url of [...urls, ...urls]) expect(await send(url)).toEqual({ limit: 5, remaining: 5 - requests });
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  await client.query("INSERT INTO customer_limits VALUES ('acme', '1000000/1h')");
+  await client.end();
+  for (const url of urls) {
+    let result = await send(url);
+    while (result.limit !== 1_000_000) {
+      requests -= Number(result.remaining === undefined); // A rejection counts nothing.
+      result = await send(url);
+    }
+    expect(result.remaining).toBe(1_000_000 - requests);
+  }
+  await server.stop();
+});
+
+test('rejected-keys.ts shows an admin who was rejected, as a page and as JSON', async () => {
+  const { url } = await start('rejected-keys.ts');
+  expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
+  expect((await fetch(`${url}/admin/rejected`)).status).toBe(401);
+  const read = (Accept: string) =>
+    fetch(`${url}/admin/rejected`, { headers: { Authorization: 'Bearer secret', Accept } });
+  const rejected = { key: '127.0.0.1', limiter: 'api', violated: ['default'], count: 2, overcount: 0 };
+  expect(await (await read('application/json')).json()).toEqual([rejected]);
+  expect(await (await read('text/html')).text()).toContain('<td>&#34;127.0.0.1&#34;<td>api<td>default<td>2');
 });
 
 test('the workers of sqlite.ts share one limit, which survives a restart', async () => {

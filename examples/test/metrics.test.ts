@@ -12,7 +12,9 @@ function samples(metrics: string): Record<string, number> {
     for (const { limit, outcome, value } of JSON.parse(metrics) as Record<string, unknown>[])
       note(value, limit, outcome);
   } else {
-    const lines = metrics.matchAll(/^rollgate_\w+_total(?:\{limit="(\w+)",outcome="(\w+)"\})? (\d+)$/gm);
+    const lines = metrics.matchAll(
+      /^rollgate_\w+_total(?:\{limiter="(?:api|planned)",limit="(\w+)",outcome="(\w+)"\})? (\d+)$/gm,
+    );
     for (const [, limit, outcome, value] of lines) note(value, limit, outcome);
   }
   return found;

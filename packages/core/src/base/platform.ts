@@ -14,6 +14,12 @@ export interface EventChannel {
 /** Returns the diagnostics channel with this name. */
 export const channel: (name: string) => EventChannel = diagnostics.channel;
 
+/** Calls `listener` with each event of the diagnostics channel with this name. Returns a function that ends it. */
+export function subscribe(name: string, listener: (event: unknown) => void): () => void {
+  diagnostics.subscribe(name, listener);
+  return () => void diagnostics.unsubscribe(name, listener);
+}
+
 export const performance: { readonly timeOrigin: number; now(): number } = perfHooks.performance;
 
 /** A copy, because a lookup on `process` takes a fifth as long as the reading. */

@@ -12,7 +12,12 @@ interface Host {
 }
 const { process } = globalThis as Host;
 
-type Diagnostics = { channel?: typeof node.channel };
+type Listener = (event: unknown) => void;
+interface Diagnostics {
+  channel?: typeof node.channel;
+  subscribe?: (name: string, listener: Listener) => void;
+  unsubscribe?: (name: string, listener: Listener) => void;
+}
 type AsyncHooks = { AsyncResource?: { bind: typeof node.bindAsyncContext } };
 
 /** A module of Node, if the platform has it. */
@@ -21,6 +26,12 @@ const builtin = <Module>(name: string) => process?.getBuiltinModule?.(name) as M
 /** A platform without diagnostics channels has no subscribers. */
 export const channel: typeof node.channel =
   builtin<Diagnostics>('node:diagnostics_channel')?.channel ?? (() => ({ hasSubscribers: false, publish() {} }));
+
+export const subscribe: typeof node.subscribe = (name, listener) => {
+  const diagnostics = builtin<Diagnostics>('node:diagnostics_channel');
+  diagnostics?.subscribe?.(name, listener);
+  return () => diagnostics?.unsubscribe?.(name, listener);
+};
 
 export const { performance } = globalThis;
 

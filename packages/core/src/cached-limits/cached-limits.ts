@@ -1,0 +1,228 @@
+import type { Awaitable } from '../base/awaitable.js';
+import { channel } from '../base/platform.js';
+import type { Limits } from '../plan/keys-and-limits.js';
+import { toParsedLimits } from '../plan/parse-limits.js';
+import { type Clock, monotonicClock } from '../time/clock.js';
+import { scheduleAfter } from '../time/clock-timers.js';
+import { type Duration, parseDuration } from '../validation/duration.js';
+import { withCode } from '../validation/error-codes.js';
+import { invalidOption, messageOf, validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
+import { warnOnce } from '../validation/warn-once.js';
+
+/** The options of {@link cachedLimits}. Durations are milliseconds, or text such as `'1m'`. */
+export interface CachedLimitsOptions<Given extends Limits = Limits> {
+  /**
+   * Returns the limits of a key from where the app keeps them: limits, text such as `'100/1m'`, or `undefined` for a key without
+   * limits of its own. For each key, one call at a time is open.
+   */
+  load: (key: string) => Awaitable<Given | undefined>;
+  /**
+   * The limits of keys without their own, and of new keys while `load` fails.
+   *
+   * @defaultValue none. Such keys are then an error.
+   */
+  defaultLimits?: Given | undefined;
+  /**
+   * For how long loaded limits are used without another load.
+   *
+   * @defaultValue `'1m'`
+   */
+  ttl?: Duration | undefined;
+  /**
+   * For how long after that the old limits are used while new ones load, so that no call waits for them. 0 makes each wait.
+   *
+   * @defaultValue `'1h'`
+   */
+  staleFor?: Duration | undefined;
+  /**
+   * How long a load may take. A load that takes longer has failed.
+   *
+   * @defaultValue `'5s'`
+   */
+  timeout?: Duration | undefined;
+  /**
+   * The number of keys whose limits are kept. A further key evicts the one that was loaded first.
+   *
+   * @defaultValue 10,000
+   */
+  max?: number | undefined;
+  /** @defaultValue the monotonic clock of the process */
+  clock?: Clock | undefined;
+}
+
+/** Limits by key, for the option `limits` of an adapter or of a call. */
+export interface CachedLimits<Given extends Limits = Limits> {
+  /**
+   * Returns the limits of a key: at once if they are known, otherwise by a promise.
+   *
+   * @throws The error of `load` for a new key without `defaultLimits`. The promise rejects with it.
+   */
+  (key: string): Awaitable<Given>;
+  /**
+   * Loads the limits of a key again, for example after a change. Resolves when they are in force, or when `load` has failed and
+   * the last ones stay. Never rejects. Without a key, the next call of each key waits for its new limits.
+   */
+  refresh(key?: string): Promise<void>;
+}
+
+/** Published on the channel `rollgate:limits:failure` when the limits of a key cannot be loaded. */
+export interface LimitsFailure {
+  readonly key: string;
+  readonly error: unknown;
+  /** Which limits decide instead. `'none'` if the call fails. */
+  readonly used: 'last' | 'default' | 'none';
+}
+
+/** After a failure, `load` has this long to recover before the next call for the same key. */
+const RETRY_MS = 1000;
+
+const NO_LIMITS =
+  'Expected `load` to return limits, got undefined. Set `defaultLimits` for keys without limits of their own';
+
+const TOO_SLOW = 'Expected `load` to settle within `timeout`';
+
+const failures = channel('rollgate:limits:failure');
+
+/**
+ * Keeps the limits of customers, which a database or a service knows, so that few calls wait for them. If `load` fails, the
+ * last limits of the key stay in force.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ * @example
+ * ```ts
+ * import { RateLimiter } from '@rollgate/core';
+ * import { cachedLimits } from '@rollgate/core/cached-limits';
+ *
+ * const table = new Map([['acme', '1000/1m']]);
+ * const limits = cachedLimits({
+ *   load: async (customer) => table.get(customer),
+ *   defaultLimits: '100/1m',
+ * });
+ *
+ * const limiter = new RateLimiter({ limits: null });
+ * const check = async (customer: string) => limiter.check(customer, { limits: await limits(customer) });
+ * (await check('acme')).limit; // => 1000
+ * (await check('other')).limit; // => 100
+ *
+ * table.set('acme', '5000/1m');
+ * await limits.refresh('acme');
+ * (await check('acme')).limit; // => 5000
+ * ```
+ */
+export function cachedLimits<const Given extends Limits>(options: CachedLimitsOptions<Given>): CachedLimits<Given> {
+  const cache = new LimitsCache(options);
+  return Object.assign((key: string) => cache.get(key), { refresh: (key?: string) => cache.refresh(key) });
+}
+
+interface Known<Given> {
+  readonly limits: Given;
+  /** When they were loaded. `-Infinity` if the next call has to wait for others. */
+  loadedMs: number;
+  /** `load` is not called before. */
+  retryMs: number;
+}
+
+class LimitsCache<Given extends Limits> {
+  readonly #load: CachedLimitsOptions<Given>['load'];
+  readonly #defaultLimits: Given | undefined;
+  readonly #ttlMs: number;
+  readonly #staleMs: number;
+  readonly #timeoutMs: number;
+  readonly #max: number;
+  readonly #clock: Clock;
+  /** In the order of their loads. */
+  readonly #known = new Map<string, Known<Given>>();
+  /** The newest load of each key whose limits are on their way. */
+  readonly #open = new Map<string, Promise<Given>>();
+
+  constructor(options: CachedLimitsOptions<Given>) {
+    validateOptionNames('cachedLimits', options, [
+      ...['load', 'defaultLimits', 'ttl', 'staleFor', 'timeout', 'max', 'clock'],
+    ]);
+    const { load, defaultLimits, ttl = '1m', staleFor = '1h', timeout = '5s', max = 10_000 } = options;
+    if (typeof load !== 'function') throw invalidOption('load', 'a function', load);
+    this.#load = load;
+    this.#defaultLimits = toParsedLimits(defaultLimits) as Given | undefined;
+    this.#ttlMs = parseDuration('ttl', ttl);
+    this.#staleMs = staleFor === 0 ? 0 : parseDuration('staleFor', staleFor);
+    this.#timeoutMs = parseDuration('timeout', timeout);
+    this.#max = validateIntegerBetween('max', max, 1, Number.MAX_SAFE_INTEGER);
+    this.#clock = options.clock ?? monotonicClock;
+  }
+
+  get(key: string): Awaitable<Given> {
+    const known = this.#known.get(key);
+    if (known === undefined) return this.#open.get(key) ?? this.#reload(key);
+    const nowMs = this.#clock.now();
+    const ageMs = nowMs - known.loadedMs;
+    if (ageMs < this.#ttlMs || nowMs < known.retryMs) return known.limits;
+    const loaded = this.#open.get(key) ?? this.#reload(key);
+    return ageMs < this.#ttlMs + this.#staleMs ? known.limits : loaded;
+  }
+
+  async refresh(key?: string): Promise<void> {
+    if (key !== undefined) {
+      await this.#reload(key).catch(() => {}); // The event has the error.
+      return;
+    }
+    this.#open.clear();
+    for (const known of this.#known.values()) known.loadedMs = known.retryMs = -Infinity;
+  }
+
+  /** Loads the limits of a key, in place of a load that is open. Rejects only if there are no limits to use instead. */
+  #reload(key: string): Promise<Given> {
+    const load: Promise<Given> = this.#loadInTime(key).then(
+      (limits) => this.#conclude(key, load, limits, this.#clock.now(), -Infinity),
+      (error) => {
+        const last = this.#known.get(key);
+        const limits = last?.limits ?? this.#defaultLimits;
+        report({ key, error, used: last ? 'last' : limits === undefined ? 'none' : 'default' });
+        if (limits !== undefined) {
+          return this.#conclude(key, load, limits, last?.loadedMs ?? -Infinity, this.#clock.now() + RETRY_MS);
+        }
+        if (this.#open.get(key) === load) this.#open.delete(key);
+        throw error;
+      },
+    );
+    load.catch(() => {}); // A call that gets the old limits does not wait for it.
+    this.#open.set(key, load);
+    return load;
+  }
+
+  /** Keeps what the newest load of a key has brought. An older one gets what the newer one brings. */
+  #conclude(key: string, load: Promise<Given>, limits: Given, loadedMs: number, retryMs: number): Awaitable<Given> {
+    const open = this.#open.get(key);
+    if (open !== load) return open ?? this.get(key);
+    this.#open.delete(key);
+    this.#known.delete(key); // So that it becomes the last one.
+    if (this.#known.size === this.#max) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(key, { limits, loadedMs, retryMs });
+    return limits;
+  }
+
+  /** @throws The error of `load`, or one that says what is wrong with its result. The promise rejects with it. */
+  async #loadInTime(key: string): Promise<Given> {
+    let cancel = () => {};
+    const timeout = new Promise<never>((_, reject) => {
+      const fail = () => reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(TOO_SLOW)));
+      cancel = scheduleAfter(this.#timeoutMs, fail, this.#clock);
+    });
+    try {
+      const limits = (await Promise.race([this.#load(key), timeout])) ?? this.#defaultLimits;
+      if (limits !== undefined) return toParsedLimits(limits) as Given;
+      throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(NO_LIMITS));
+    } finally {
+      cancel();
+    }
+  }
+}
+
+function report(failure: LimitsFailure): void {
+  if (failures.hasSubscribers) failures.publish(failure);
+  else {
+    warnOnce(
+      'ROLLGATE_LIMITS_FAILED',
+      `The limits of a key could not be loaded, so its last or default ones decide: ${messageOf(failure.error)}`,
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { rejectedKeys } from '@rollgate/core/observe';
+import fc from 'fast-check';
+
+const once = { limits: { burst: rollingWindow({ limit: 1, window: '1h' }) } };
+
+test('counts the rejections of each key and limiter, most first', async () => {
+  const rejected = rejectedKeys();
+  const [logins, api] = [new RateLimiter({ ...once, name: 'logins' }), new RateLimiter({ ...once, name: 'api' })];
+  for (let calls = 0; calls < 4; calls++) await logins.check('ann');
+  for (let calls = 0; calls < 3; calls++) await api.check({ burst: 'ann' });
+  await api.check('bob');
+  expect(rejected.top()).toEqual([
+    { key: 'ann', limiter: 'logins', violated: ['burst'], count: 3, overcount: 0 },
+    { key: { burst: 'ann' }, limiter: 'api', violated: ['burst'], count: 2, overcount: 0 },
+  ]);
+  expect(rejected.top(1)).toHaveLength(1);
+  rejected.close();
+  await logins.check('ann');
+  expect(rejected.top(1)[0]!.count).toBe(3);
+});
+
+test('finds every key with more than its share, whatever else comes, and its counts are bounds', () => {
+  const keys = fc.array(fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.string({ minLength: 1, maxLength: 2 })), {
+    maxLength: 200,
+  });
+  fc.assert(
+    fc.property(keys, fc.integer({ min: 1, max: 8 }), (rejections, max) => {
+      const rejected = rejectedKeys({ max });
+      const limiter = new RateLimiter({ limits: once.limits });
+      const counts = new Map<string, number>();
+      let total = 0;
+      for (const key of rejections) {
+        if (limiter.decide(key) instanceof Promise) throw new Error('A MemoryStore decides at once');
+        const isRejected = counts.has(key);
+        counts.set(key, (counts.get(key) ?? -1) + 1);
+        if (isRejected) total += 1;
+      }
+      const top = rejected.top(max);
+      rejected.close();
+      expect(top.length).toBeLessThanOrEqual(max);
+      for (const { key, count, overcount } of top) {
+        const exact = counts.get(key as string)!;
+        expect(count).toBeGreaterThanOrEqual(exact);
+        expect(count - overcount).toBeLessThanOrEqual(exact);
+      }
+      const found = new Set(top.map(({ key }) => key));
+      for (const [key, exact] of counts) if (exact > total / max) expect(found).toContain(key);
+      expect(top.map(({ count }) => count)).toEqual(top.map(({ count }) => count).sort((one, other) => other - one));
+    }),
+  );
+});
+
+test.each([
+  [{ max: 0 }, 'Expected `max` to be an integer from 1'],
+  [{ size: 5 }, '`size`'],
+])('options %j are an error', (options, message) => {
+  expect(() => rejectedKeys(options as never)).toThrow(message);
+});
