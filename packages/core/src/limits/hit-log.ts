@@ -82,7 +82,7 @@ export function firstAfter(log: State, micros: number): number {
 }
 
 /** The units of all hits from `index` on. */
-export function unitsFrom(log: State, index: number): number {
+function unitsFrom(log: State, index: number): number {
   return totalBefore(log, hitsOf(log)) - totalBefore(log, index);
 }
 
@@ -104,33 +104,15 @@ export function addHit(
   most: number,
   startMicros: number,
 ): void {
-  let { numbers, start, size } = log;
-  let dropped = numbers[start + DROPPED]!;
-  let capacity = dropped < 0 ? size - RING : (size - RING) >> 1;
-  let hits = (numbers[start + HITS]! | 0) - index;
-  let first = (numbers[start + FIRST]! | 0) + index;
-  if (first >= capacity) first -= capacity;
-  if (cost !== 1 || dropped >= 0 || hits === capacity || (index > 0 && 8 * hits < capacity)) {
-    makeRoom(log, index, cost, most, startMicros);
-    ({ numbers, start, size } = log);
-    dropped = numbers[start + DROPPED]!;
-    capacity = dropped < 0 ? size - RING : (size - RING) >> 1;
-    hits = numbers[start + HITS]! | 0;
-    first = numbers[start + FIRST]! | 0;
-    if (dropped >= 0) numbers[totalAt(log, hits)] = totalBefore(log, hits) + cost;
-  }
-  const place = first + hits;
-  numbers[start + RING + (place < capacity ? place : place - capacity)] = micros;
-  numbers[start + FIRST] = first;
-  numbers[start + HITS] = hits + 1;
-  numbers[start + NEWEST] = micros;
-}
-
-/** Drops the hits before `index`, and gives the log the room and the totals that its next hit needs. */
-function makeRoom(log: State, index: number, cost: number, most: number, startMicros: number): void {
   dropBefore(log, index);
   if (cost !== 1 || hasTotals(log)) makeRoomForTotal(log, cost, startMicros);
   if (hitsOf(log) === capacityOf(log)) grow(log, most);
+  const { numbers, start } = log;
+  const hits = hitsOf(log);
+  numbers[start + RING + placeOf(log, hits)] = micros;
+  if (hasTotals(log)) numbers[totalAt(log, hits)] = totalBefore(log, hits) + cost;
+  numbers[start + HITS] = hits + 1;
+  numbers[start + NEWEST] = micros;
 }
 
 /** Drops all but the newest `units` units. A hit at the boundary keeps the newer part of its units. */

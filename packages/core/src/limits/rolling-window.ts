@@ -19,7 +19,6 @@ import {
   RING,
   removeUnits,
   timeOfUnit,
-  unitsFrom,
 } from './hit-log.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, TEST, type Verdict } from './limit.js';
 import type { MinDifferenceOption } from './min-difference.js';
@@ -111,10 +110,10 @@ export class RollingWindow implements Limit {
   }
 
   apply(log: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
-    const { limit, windowMicros } = this;
+    const { limit, windowMicros, minDifferenceMicros } = this;
     const { numbers, start } = log;
     const newestMicros = numbers[start + NEWEST]!;
-    const atMicros = newestMicros > nowMicros ? newestMicros : nowMicros;
+    const atMicros = Math.max(newestMicros, nowMicros);
     const startMicros = atMicros - windowMicros;
     // A hit leaves the window so long after its time.
     const toEnd = windowMicros - nowMicros;
@@ -135,18 +134,30 @@ export class RollingWindow implements Limit {
       place = place + 1 === capacity ? 0 : place + 1;
     }
     const first = hits - left;
-    const used = dropped < 0 ? left : unitsFrom(log, first);
+    let end = place + left;
+    if (end >= capacity) end -= capacity;
+
+    // Without totals, each hit is one unit.
+    let totalLeft = 0;
+    let total = left;
+    if (dropped >= 0) {
+      const totals = start + RING + capacity;
+      totalLeft = first === 0 ? dropped : numbers[totals + (place === 0 ? capacity : place) - 1]!;
+      total = left === 0 ? totalLeft : numbers[totals + (end === 0 ? capacity : end) - 1]!;
+    }
+    const used = total - totalLeft;
     const free = limit - used;
     const nextMicros =
-      used === 0 ? 0 : free < 0 ? timeOfUnit(log, first, 1 - free) + toEnd : numbers[start + RING + place]! + toEnd;
+      left === 0 ? 0 : free < 0 ? timeOfUnit(log, first, 1 - free) + toEnd : numbers[start + RING + place]! + toEnd;
 
     let waitMicros = 0;
-    if (cost > free)
+    if (cost > free) {
+      verdict.reason = 'limit';
       waitMicros =
         cost > limit ? Infinity : cost - free === 1 ? nextMicros : timeOfUnit(log, first, cost - free) + toEnd;
-    verdict.reason = 'limit';
-    if (this.minDifferenceMicros > 0 && newestMicros + this.minDifferenceMicros - nowMicros > waitMicros) {
-      waitMicros = newestMicros + this.minDifferenceMicros - nowMicros;
+    }
+    if (minDifferenceMicros > 0 && newestMicros + minDifferenceMicros - nowMicros > waitMicros) {
+      waitMicros = newestMicros + minDifferenceMicros - nowMicros;
       verdict.reason = 'minDifference';
     }
     verdict.waitMicros = waitMicros;
@@ -161,19 +172,35 @@ export class RollingWindow implements Limit {
     }
 
     // The log is kept as long as this limit requires, and at least for the longest `minDifference` of all that have recorded.
-    const longestMicros = numbers[start + DIFFERENCE]!;
-    const retentionMicros = longestMicros > this.keepMicros ? longestMicros : this.keepMicros;
-    numbers[start + RETENTION] = retentionMicros;
-    if (this.minDifferenceMicros > longestMicros) numbers[start + DIFFERENCE] = this.minDifferenceMicros;
-    const kept = retentionMicros === windowMicros ? first : firstAfter(log, atMicros - retentionMicros);
+    let kept = first;
+    let retentionMicros = numbers[start + RETENTION]!;
+    if (retentionMicros !== windowMicros || minDifferenceMicros > 0) {
+      const longestMicros = Math.max(numbers[start + DIFFERENCE]!, minDifferenceMicros);
+      retentionMicros = Math.max(longestMicros, windowMicros);
+      numbers[start + DIFFERENCE] = longestMicros;
+      numbers[start + RETENTION] = retentionMicros;
+      if (retentionMicros > windowMicros) kept = firstAfter(log, atMicros - retentionMicros);
+    }
     if (this.countRejected) {
       this.#recordAttempt(log, kept, nowMicros, cost, verdict, mode);
       return;
     }
-    addHit(log, kept, atMicros, cost, limit, startMicros);
+    const fits = left < capacity && (first === 0 || 8 * left >= capacity);
+    if (fits && kept === first && (dropped < 0 ? cost === 1 : total + cost <= Number.MAX_SAFE_INTEGER)) {
+      numbers[start + RING + end] = atMicros;
+      numbers[start + HITS] = left + 1;
+      numbers[start + FIRST] = place;
+      numbers[start + NEWEST] = atMicros;
+      if (dropped >= 0) {
+        numbers[start + RING + capacity + end] = total + cost;
+        numbers[start + DROPPED] = totalLeft;
+      }
+    } else {
+      addHit(log, kept, atMicros, cost, limit, startMicros);
+    }
     verdict.remaining = free - cost;
     verdict.resetMicros = atMicros + toEnd;
-    verdict.nextUnitMicros = used === 0 ? verdict.resetMicros : nextMicros;
+    verdict.nextUnitMicros = left === 0 ? verdict.resetMicros : nextMicros;
     verdict.expiresMicros = atMicros + retentionMicros;
   }
 
