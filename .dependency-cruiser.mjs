@@ -26,6 +26,7 @@ const ROOMS = {
     'gate',
     'node',
     'web',
+    'drop-in',
   ],
   postgres: ['clients', 'states', 'sql', 'store'],
   redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'waiting', 'store'],

@@ -4,10 +4,11 @@ import { io, type Socket } from 'socket.io-client';
 import { startTogether } from './support/example-server.js';
 
 let servers: Awaited<ReturnType<typeof startTogether>>;
-let [mcp, trpc, yoga, socketIo]: string[] = [];
+let [mcp, trpc, yoga, socketIo, betterAuth]: string[] = [];
 beforeAll(async () => {
-  servers = await startTogether(['mcp.ts', 'trpc.ts', 'graphql-yoga.ts', 'socket-io.ts'], { LIMIT: '10' });
-  [mcp, trpc, yoga, socketIo] = servers.urls;
+  const programs = ['mcp.ts', 'trpc.ts', 'graphql-yoga.ts', 'socket-io.ts', 'better-auth.ts'];
+  servers = await startTogether(programs, { LIMIT: '10' });
+  [mcp, trpc, yoga, socketIo, betterAuth] = servers.urls;
 });
 afterAll(() => servers?.stop());
 
@@ -121,4 +122,16 @@ describe('socket-io.ts', () => {
     expect(replies.slice(0, 10)).toEqual(new Array(10).fill({ ok: true }));
     expect(replies[10]).toEqual({ error: 'RATE_LIMIT_EXCEEDED', retryAfterMs: expect.any(Number) });
   });
+});
+
+test('better-auth.ts allows three of ten parallel sign-ins, and reports the wait', async () => {
+  const signIn = () =>
+    fetch(`${betterAuth}/api/auth/sign-in/email`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Client-IP': '203.0.113.7' },
+      body: JSON.stringify({ email: 'ann@example.com', password: 'guess' }),
+    });
+  const responses = await Promise.all(Array.from({ length: 10 }, signIn));
+  expect(responses.map(({ status }) => status).sort()).toEqual([401, 401, 401, ...Array(7).fill(429)]);
+  expect(responses.find(({ status }) => status === 429)!.headers.get('x-retry-after')).toBe('10');
 });

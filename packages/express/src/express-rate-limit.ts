@@ -1,2 +1,2 @@
-// The store for express-rate-limit has its own entry point, so that apps that don't use it don't load it.
-export { RollingWindowStore, type RollingWindowStoreOptions } from './rolling-window-store.js';
+// The entry point `@rollgate/express/express-rate-limit`: a store for express-rate-limit.
+export { RollingWindowStore, type StorageOptions as RollingWindowStoreOptions } from '@rollgate/http/drop-in';

@@ -2,7 +2,7 @@ import { MemoryStore, manualClock } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { RollingWindowStore } from '@rollgate/express/express-rate-limit';
 import express, { type ErrorRequestHandler } from 'express';
-import { type Options, rateLimit } from 'express-rate-limit';
+import { MemoryStore as ExpressMemoryStore, type Options, rateLimit } from 'express-rate-limit';
 import request from 'supertest';
 
 const WINDOW_MS = 60_000;
@@ -118,12 +118,21 @@ test.each([
   log.mockRestore();
 });
 
+test('a limit in text and a key that is `undefined` work as with the own store', async () => {
+  const limit = '2' as unknown as number;
+  for (const store of [new RollingWindowStore(), new ExpressMemoryStore()]) {
+    const options = { limit, keyGenerator: () => undefined as unknown as string };
+    const { app } = createApp({ ...options, store });
+    expect(await send(app, 3)).toEqual([200, 200, 429]);
+  }
+});
+
 test('a store for two limiters, or for none, is an error', async () => {
   const { store } = createApp();
   expect(() => store.init({ limit: 1, windowMs: 1000 })).toThrow(
     'Expected `store` to be a RollingWindowStore that no other limiter uses',
   );
-  await expect(new RollingWindowStore().increment('ann')).rejects.toThrow('part of a limiter of express-rate-limit');
+  await expect(new RollingWindowStore().increment('ann')).rejects.toThrow('Expected `store` to be part of a limiter');
 });
 
 test('an outage follows the policy of Rollgate', async () => {

@@ -172,3 +172,14 @@ export async function runComparison(): Promise<Comparison> {
   await comparison.stop();
   return comparison.ports;
 }
+
+/** What a client saw of servers with other rate limiters, by the limiter and by what its storage uses. */
+export type DropInResults = Record<string, Record<'memory' | 'redis' | 'failing', object>>;
+
+/** Runs other rate limiters with Rollgate's storages. */
+export async function runDropIns(redisUrl: string): Promise<DropInResults> {
+  const program = await bundle('main-drop-in');
+  const dropIns = await startPrinting<DropInResults>(process.execPath, [program], { REDIS_URL: redisUrl });
+  await dropIns.stop();
+  return dropIns.ports;
+}

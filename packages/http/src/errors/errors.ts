@@ -1,3 +1,4 @@
+import { StoreError } from '@rollgate/core';
 import { withCode } from '@rollgate/core/store';
 import { notAnErrorMessage } from './error-texts.js';
 
@@ -15,4 +16,14 @@ export function toError(thrown: unknown): Error {
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
   if (isErrorLike) return thrown as Error; // From another realm, or a library's own kind of error.
   return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(notAnErrorMessage(thrown), { cause: thrown }));
+}
+
+/**
+ * Replaces the error of a store by one that frameworks may show to clients, because its message may contain the address of a
+ * database. The status is where frameworks look for it.
+ */
+export function hideStore(error: Error): Error {
+  if (!(error instanceof StoreError)) return error;
+  const unavailable = new StoreError('The store of the rate limiter is unavailable', { cause: error });
+  return Object.assign(unavailable, { status: 503, statusCode: 503 });
 }

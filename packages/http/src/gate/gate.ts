@@ -1,7 +1,7 @@
-import { type Awaitable, type Decision, type Limits, type RateLimiter, StoreError } from '@rollgate/core';
+import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { hasLeases, isThenable, type ParsedLimits, warnOnce } from '@rollgate/core/store';
 import { CLIENT_DISCONNECTED } from '../client/client-address.js';
-import { toError } from '../errors/errors.js';
+import { hideStore, toError } from '../errors/errors.js';
 import { mapWithTimeout } from '../errors/with-timeout.js';
 import { RateLimitHeaders } from '../headers/rate-limit-headers.js';
 import type { Host } from '../host/host.js';
@@ -246,14 +246,4 @@ export class Gate<Request, Response, Target = Response> {
 
 function takeLeases(limits: ParsedLimits): boolean {
   return Object.values(limitsByName(limits)).some(hasLeases);
-}
-
-/**
- * Replaces the error of a store by one that frameworks may show to clients, because its message may contain the address of a
- * database. The status is where frameworks look for it.
- */
-function hideStore(error: Error): Error {
-  if (!(error instanceof StoreError)) return error;
-  const unavailable = new StoreError('The store of the rate limiter is unavailable', { cause: error });
-  return Object.assign(unavailable, { status: 503, statusCode: 503 });
 }

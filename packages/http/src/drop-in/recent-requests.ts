@@ -8,7 +8,7 @@ interface Recorded {
 interface Requests {
   /** The allowed ones, from the oldest on. */
   readonly allowed: Recorded[];
-  /** How many rejected ones express-rate-limit will take back as failures. They are not recorded anywhere. */
+  /** How many rejected ones the limiter will take back as failures. They are not recorded anywhere. */
   rejected: number;
 }
 
@@ -16,7 +16,7 @@ interface Requests {
 const MOST_KEYS = 10_000;
 
 /**
- * The requests of a window that express-rate-limit may take back, by key. It names only the key. A rejected request comes
+ * The requests of a window that a limiter may take back, by key. It names only the key. A rejected request comes
  * first, because that frees nothing. Otherwise it is the oldest one, so that the window frees no later one too early.
  *
  * Older requests cannot be refunded. They are dropped in two generations of one window each, which needs no timer. A flood

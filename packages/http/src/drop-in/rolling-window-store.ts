@@ -1,20 +1,23 @@
-import { type Decision, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { invalidOption } from '@rollgate/core/store';
 import { RecentRequests } from './recent-requests.js';
+import type { StorageOptions } from './storage-options.js';
+import { throwHidden } from './throw-hidden.js';
+import { countHits, toKey, toLimit } from './values.js';
 
-/** The options of {@link RollingWindowStore}: those of a `RateLimiter`, without its limits. */
-export type RollingWindowStoreOptions = Pick<RateLimiterOptions, 'store' | 'prefix' | 'timeout' | 'onStoreError'>;
-
-/** What the store reads of express-rate-limit's options. */
-export interface ExpressRateLimitOptions {
-  /** The store accepts only a positive integer. */
+/** What a {@link RollingWindowStore} reads of the options of a limiter. */
+export interface WindowOptions {
+  /** The most requests in any window: an integer, or text such as `'100'`. The store cannot hold a function. */
   readonly limit: unknown;
+  /** The window's length in milliseconds. */
   readonly windowMs: number;
+  /** Whether the limiter takes back requests that failed. */
   readonly skipFailedRequests?: boolean;
+  /** Whether the limiter takes back requests that succeeded. */
   readonly skipSuccessfulRequests?: boolean;
 }
 
-/** What express-rate-limit learns about a client. */
+/** What a limiter learns about a client. */
 export interface ClientInfo {
   /** The requests in the window. For a rejected request, one more than the limit. */
   readonly totalHits: number;
@@ -23,8 +26,9 @@ export interface ClientInfo {
 }
 
 /**
- * A store for express-rate-limit. Its limit then holds in every window, exactly, instead of in windows that start with a
- * client's first request. `Retry-After` is the time until the next request is allowed. Rejected requests don't count.
+ * A store for express-rate-limit and hono-rate-limiter. Their limit then holds in every window, exactly, instead of in
+ * windows that start with a client's first request. `Retry-After` is the time until the next request is allowed. Rejected
+ * requests don't count.
  *
  * `requestWasSuccessful` must not return `true` for a rejection.
  *
@@ -45,14 +49,14 @@ export class RollingWindowStore {
   readonly localKeys: boolean;
   /** The prefix of the keys, for the same warning. */
   readonly prefix: string;
-  readonly #options: RollingWindowStoreOptions;
-  #given: ExpressRateLimitOptions | undefined;
+  readonly #options: StorageOptions;
+  #given: WindowOptions | undefined;
   #limiter: RateLimiter | undefined;
   /** Absent if the limiter never calls `decrement`. */
   #recent: RecentRequests | undefined;
 
   /** @param options Where the store keeps its state, by default in memory, and what decides if that fails. */
-  constructor(options: RollingWindowStoreOptions = {}) {
+  constructor(options: StorageOptions = {}) {
     this.#options = options;
     this.localKeys = options.store === undefined;
     this.prefix = options.prefix ?? 'rollgate';
@@ -64,7 +68,7 @@ export class RollingWindowStore {
    * @throws TypeError if `limit` is a function, or another limiter uses this instance
    * @throws RangeError if `limit` or `windowMs` is out of range
    */
-  init(options: ExpressRateLimitOptions): void {
+  init(options: WindowOptions): void {
     if (this.#given !== undefined) {
       throw invalidOption('store', 'a RollingWindowStore that no other limiter uses', this);
     }
@@ -80,46 +84,46 @@ export class RollingWindowStore {
    * Records a request if the window has room for it.
    *
    * @throws TypeError | RangeError for the same options as `init`, because express-rate-limit only logs errors of `init`
-   * @throws StoreError if the store of Rollgate fails and `onStoreError` is `'throw'`, which is its default
+   * @throws StoreError with `status` 503 if the store of Rollgate fails and `onStoreError` is `'throw'`, which is its default
    */
   async increment(key: string): Promise<ClientInfo> {
-    const decision = await this.#open().check(key);
-    this.#recent?.add(key, decision);
-    return toClientInfo(decision);
+    const decision = await this.#open().check(toKey(key)).catch(throwHidden);
+    this.#recent?.add(toKey(key), decision);
+    return toClientInfo(decision, this.#given!);
   }
 
   /** Takes back a client's request, for `skipFailedRequests` and `skipSuccessfulRequests`. */
   async decrement(key: string): Promise<void> {
-    const decision = this.#recent?.take(key);
+    const decision = this.#recent?.take(toKey(key));
     if (decision !== undefined) await this.#open().refund(decision);
   }
 
-  /** Returns what express-rate-limit knows about a client, without a request. */
+  /** Returns what the limiter knows about a client, without a request. */
   async get(key: string): Promise<ClientInfo> {
-    const { limit, remaining, resetMs } = await this.#open().peek(key);
+    const { limit, remaining, resetMs } = await this.#open().peek(toKey(key));
     return { totalHits: limit - remaining, resetTime: new Date(Date.now() + resetMs) };
   }
 
   /** Deletes the requests of a client. */
   async resetKey(key: string): Promise<void> {
-    this.#recent?.forget(key);
-    await this.#open().reset(key);
+    this.#recent?.forget(toKey(key));
+    await this.#open().reset(toKey(key));
   }
 
   #open(): RateLimiter {
     if (this.#limiter !== undefined) return this.#limiter;
-    if (this.#given === undefined) throw invalidOption('store', 'part of a limiter of express-rate-limit', this);
-    const { limit, windowMs } = this.#given;
-    const limits = rollingWindow({ limit: limit as number, window: windowMs });
+    if (this.#given === undefined) throw invalidOption('store', 'part of a limiter', this);
+    const limits = rollingWindow({ limit: toLimit(this.#given.limit), window: this.#given.windowMs });
     this.#limiter = new RateLimiter({ ...this.#options, limits });
     return this.#limiter;
   }
 }
 
-function toClientInfo({ allowed, limit, remaining, resetMs, retryAfterMs }: Decision): ClientInfo {
+function toClientInfo(decision: Decision, { windowMs }: WindowOptions): ClientInfo {
+  const { allowed, resetMs, retryAfterMs } = decision;
   return {
-    // Without a store, a policy may allow a request that nothing has counted. express-rate-limit expects at least one.
-    totalHits: allowed ? Math.max(1, limit - remaining) : limit + 1,
-    resetTime: new Date(Date.now() + (allowed ? resetMs : retryAfterMs)),
+    totalHits: countHits(allowed, decision),
+    // A date has whole milliseconds, and an earlier one would be too early.
+    resetTime: new Date(Date.now() + Math.ceil(allowed ? resetMs : Math.min(retryAfterMs, windowMs))),
   };
 }
