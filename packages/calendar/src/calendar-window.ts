@@ -9,7 +9,9 @@ import { parseTimeZone } from './time-zone.js';
 
 /** The options of {@link calendarWindow}. */
 export interface CalendarWindowOptions {
-  /** The most units in each period, a positive safe integer. */
+  /**
+   * The most units in each period: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
+   */
   limit: number;
   /** The length of a period, such as `'month'`, or `{ months: 3 }` for a quarter. */
   period: CalendarPeriod;

@@ -10,7 +10,7 @@ import {
   type Usage,
   type Verdict,
 } from '@rollgate/core/limits';
-import { validateOptionNames, validatePositiveInteger } from '@rollgate/core/store';
+import { validateOptionNames, validateQuota } from '@rollgate/core/store';
 
 /** One period of a calendar. Both times are whole milliseconds, in microseconds. */
 export interface Period {
@@ -32,7 +32,9 @@ export interface Calendar {
 
 /** The options of {@link CalendarWindow}. */
 export interface CalendarWindowSettings {
-  /** The most units in each period, a positive safe integer. */
+  /**
+   * The most units in each period: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
+   */
   limit: number;
   /** Where its periods begin and end. */
   calendar: Calendar;
@@ -74,7 +76,7 @@ export class CalendarWindow implements ScriptedLimit {
 
   constructor(options: CalendarWindowSettings) {
     validateOptionNames('CalendarWindow', options, ['limit', 'calendar']);
-    this.limit = validatePositiveInteger('limit', options.limit);
+    this.limit = validateQuota('limit', options.limit);
     this.calendar = options.calendar;
     this.windowMicros = this.calendar.windowMicros;
     this.keepMicros = this.calendar.longestMicros;

@@ -21,7 +21,7 @@ test.each([
     "Expected `timeZone` to be the name of a time zone such as 'Europe/Berlin'",
   ],
   [{ period: 'month', timeZone: 8 }, 'Expected `timeZone`'],
-  [{ period: 'month', limit: 0 }, 'Expected `limit` to be a positive safe integer, got 0'],
+  [{ period: 'month', limit: -1 }, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got -1'],
   [{ period: 'month', timezone: 'UTC' }, '`timeZone`'],
 ])('%j is rejected', (options, message) => {
   expect(() => calendarWindow({ limit: 1, ...options } as never)).toThrow(message);

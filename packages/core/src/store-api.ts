@@ -81,6 +81,7 @@ export {
   validateOptionalFunction,
   validateOptionNames,
   validatePositiveInteger,
+  validateQuota,
   validateString,
 } from './validation/validate.js';
 export { warnOnce } from './validation/warn-once.js';

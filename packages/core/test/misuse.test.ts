@@ -39,7 +39,12 @@ const NOT_A_BOOLEAN: [unknown, string][] = [
 const limits = rollingWindow({ limit: 1, window: 1000 });
 
 const WRONG: [subject: string, option: string, make: (value: never) => unknown, values: [unknown, string][]][] = [
-  ['rollingWindow', 'limit', (limit) => rollingWindow({ limit, window: 1000 }), NOT_A_POSITIVE_INTEGER],
+  [
+    'rollingWindow',
+    'limit',
+    (limit) => rollingWindow({ limit, window: 1000 }),
+    NOT_A_POSITIVE_INTEGER.filter(([value]) => value !== 0 && value !== Infinity),
+  ],
   ['rollingWindow', 'window', (window) => rollingWindow({ limit: 1, window }), NOT_A_DURATION],
   [
     'rollingWindow',

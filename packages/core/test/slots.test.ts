@@ -212,7 +212,7 @@ describe('wait', () => {
 describe('invalid input', () => {
   test.each([
     [{ lease: '30s' }, '`limit`'],
-    [{ limit: 0, lease: '30s' }, '`limit`'],
+    [{ limit: -1, lease: '30s' }, '`limit`'],
     [{ limit: 1 }, '`lease`'],
     [{ limit: 1, lease: 0 }, '`lease`'],
     [{ limit: 1, lease: '30s', retryAfter: -1 }, '`retryAfter`'],

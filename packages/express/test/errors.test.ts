@@ -36,8 +36,8 @@ describe.each(EXPRESSES)('Express %s', (_, express) => {
   });
 
   test.each([
-    ['key', { key: () => 42 }, 'Expected `key` to be a string'],
-    ['key', { key: async () => undefined }, 'Expected `key` to be a string'],
+    ['key', { key: () => true }, 'Expected `key` to be a string'],
+    ['key', { key: async () => '' }, 'Expected `key` to be a string'],
     ['cost', { cost: () => Number.NaN }, 'Expected `cost` to be a positive safe integer, got NaN (number)'],
     ['cost', { cost: async () => '2' }, 'Expected `cost` to be a positive safe integer, got "2" (string)'],
     ['skip', { skip: () => undefined }, 'Expected `skip(request)` to be a boolean, got undefined'],

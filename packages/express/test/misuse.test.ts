@@ -2,9 +2,9 @@ import { rollingWindow } from '@rollgate/core';
 import { type RateLimitOptions, rateLimit } from '@rollgate/express';
 
 const WRONG: [object, string][] = [
-  [{}, 'Expected `limit` to be a positive safe integer, got undefined'],
+  [{}, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got undefined'],
   [{ limit: 5 }, 'Expected `window` to be a duration'],
-  [{ limit: '5', window: '1m' }, 'Expected `limit` to be a positive safe integer, got "5" (string)'],
+  [{ limit: '5', window: '1m' }, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got "5" (string)'],
   [{ limit: 5, window: Number.NaN }, 'got NaN (number)'],
   [{ limit: 5, window: '1m', max: 3 }, 'Unknown option `max` for rateLimit, got 3 (number)'],
   [{ limits: rollingWindow({ limit: 1, window: 1 }), limit: 5 }, 'got `limits` and `limit`'],
@@ -31,7 +31,7 @@ const WRONG: [object, string][] = [
     { limit: 5, window: '1m', message: 5 },
     'Expected `message` to be a string, an object or a function that returns one, got 5 (number)',
   ],
-  [{ limit: 0, window: () => '1m' }, 'Expected `limit` to be a positive safe integer, got 0 (number)'],
+  [{ limit: -1, window: () => '1m' }, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got -1 (number)'],
   [{ limit: () => 5, window: 'soon' }, 'Expected `window` to be a duration'],
   [{ limit: () => 5, window: '1m', minDifference: -1 }, 'Expected `minDifference` to be a duration'],
   [

@@ -107,16 +107,21 @@ test('limiters share a store, each with its prefix', async () => {
   expect(one.store).toMatchObject({ localKeys: false, prefix: 'one' });
 });
 
-test.each([
-  [{ limit: () => 5 }, 'Expected `limit` to be a positive safe integer, got a function'],
-  [{ limit: 0 }, 'Expected `limit` to be a positive safe integer, got 0'],
-])('a limit that the store cannot hold is an error of each request: %p', async (options, message) => {
-  const log = jest.spyOn(console, 'error').mockImplementation(() => {});
-  const { app } = createApp(options);
-  const { status, text } = await request(app).get('/200');
-  expect({ status, text }).toEqual({ status: 500, text: expect.stringContaining(message) });
-  log.mockRestore();
+test('a limit of 0 rejects, and one of `Infinity` limits nothing', async () => {
+  expect(await send(createApp({ limit: 0 }).app, 2)).toEqual([429, 429]);
+  expect(await send(createApp({ limit: Infinity }).app, 3)).toEqual([200, 200, 200]);
 });
+
+test.each([[{ limit: () => 5 }, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got a function']])(
+  'a limit that the store cannot hold is an error of each request: %p',
+  async (options, message) => {
+    const log = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const { app } = createApp(options);
+    const { status, text } = await request(app).get('/200');
+    expect({ status, text }).toEqual({ status: 500, text: expect.stringContaining(message) });
+    log.mockRestore();
+  },
+);
 
 test('a limit in text and a key that is `undefined` work as with the own store', async () => {
   const limit = '2' as unknown as number;

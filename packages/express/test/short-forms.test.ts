@@ -1,4 +1,4 @@
-import type { RateLimitOptions } from '@rollgate/express';
+import { type RateLimitOptions, rollingWindow } from '@rollgate/express';
 import type { Request } from 'express';
 import request from 'supertest';
 import { createApp, EXPRESSES, listen } from './support/limited-app';
@@ -70,5 +70,79 @@ describe.each(EXPRESSES)('Express %s', (_, express) => {
       .get('/')
       .expect(500);
     expect(errors).toMatchObject([{ code: 'ERR_ROLLGATE_INVALID_KEY' }]);
+  });
+
+  test.each(['x-ratelimit', 'draft-11', 'all', 'none'] as const)(
+    'a limit of 0 rejects, with `headers: %p`',
+    async (headers) => {
+      const forms: Partial<RateLimitOptions>[] = [
+        { limit: 0, window: '1m' },
+        { limit: () => 0, window: '1m' },
+        { limits: '0/1m' },
+        { limits: { off: '0/1m', on: '9/1m' } },
+      ] as RateLimitOptions[];
+      for (const form of forms) {
+        const server = await listen(createApp(express, { ...form, headers }).app);
+        const rejected = await request(server).get('/').expect(429);
+        expect(rejected.body.message).toBe('Rate limit exceeded: no requests are allowed');
+        expect(rejected.headers).not.toHaveProperty('retry-after');
+        expect(rejected.headers).not.toHaveProperty('x-ratelimit-reset');
+        const { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': remaining, ratelimit } = rejected.headers;
+        const isDraft = headers === 'draft-11' || headers === 'all';
+        const name = form.limits instanceof Object ? 'off' : 'default';
+        const shown = headers === 'x-ratelimit' || headers === 'all' ? ['0', '0'] : [undefined, undefined];
+        expect([limit, remaining]).toEqual(shown);
+        expect(ratelimit).toBe(isDraft ? `"${name}";r=0` : undefined);
+        if (isDraft) expect(rejected.headers['ratelimit-policy']).toContain(`"${name}";q=0;w=60`);
+      }
+    },
+  );
+
+  test.each(['x-ratelimit', 'draft-11', 'all', 'none'] as const)(
+    'a limit of `Infinity` limits nothing and has no headers, with `headers: %p`',
+    async (headers) => {
+      const unlimited = rollingWindow({ limit: Infinity, window: '1m' });
+      for (const form of [
+        { limit: Infinity, window: '1m' },
+        { limit: () => Infinity, window: '1m' },
+        { limits: () => unlimited },
+      ]) {
+        const server = await listen(createApp(express, { ...form, headers } as RateLimitOptions).app);
+        for (let sent = 0; sent < 3; sent++) {
+          const allowed = await request(server).get('/').expect(200);
+          expect(Object.keys(allowed.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+        }
+      }
+      const limits = { on: unlimited, day: '2/1d' };
+      const server = await listen(createApp(express, { limits, headers } as RateLimitOptions).app);
+      const { headers: shown } = await request(server).get('/').expect(200);
+      if (headers === 'all') {
+        expect(shown).toMatchObject({
+          'x-ratelimit-limit': '2',
+          ratelimit: '"day";r=1;t=86400',
+          'ratelimit-policy': '"day";q=2;w=86400',
+        });
+      }
+    },
+  );
+
+  test('plans may have no limit, and a kill switch closes them', async () => {
+    const plans = { free: 1, enterprise: Infinity, suspended: 0 };
+    const limit = ({ query }: Request) => plans[query.plan as keyof typeof plans];
+    const server = await listen(createApp(express, { limit, window: '1m', key: () => 'ann' }).app);
+    for (const [plan, status] of [
+      ['enterprise', 200],
+      ['free', 200],
+      ['free', 429],
+      ['enterprise', 200],
+      ['suspended', 429],
+    ]) {
+      expect([plan, (await request(server).get(`/?plan=${plan}`)).status]).toEqual([plan, status]);
+    }
+  });
+
+  test.each([[Number.NaN], [-1], [1.5], ['10'], [-Infinity]])('the limit %p is an error', (limit) => {
+    const create = () => createApp(express, { limit: limit as never, window: '1m' });
+    expect(create).toThrow('Expected `limit` to be a positive safe integer, 0 or Infinity, got');
   });
 });

@@ -95,7 +95,7 @@ describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
 
   test.each([
     ['key', { key: () => Promise.reject(new Error('no session')) }, 'no session'],
-    ['key', { key: () => 42 }, 'Expected `key` to be a string'],
+    ['key', { key: () => true }, 'Expected `key` to be a string'],
     ['cost', { cost: async () => 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
     ['skip', { skip: () => 'yes' }, 'Expected `skip(request)` to be a boolean, got "yes" (string)'],
     [

@@ -6,10 +6,10 @@ const circular: Record<string, unknown> = {};
 circular.itself = circular;
 
 const WRONG: readonly [object, string][] = [
-  [{ limit: '5' }, 'Expected `limit` to be a positive safe integer, got "5" (string)'],
+  [{ limit: '5' }, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got "5" (string)'],
   [{ window: 0 }, 'Expected `window` to be a duration'],
   [{ limit: () => 5, window: '1 moon' }, 'Expected `window` to be a duration'],
-  [{ limit: -1, window: () => '1m' }, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
+  [{ limit: -1, window: () => '1m' }, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got -1 (number)'],
   [{ limit: () => 5, minDifference: 'soon' }, 'Expected `minDifference` to be a duration'],
   [{ limits: () => rollingWindow({ limit: 1, window: 1 }) }, 'got `limits` and `limit`, `window`'],
   [{ key: 'ip' }, 'Expected `key` to be a function, got "ip" (string)'],
@@ -101,7 +101,7 @@ describe.each(VERSIONS)('invalid options in Fastify %s', (_, fastify) => {
   });
 
   test.each([
-    [{}, 'Expected `limit` to be a positive safe integer, got undefined'],
+    [{}, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got undefined'],
     [{ limit: 5 }, 'Expected `window` to be a duration'],
     [{ max: 5, limit: 5, window: '1m' }, 'Unknown option `max` for rateLimit, got 5 (number)'],
     [{ limit: 5, window: '1m', hook: 'onSend' }, "Expected `hook` to be one of 'onRequest'"],
@@ -114,7 +114,7 @@ describe.each(VERSIONS)('invalid options in Fastify %s', (_, fastify) => {
 
   test.each([
     [true, 'Expected `config.rateLimit of GET /` to be an object or false, got true (boolean)'],
-    [{ limit: -1 }, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
+    [{ limit: -1 }, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got -1 (number)'],
     [{ widnow: 5 }, 'Unknown option `widnow`'],
   ])('a route’s config.rateLimit of %p throws when the route is added', async (own, expectedMessage) => {
     const app = await limited({ limit: 1, window: '1m' });

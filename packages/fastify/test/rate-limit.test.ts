@@ -176,7 +176,7 @@ describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
     expect(await statuses(get, '/', '/own', '/own', '/', '/')).toEqual([200, 200, 429, 200, 429]);
     expect(await (await get('/wrong')).json()).toMatchObject({
       statusCode: 500,
-      message: 'Expected `limit` to be a positive safe integer, got -1 (number)',
+      message: 'Expected `limit` to be a positive safe integer, 0 or Infinity, got -1 (number)',
     });
     expect(await (await get('/late')).json()).toMatchObject({
       statusCode: 500,

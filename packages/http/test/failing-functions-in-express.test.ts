@@ -14,7 +14,7 @@ const DECIDING: [string, object, unknown[]][] = [
   ['skip', onePerMinute, [undefined, null, 0, 1, '', 'no', {}]],
   ['key', onePerMinute, [true, Number.NaN, '', {}, { other: 'ann' }, { default: true }, { default: '' }, ['ann']]],
   ['cost', onePerMinute, [...invalidNumbers.slice(0, -1), { other: 1 }, { default: -1 }, { default: '1' }]],
-  ['limit', { window: '1m' }, invalidNumbers],
+  ['limit', { window: '1m' }, invalidNumbers.filter((value) => value !== 0 && value !== Infinity)],
   ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, '1', 'soon', '-1m', {}]],
   ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': limits }]],
 ];

@@ -9,9 +9,9 @@ const fails = () => new Error('no session');
 /** Invalid return values of each function, and the message of the error. */
 const BEFORE: Record<string, [unknown, string][]> = {
   limit: [
-    [-1, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
-    ['5', 'Expected `limit` to be a positive safe integer, got "5" (string)'],
-    [undefined, 'Expected `limit` to be a positive safe integer, got undefined'],
+    [-1, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got -1 (number)'],
+    ['5', 'Expected `limit` to be a positive safe integer, 0 or Infinity, got "5" (string)'],
+    [undefined, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got undefined'],
   ],
   window: [
     ['soon', 'Expected `window` to be a duration'],

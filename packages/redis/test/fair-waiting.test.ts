@@ -320,3 +320,18 @@ test('validates its options', () => {
   expect(() => fairWaiting({ subscriber: {} as never })).toThrow('`waiting.subscriber`');
   expect(() => new RedisStore({ client: redis.connect(), waiting: {} as never })).toThrow('`waiting`');
 });
+
+test('limits of 0 and `Infinity` decide before the queues, and the others keep their order in them', async () => {
+  const free = rollingWindow({ limit: Infinity, window: '1h' });
+  const [one, other] = await join3<Limits>({ free, default: rollingWindow({ limit: 1, window: '1h' }) });
+  const first = await one.wait('api');
+  expect(Object.keys(first.limits)).toEqual(['free', 'default']);
+  const waiting = other.wait('api');
+  await until('the caller has a place', async () => (await countQueued()) === 1);
+  await one.refund(first);
+  expect((await waiting).limits).toMatchObject({ free: { limit: Infinity }, default: { remaining: 0 } });
+  const [open] = await join3<Limits>(free);
+  expect((await open.wait('api')).limit).toBe(Infinity);
+  const [closed] = await join3<Limits>({ off: '0/1h', default: rollingWindow(full) });
+  await expect(closed.wait('api')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
+});

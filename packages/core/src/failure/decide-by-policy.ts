@@ -4,6 +4,7 @@ import { closesKeys, holdsSlots } from '../limits/capabilities.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { OnStoreError } from '../store/capabilities.js';
+import { decideConstants } from '../store/decide-constants.js';
 import type { StoreError } from './store-error.js';
 
 /** The wait of a rejection by the policy `'deny'`, in milliseconds. */
@@ -40,8 +41,10 @@ export function decideByPolicy(
   )
     throw error;
   if (policy !== 'fallback') return decideUniformly(policy, plan);
+  const used = plan.fallback ?? plan;
+  const store = used.hasConstants ? decideConstants(memory()) : memory();
   return degrade(
-    memory()[operation](plan.fallback ?? plan, keys, costs),
+    store[operation]!(used, keys, costs) as Decision,
     'fallback',
     (receipt) => new FallbackReceipt(receipt),
   );

@@ -6,6 +6,7 @@ import { hasLeases } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { isLimit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
+import { toPlan } from '../plan/constant-limits.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import { parseLimits } from '../plan/parse-limits.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
@@ -175,7 +176,7 @@ function withFallbackPlan(plan: Plan, limits: ParsedLimits, fallbackLimits: Limi
       limit,
     );
   });
-  return { ...plan, fallback: { ...plan, rules } };
+  return { ...plan, fallback: toPlan(plan.prefix, rules) };
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { SlotLimit } from '../limits/capabilities.js';
 import { type Hit, type Mode, records, type State, type Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
-import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { validateOptionNames, validateQuota } from '../validation/validate.js';
 import * as leases from './lease-list.js';
 import { type LeaseKeepingLimit, SlotKeeper } from './slot-keeper.js';
 
 /** The options of {@link concurrency}. */
 export interface ConcurrencyOptions {
-  /** The most units that hold a slot at once, a positive safe integer. */
+  /**
+   * The most units that hold a slot at once: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
+   */
   limit: number;
   /**
    * How long a slot stays taken after the process that holds it has died, in milliseconds or as text such as `'30s'`. While
@@ -65,7 +67,7 @@ export class Concurrency implements SlotLimit, LeaseKeepingLimit {
 
   constructor(options: ConcurrencyOptions) {
     validateOptionNames('concurrency', options, ['limit', 'lease', 'retryAfter']);
-    this.limit = validatePositiveInteger('limit', options.limit);
+    this.limit = validateQuota('limit', options.limit);
     this.leaseMicros = parseInterval('lease', options.lease) * 1000;
     this.retryAfterMicros = parseDuration('retryAfter', options.retryAfter ?? 1000) * 1000;
     this.windowMicros = this.leaseMicros;

@@ -5,6 +5,7 @@ import { takeReceipt } from '../decision/take-receipt.js';
 import { leaseLosses } from '../events/channels.js';
 import { identify, type LimiterEvent, type LimiterIdentity } from '../events/limiter-event.js';
 import { hasLeases, type LeasedLimit } from '../limits/capabilities.js';
+import { type StoredCall, toStoredCall } from '../plan/constant-limits.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import { type Costs, costAt, type Keys, type Plan } from '../plan/plan.js';
 import type { Store } from '../store/store.js';
@@ -52,9 +53,11 @@ export class SlotKeeper {
     return mapAwaitable(decision, (made) => {
       const receipt = made.allowed ? takeReceipt(made) : undefined;
       if (receipt === undefined) return made; // Rejected, or a policy has allowed it without the store.
+      const stored = toStoredCall(plan, keys, costs)!;
       // Leases in the fallback memory never end.
-      const renewer = made.degraded || this.#isClosed ? undefined : this.#renewerOf(plan, costs, receipt);
-      const slots = new HeldSlots({ plan, keys, key, decision: made }, receipt, this.#store, renewer, sentMs);
+      const renewer = made.degraded || this.#isClosed ? undefined : this.#renewerOf(stored, receipt);
+      const check = { plan: stored.plan, keys: stored.keys, key, decision: made };
+      const slots = new HeldSlots(check, receipt, this.#store, renewer, sentMs);
       takeReceipt(made, slots);
       renewer?.add(slots);
       return made;
@@ -68,7 +71,7 @@ export class SlotKeeper {
   }
 
   /** Returns what renews the leases of a check, as often as the shortest one needs. A check without leases has none. */
-  #renewerOf({ rules }: Plan, costs: Costs, receipt: unknown): LeaseRenewer<HeldSlots> | undefined {
+  #renewerOf({ plan: { rules }, costs }: StoredCall, receipt: unknown): LeaseRenewer<HeldSlots> | undefined {
     const leasesMs = rules.flatMap(({ limit }, index) =>
       hasLeases(limit) && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
     );

@@ -12,6 +12,7 @@ import type { Limits, NameOf, SomeKeys, WithoutOthers } from '../plan/keys-and-l
 import type { Costs, Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
+import { decideConstants } from '../store/decide-constants.js';
 import { namesOf, type QuotaQueues, queuesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
@@ -65,7 +66,9 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #plans: Plans;
   /** The plan of the limiter's own limits, if it has any. */
   readonly #ownPlan: Plan | undefined;
-  readonly #store: Store;
+  /** Wrapped once a plan has limits of 0 or `Infinity`, so that all other limiters do without. */
+  #store: Store;
+  #decidesConstants = false;
   readonly #ownsStore: boolean;
   readonly #waiting: WaitingCallers;
   /** Empty unless callers wait at a limiter on the same store. */
@@ -82,10 +85,11 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#plans = plans;
     this.#ownPlan = options.limits === null ? undefined : plans.own;
     this.#store = store;
-    this.#waiting = new WaitingCallers({ limiter: this, store, maxWaiting });
+    this.#waiting = new WaitingCallers({ limiter: this, maxWaiting });
     this.#queues = queuesOf(store);
     this.#ownsStore = options.store === undefined;
     this.#onLeaseLost = options.onLeaseLost;
+    if (plans.haveConstants) this.#decideConstants();
   }
 
   /**
@@ -114,7 +118,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     // Most calls have one key and no options, and need nothing resolved.
-    const plan = options === undefined ? (this.#ownPlan ?? this.#plans.own) : this.#plans.of(options);
+    const plan = options === undefined ? (this.#ownPlan ?? this.#plans.own) : this.#planOf(options);
     const cost = options?.cost;
     const keys = typeof key === 'string' && key !== '' ? key : resolveKeys(plan, key);
     const costs = cost === undefined ? 1 : resolveCosts(plan, cost);
@@ -131,7 +135,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     key: Keys & WithoutOthers<Keys, NameOf<Own>>,
     options?: CheckOptions<Own>,
   ): Promise<DecisionFor<Own, Keys>> {
-    const plan = selectLimits(this.#plans.of(options), key);
+    const plan = selectLimits(this.#planOf(options), key);
     const costs = resolveCosts(plan, options?.cost);
     return this.#store.peek(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionFor<Own, Keys>>;
   }
@@ -192,7 +196,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     key: Keys & WithoutOthers<Keys, NameOf<Own>>,
     options?: CheckOptions<Own>,
   ): Promise<DecisionFor<Own, Keys>> {
-    const plan = selectLimits(this.#plans.of(options), key);
+    const plan = selectLimits(this.#planOf(options), key);
     return chargeKeys(this.#store, plan, key, resolveCosts(plan, options?.cost)) as Awaitable<DecisionFor<Own, Keys>>;
   }
 
@@ -212,7 +216,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     duration: Duration,
     options?: Pick<CheckOptions<Own>, 'limits'>,
   ): Promise<DecisionFor<Own, Keys, BlockNameOf<Own>>> {
-    const blocking = toBlockingPlan(this.#plans.of(options), key, duration);
+    const blocking = toBlockingPlan(this.#planOf(options), key, duration);
     return chargeKeys(this.#store, blocking, key, 1) as Awaitable<DecisionFor<Own, Keys, BlockNameOf<Own>>>;
   }
 
@@ -224,7 +228,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     key: SomeKeysOn<Own>,
     options?: Pick<CheckOptions<Own>, 'limits'>,
   ): Promise<void> {
-    await resetKeys(this.#store, selectLimits(this.#plans.of(options), key), key);
+    await resetKeys(this.#store, selectLimits(this.#planOf(options), key), key);
   }
 
   /**
@@ -242,10 +246,20 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   async wait<Own extends Limits = Given>(key: KeyOn<Own>, options: WaitOptions<Own> = {}): Promise<DecisionOn<Own>> {
     const { signal, timeoutMs, cost, limits } = resolveWaitOptions(options);
-    const plan = this.#plans.of({ limits });
+    const plan = this.#planOf({ limits });
     const keys = resolveKeys(plan, key);
     const costs = resolveCosts(plan, cost);
-    const call = { plan, keys, costs, key, cost, signal, timeoutMs, slotKeeper: this.#keeperFor(plan) };
+    const call = {
+      store: this.#store,
+      plan,
+      keys,
+      costs,
+      key,
+      cost,
+      signal,
+      timeoutMs,
+      slotKeeper: this.#keeperFor(plan),
+    };
     return this.#waiting.wait(call) as Promise<DecisionOn<Own>>;
   }
 
@@ -262,6 +276,19 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#waiting.close();
     this.#slots?.close();
     if (this.#ownsStore) await this.#store.close?.();
+  }
+
+  /** Returns the plan of the limits in the options of a call, or the limiter's own one. */
+  #planOf(options: { readonly limits?: Limits | undefined } | undefined): Plan {
+    const plan = this.#plans.of(options);
+    if (this.#plans.haveConstants) this.#decideConstants();
+    return plan;
+  }
+
+  #decideConstants(): void {
+    if (this.#decidesConstants) return;
+    this.#decidesConstants = true;
+    this.#store = decideConstants(this.#store);
   }
 
   /** What keeps the leases of these limits, if there are any. The limit that has leases brings it. */

@@ -1,5 +1,5 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
-import { validateIntegerBetween, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { validateIntegerBetween, validateOptionNames, validateQuota } from '../validation/validate.js';
 import {
   addUnits,
   areCountsIntact,
@@ -31,7 +31,9 @@ import {
 
 /** The options of {@link bucketedWindow}. */
 export interface BucketedWindowOptions extends MinDifferenceOption {
-  /** The most units in any window, a positive safe integer. */
+  /**
+   * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
+   */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
@@ -81,7 +83,7 @@ export class BucketedWindow implements Limit {
 
   constructor(options: BucketedWindowOptions) {
     validateOptionNames('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
-    this.limit = validatePositiveInteger('limit', options.limit);
+    this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.widthMicros = Math.ceil(
       this.windowMicros / validateIntegerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS),

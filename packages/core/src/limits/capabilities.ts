@@ -95,3 +95,8 @@ export function onlyTests(limit: Limit): boolean {
 export function closesKeys(limit: Limit): boolean {
   return (limit as Partial<ClosingLimit>).testsOnly === false;
 }
+
+/** Whether the limit decides without a state: 0 rejects everything, and `Infinity` nothing. A block has no quota, but a state. */
+export function isConstant(limit: Limit): boolean {
+  return limit.limit === 0 || (limit.limit === Infinity && (limit as Partial<ClosingLimit>).testsOnly === undefined);
+}

@@ -1,5 +1,5 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
-import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { validateOptionNames, validateQuota } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
 import { REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
@@ -18,7 +18,9 @@ import {
 
 /** The options of {@link fixedWindow}. */
 export interface FixedWindowOptions extends MinDifferenceOption {
-  /** The most units in each window, a positive safe integer. */
+  /**
+   * The most units in each window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
+   */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
@@ -68,7 +70,7 @@ export class FixedWindow implements Limit {
 
   constructor(options: FixedWindowOptions) {
     validateOptionNames('fixedWindow', options, ['limit', 'window', 'minDifference']);
-    this.limit = validatePositiveInteger('limit', options.limit);
+    this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     if (this.windowMicros > DAY_MICROS) warnOnce('ROLLGATE_EPOCH_WINDOW', describeEpochWindow(this.windowMicros));
     this.minDifferenceMicros = parseMinDifference(options.minDifference);

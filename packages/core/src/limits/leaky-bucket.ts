@@ -1,7 +1,7 @@
 import { DelayedStarts, type StartOrder } from '../time/start-order.js';
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
-import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import type { DelayingLimit } from './capabilities.js';
+import { invalidNumber, validateOptionNames, validateQuota } from '../validation/validate.js';
+import { type DelayingLimit, isConstant } from './capabilities.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { type Hit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
@@ -16,7 +16,9 @@ import {
 
 /** The options of {@link leakyBucket}. */
 export interface LeakyBucketOptions {
-  /** The most units that may wait, a positive safe integer. A unit that starts at once does not count. */
+  /**
+   * The most units that may wait: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing. A unit that starts at once does not count.
+   */
   capacity: number;
   /** The time between two starts, in milliseconds or as text such as `'100ms'`. */
   interval: Duration;
@@ -71,9 +73,10 @@ export class LeakyBucket implements DelayingLimit {
 
   constructor(options: LeakyBucketOptions) {
     validateOptionNames('leakyBucket', options, ['capacity', 'interval']);
-    this.limit = validatePositiveInteger('capacity', options.capacity);
+    this.limit = validateQuota('capacity', options.capacity);
     this.intervalMicros = parseInterval('interval', options.interval) * 1000;
-    this.windowMicros = this.limit * this.intervalMicros;
+    // A limit without a state has the window of one unit.
+    this.windowMicros = (isConstant(this) ? 1 : this.limit) * this.intervalMicros;
     this.keepMicros = this.windowMicros + this.intervalMicros;
     if (this.keepMicros > MAX_DURATION_MS * 1000) {
       throw invalidNumber('capacity', 'a queue that empties within 100 years at this `interval`', options.capacity);

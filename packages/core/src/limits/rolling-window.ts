@@ -1,5 +1,5 @@
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
-import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { validateBoolean, validateOptionNames, validateQuota } from '../validation/validate.js';
 import {
   addHit,
   createLog,
@@ -25,7 +25,9 @@ import type { MinDifferenceOption } from './min-difference.js';
 
 /** The options of {@link rollingWindow}. */
 export interface RollingWindowOptions extends MinDifferenceOption {
-  /** The most units in any window, a positive safe integer. */
+  /**
+   * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
+   */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
@@ -77,7 +79,7 @@ export class RollingWindow implements Limit {
   constructor(options: RollingWindowOptions) {
     validateOptionNames('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
     const { minDifference, countRejected = false } = options;
-    this.limit = validatePositiveInteger('limit', options.limit);
+    this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
     this.countRejected = validateBoolean('countRejected', countRejected);

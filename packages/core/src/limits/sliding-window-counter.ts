@@ -1,5 +1,5 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
-import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { validateOptionNames, validateQuota } from '../validation/validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
@@ -17,7 +17,9 @@ import { mulDiv, mulDivUp } from './mul-div.js';
 
 /** The options of {@link slidingWindowCounter}. */
 export interface SlidingWindowCounterOptions extends MinDifferenceOption {
-  /** The most units in the window according to the estimate, a positive safe integer. */
+  /**
+   * The most units in the window according to the estimate: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
+   */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
@@ -69,7 +71,7 @@ export class SlidingWindowCounter implements Limit {
 
   constructor(options: SlidingWindowCounterOptions) {
     validateOptionNames('slidingWindowCounter', options, ['limit', 'window', 'minDifference']);
-    this.limit = validatePositiveInteger('limit', options.limit);
+    this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);

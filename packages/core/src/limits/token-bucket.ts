@@ -1,5 +1,6 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
-import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { invalidNumber, validateOptionNames, validatePositiveInteger, validateQuota } from '../validation/validate.js';
+import { isConstant } from './capabilities.js';
 import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
@@ -18,7 +19,10 @@ import { mulDiv, mulDivUp, mulMod } from './mul-div.js';
 
 /** The options of {@link tokenBucket}. */
 export interface TokenBucketOptions extends MinDifferenceOption {
-  /** The tokens of the full bucket, which is the largest burst. A positive safe integer. */
+  /**
+   * The tokens of the full bucket, which is the largest burst: a positive safe integer, 0 to reject everything, or `Infinity` to limit
+   * nothing.
+   */
   capacity: number;
   /** The tokens that refill in each `every`, a positive safe integer. */
   refill: number;
@@ -83,7 +87,7 @@ export class TokenBucket implements Limit {
 
   constructor(options: TokenBucketOptions) {
     validateOptionNames('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference']);
-    this.limit = validatePositiveInteger('capacity', options.capacity);
+    this.limit = validateQuota('capacity', options.capacity);
     const refill = validatePositiveInteger('refill', options.refill);
     const everyMicros = parseInterval('every', options.every) * 1000;
     const divisor = greatestCommonDivisor(refill, everyMicros);
@@ -91,18 +95,19 @@ export class TokenBucket implements Limit {
     this.micros = everyMicros / divisor;
     this.tokenMicros = Math.floor(this.micros / this.tokens);
     this.tokenParts = this.micros % this.tokens;
-    if ((this.limit / this.tokens) * this.micros > MAX_DURATION_MS * 1000) {
+    const capacity = isConstant(this) ? 1 : this.limit; // A limit without a state has the window of one token.
+    if ((capacity / this.tokens) * this.micros > MAX_DURATION_MS * 1000) {
       throw invalidNumber(
         'capacity',
         'a bucket that fills within 100 years at this `refill` and `every`',
         options.capacity,
       );
     }
-    if (this.limit * this.tokens > Number.MAX_SAFE_INTEGER) {
+    if (capacity * this.tokens > Number.MAX_SAFE_INTEGER) {
       const most = Math.floor(Number.MAX_SAFE_INTEGER / this.tokens);
       throw invalidNumber('capacity', `at most ${most} with this \`refill\` and \`every\``, options.capacity);
     }
-    this.windowMicros = this.#wholeMicros(this.limit) + (this.#parts(this.limit) > 0 ? 1 : 0);
+    this.windowMicros = this.#wholeMicros(capacity) + (this.#parts(capacity) > 0 ? 1 : 0);
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);

@@ -1,8 +1,8 @@
-import { hasLeases } from '../limits/capabilities.js';
 import { isLimit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { describeLimitName, KEYS, LIMIT, LIMITS, NAMED_LIMITS, ONE_KEY, SOME_KEYS } from '../validation/error-texts.js';
 import { invalidOption } from '../validation/validate.js';
+import { toPlan } from './constant-limits.js';
 import { isLimitName, type Keys, type Plan, type Rule, unknownLimitMessage } from './plan.js';
 
 /**
@@ -22,10 +22,6 @@ export function createPlan(prefix: string, limits: unknown): Plan {
     prefix,
     Object.entries(limits).map(([name, limit]) => createRule(prefix, name, limit)),
   );
-}
-
-function toPlan(prefix: string, rules: readonly Rule[]): Plan {
-  return { prefix, rules, leasing: rules.find(({ limit }) => hasLeases(limit))?.limit };
 }
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {
@@ -52,8 +48,7 @@ export function selectLimits(plan: Plan, key: unknown): Plan {
   if (rules.length === plan.rules.length) return plan;
   if (rules.length === 0) throw invalidKey('key', SOME_KEYS, key);
   const { prefix, fallback } = plan;
-  const selected = toPlan(prefix, rules);
-  return fallback === undefined ? selected : { ...selected, fallback: toPlan(prefix, select(fallback)) };
+  return toPlan(prefix, rules, fallback && toPlan(prefix, select(fallback)));
 }
 
 /**

@@ -20,6 +20,8 @@ export interface Plan {
   readonly prefix: string;
   /** A limit whose checks take leases, if there is one: slots, or reserved units. */
   readonly leasing?: Limit | undefined;
+  /** Whether limits of 0 or `Infinity` may be among the rules. They decide before the store, which never gets such a plan. */
+  readonly hasConstants?: true | undefined;
   /** The rules, in the order of the limits. */
   readonly rules: readonly Rule[];
   /** Decides in this process's memory while the store fails. It differs in the settings of the limits. */

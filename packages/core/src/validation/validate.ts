@@ -44,6 +44,12 @@ export function validatePositiveInteger(option: string, value: unknown): number 
   throw invalidNumber(option, 'a positive safe integer', value);
 }
 
+/** Returns `value` if it is the quota of a limit: an integer from 0 to 2^53 - 1, or `Infinity`. Throws otherwise. */
+export function validateQuota(option: string, value: unknown): number {
+  if (value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 0)) return Math.abs(value as number);
+  throw invalidNumber(option, 'a positive safe integer, 0 or Infinity', value);
+}
+
 /** Returns `value` if it is an integer from `least` to `most`, and throws otherwise. */
 export function validateIntegerBetween(option: string, value: unknown, least: number, most: number): number {
   if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;

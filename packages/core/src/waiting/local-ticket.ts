@@ -1,5 +1,6 @@
 import { createDeferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
+import { isConstant } from '../limits/capabilities.js';
 import { costAt } from '../plan/plan.js';
 import {
   enterQueue,
@@ -42,10 +43,10 @@ export class LocalTicket implements QuotaWaiter {
     const names = namesOf(store, plan, keys);
     this.#queues = queuesOf(store);
     this.#maxWaiting = maxWaiting;
-    plan.rules.forEach(({ name }, index) => {
+    plan.rules.forEach(({ name, limit }, index) => {
       const state = names[index]!;
       const units = costAt(costs, index);
-      if (units === 0) return;
+      if (units === 0 || isConstant(limit)) return;
       this.states.set(name, state);
       this.units.set(state, units);
     });

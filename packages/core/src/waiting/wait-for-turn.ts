@@ -1,7 +1,7 @@
 import { isThenable } from '../base/awaitable.js';
 import { createDeferred, type Deferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
-import { canDelay, type DelayingLimit } from '../limits/capabilities.js';
+import { canDelay, type DelayingLimit, isConstant } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
 import { neverAllowed } from '../validation/errors.js';
@@ -20,7 +20,7 @@ export async function waitForTurn(call: WaitCall): Promise<Decision> {
   const { store, plan, cancellation } = call;
   const { timers } = cancellation;
   const ticket = new LocalTicket(call);
-  const delaying = plan.rules.filter(({ limit }) => canDelay(limit));
+  const delaying = plan.rules.filter(({ limit }) => canDelay(limit) && !isConstant(limit));
   const starts = delaying.flatMap(({ name }) => ticket.states.get(name) ?? []);
   const order = (delaying[0]?.limit as DelayingLimit | undefined)?.orderStarts(backendOf(store), starts);
   let queues = store.waiting;

@@ -6,7 +6,7 @@ import type { WaitCall } from './wait-call.js';
 import { waitForTurn } from './wait-for-turn.js';
 
 /** What all calls of a limiter have in common. */
-type Shared = Pick<WaitCall, 'limiter' | 'store' | 'maxWaiting'>;
+type Shared = Pick<WaitCall, 'limiter' | 'maxWaiting'>;
 
 /** The callers that wait at one limiter. */
 export class WaitingCallers {
@@ -22,8 +22,8 @@ export class WaitingCallers {
   /** Waits in the queues of the store's processes, or of this process. Resolves when the action starts. */
   async wait(own: Omit<WaitCall, keyof Shared | 'cancellation'>): Promise<Decision> {
     if (this.#isClosed) throw limiterClosed();
-    const { signal, timeoutMs } = own;
-    const cancellation = new CancelableWait(signal, timeoutMs, timersOf(this.#shared.store.clock));
+    const { store, signal, timeoutMs } = own;
+    const cancellation = new CancelableWait(signal, timeoutMs, timersOf(store.clock));
     this.#open.add(cancellation);
     try {
       return await waitForTurn({ ...own, ...this.#shared, cancellation });

@@ -101,7 +101,8 @@ export class RollingWindowStore {
   /** Returns what the limiter knows about a client, without a request. */
   async get(key: string): Promise<ClientInfo> {
     const { limit, remaining, resetMs } = await this.#open().peek(toKey(key));
-    return { totalHits: limit - remaining, resetTime: new Date(Date.now() + resetMs) };
+    const waitMs = Math.min(resetMs, this.#given!.windowMs);
+    return { totalHits: limit === Infinity ? 0 : limit - remaining, resetTime: new Date(Date.now() + waitMs) };
   }
 
   /** Deletes the requests of a client. */

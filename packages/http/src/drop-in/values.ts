@@ -20,5 +20,5 @@ export function toSeconds(waitMs: number, mostMs: number): number {
 export function countHits(allowed: boolean, { limit, remaining }: { limit: number; remaining: number }): number {
   if (!allowed) return limit + 1;
   // Without a store, a policy may allow a request that nothing has counted. Rate limiters expect at least one.
-  return Math.max(1, limit - remaining);
+  return limit === Infinity ? 1 : Math.max(1, limit - remaining);
 }

@@ -54,6 +54,7 @@ let lastText = '';
 export function describeRejection(decision: Decision): string {
   const seconds = toRetryAfterSeconds(decision.retryAfterMs);
   if (seconds === undefined && decision.reason === 'blocked') return 'Access is blocked';
+  if (seconds === undefined && decision.limit === 0) return 'Rate limit exceeded: no requests are allowed';
   if (seconds === undefined) return 'Rate limit exceeded: this request alone exceeds the limit';
   if (seconds !== lastSeconds)
     lastText = `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;

@@ -3,6 +3,7 @@ import { blocks } from './blocks.js';
 import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
+import { constantLimits } from './constant-limits.js';
 import { decisions } from './decisions.js';
 import { impairedStorage } from './impaired-storage.js';
 import { separateKeys } from './keys.js';
@@ -25,6 +26,7 @@ const requirements = [
   ...parallelChanges,
   ...separateKeys,
   ...blocks,
+  ...constantLimits,
   ...clockSteps,
   ...sharing,
   ...rollingCounter,
