@@ -29,7 +29,7 @@ const ROOMS = {
     'drop-in',
   ],
   postgres: ['clients', 'states', 'sql', 'store'],
-  redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'waiting', 'store'],
+  redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'waiting', 'inspection', 'store'],
   sqlite: ['database', 'store'],
 };
 

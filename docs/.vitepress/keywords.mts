@@ -40,6 +40,8 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'migrating-from-rate-limiter-flexible': 'rate-limiter-flexible migrate points duration consume RateLimiterRedis',
   'migrating-from-rolling-rate-limiter': 'rolling-rate-limiter migrate',
   nestjs: 'nestjs guard nest throttler decorator controller module',
+  operating:
+    'admin list keys inspect reset unblock block a customer who is limited now support support ticket top operations',
   options:
     'option configuration configure settings all options message handler mindifference custom response reference',
   'other-hosts': 'koa deno bun node http fetch',

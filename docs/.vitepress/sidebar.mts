@@ -45,6 +45,7 @@ export function createSidebar(): Entry[] {
       'testing',
       'going-live',
       'metrics',
+      'operating',
       'redis-in-production',
       'hot-key',
       'writing-a-store',

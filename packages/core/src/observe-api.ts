@@ -1,7 +1,9 @@
-// The entry point `@rollgate/core/observe`: who is rejected, for operators.
+// The entry point `@rollgate/core/observe`: who is rejected, and what a store has, for operators.
+export { type KeysOfOptions, keysOf } from './observe/keys-of.js';
 export {
   type RejectedKey,
   type RejectedKeys,
   type RejectedKeysOptions,
   rejectedKeys,
 } from './observe/rejected-keys.js';
+export type { StoredKey } from './store/capabilities.js';

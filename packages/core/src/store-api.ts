@@ -6,7 +6,7 @@ export { copyString } from './base/copy-string.js';
 export { PendingResult } from './base/pending-result.js';
 export { channel, emitWarning } from './base/platform.js';
 export { createStore, TransactionalStore } from './create-store/create-store.js';
-export type { CreateStoreOptions, Operation, Update } from './create-store/create-store-options.js';
+export type { CreateStoreOptions, ListedStates, Operation, Update } from './create-store/create-store-options.js';
 export type { StoredNumbers } from './create-store/stored-state.js';
 export type { BatchChanges, BatchStates, TransactionBatch } from './create-store/transaction-batch.js';
 export { TransactionQueue } from './create-store/transaction-queue.js';
@@ -49,20 +49,25 @@ export { refundInBackground } from './store/background-refund.js';
 export type {
   ClockedStore,
   ClosableStore,
+  InspectableStore,
+  KeyPage,
   LimitedReceipt,
   NamingStore,
   RenewingStore,
   SettlingStore,
   SlotStore,
   StoreConnection,
+  StoredKey,
   StoreGrant,
+  StoreInspection,
   StoreWait,
   StoreWaiting,
   WaitingStore,
 } from './store/capabilities.js';
+export { isUsed } from './store/is-used.js';
 export { backendOfTable } from './store/quota-waiters.js';
 export type { FailingStore, GuardedStore, StoreGuard } from './store/store.js';
-export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
+export { hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort } from './time/cancellation.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';

@@ -57,6 +57,8 @@ export class LeasingStore implements Store {
   declare readonly waiting?: NonNullable<Store['waiting']>;
   /** Like that of the store. */
   declare readonly connectionTo?: NonNullable<Store['connectionTo']>;
+  /** That of the store. Units that a process has leased count as used. */
+  declare readonly inspection?: NonNullable<Store['inspection']>;
   readonly #options: ResolvedOptions;
   readonly #store: CompleteStore;
   readonly #plans: LeasedPlans;
@@ -77,6 +79,14 @@ export class LeasingStore implements Store {
       this.waiting = { wait: async (call) => (this.#plans.of(call.plan) === null ? waiting.wait(call) : undefined) };
     }
     if (store.connectionTo) this.connectionTo = (part) => store.connectionTo!(part);
+    if (store.inspection) {
+      const { inspection } = store;
+      this.inspection = {
+        listKeys: (plan, ...rest) => inspection.listKeys(this.#innerPlan(plan), ...rest),
+        writeNote: (...note) => inspection.writeNote(...note),
+        readNotes: () => inspection.readNotes(),
+      };
+    }
     if (store.partOf) this.partOf = (plan, keys) => store.partOf!(this.#innerPlan(plan), keys);
     if (store.partOfReceipt) this.partOfReceipt = (receipt) => store.partOfReceipt!(innerOf(receipt));
   }

@@ -32,6 +32,14 @@ export interface Operation {
   readonly remainingMs: number;
 }
 
+/** What `list` has read. */
+export interface ListedStates {
+  /** The keys and what the store has for them, in the order of the keys. */
+  readonly states: readonly (readonly [key: string, numbers: ArrayLike<number>])[];
+  /** With `clock: 'database'`, the time in whole microseconds. */
+  readonly nowMicros?: number | undefined;
+}
+
 /** The options of {@link createStore}. */
 export interface CreateStoreOptions {
   /**
@@ -40,6 +48,13 @@ export interface CreateStoreOptions {
    * transaction failed. The last call counts.
    */
   transact(keys: readonly string[], update: Update, operation: Operation): Awaitable<void>;
+  /**
+   * Returns the first `count` states whose keys come after `after`, in the order of the keys, which are ASCII. It reads all of them
+   * at one time, takes no lock and writes nothing. `keysOf` of `@rollgate/core/observe` needs it.
+   *
+   * @defaultValue none: `keysOf` and `describeLimiter` throw `ERR_ROLLGATE_UNSUPPORTED_OPERATION`
+   */
+  list?: ((after: string, count: number) => Awaitable<ListedStates>) | undefined;
   /**
    * The clock by which the store decides. Processes that share data need clocks that agree. With `'database'`, `transact`
    * passes the time of each transaction to `update`.

@@ -5,7 +5,7 @@ import { type States, toPlaces } from '../engine/states.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 import type { Keys, Plan } from '../plan/plan.js';
-import type { CountingStore, StoreConnection } from '../store/capabilities.js';
+import type { CountingStore, StoreConnection, StoreInspection } from '../store/capabilities.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import { toStoredKeys } from '../store/stored-key.js';
@@ -19,10 +19,11 @@ import {
   validateOptionNames,
 } from '../validation/validate.js';
 import type { CreateStoreOptions } from './create-store-options.js';
+import { TableInspection } from './table-inspection.js';
 import { toStorageKey } from './transaction-states.js';
 import { Transactions } from './transactions.js';
 
-const OPTIONS = ['transact', 'clock', 'backend', 'connectionTo', 'subscribe', 'close'] as const;
+const OPTIONS = ['transact', 'list', 'clock', 'backend', 'connectionTo', 'subscribe', 'close'] as const;
 
 /**
  * Creates a store from one function that reads and writes numbers. The store has all algorithms, checks of several
@@ -60,7 +61,8 @@ export function createStore(options: CreateStoreOptions): Store & CountingStore 
     throw invalidOption('clock', "an object with a method `now` or 'database'", clock);
   }
   if (backend !== undefined && backend !== Object(backend)) throw invalidOption('backend', 'an object', backend);
-  for (const name of ['connectionTo', 'subscribe', 'close'] as const) validateOptionalFunction(name, options[name]);
+  for (const name of ['list', 'connectionTo', 'subscribe', 'close'] as const)
+    validateOptionalFunction(name, options[name]);
   return new TransactionalStore(options);
 }
 
@@ -71,6 +73,8 @@ export class TransactionalStore extends Engine implements Store {
   readonly backend: object;
   declare readonly connectionTo?: () => StoreConnection;
   declare readonly close?: () => Awaitable<void>;
+  /** For `keysOf` of `@rollgate/core/observe`, with the option `list`. */
+  readonly inspection: StoreInspection | undefined;
   readonly #transactions: Transactions;
 
   constructor(options: CreateStoreOptions) {
@@ -83,6 +87,7 @@ export class TransactionalStore extends Engine implements Store {
     this.backend = options.backend ?? this;
     if (options.connectionTo !== undefined) this.connectionTo = () => options.connectionTo!();
     if (options.close !== undefined) this.close = () => options.close!();
+    this.inspection = options.list && new TableInspection(options, toNowMicros);
     options.subscribe?.((keys) => wakeWaiters(this, () => keys));
   }
 

@@ -48,8 +48,15 @@ export class TransactionStates implements States {
  * keys. JSON keeps the parts apart, whatever characters they contain. All are ASCII, because a database may be unable to store others.
  */
 export function toStorageKey({ namespace, limit }: StateOwner, key: string): string {
-  return JSON.stringify([limit.layoutVersion ?? 1, namespace, key]).replace(BEYOND_ASCII, escapeUnit);
+  return toAscii(JSON.stringify([limit.layoutVersion ?? 1, namespace, key]));
 }
+
+/** Returns what the storage keys of all keys with this beginning begin with. */
+export function beginStorageKey(layoutVersion = 1, namespace: string, start: string): string {
+  return toAscii(JSON.stringify([layoutVersion, namespace, start]).slice(0, -2));
+}
+
+const toAscii = (text: string): string => text.replace(BEYOND_ASCII, escapeUnit);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it begins with the first of them.
 const BEYOND_ASCII = /[^\u0000-\u007f]/g;

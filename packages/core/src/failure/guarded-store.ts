@@ -10,7 +10,7 @@ import { toPlan } from '../plan/constant-limits.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import { parseLimits } from '../plan/parse-limits.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
-import type { LimitedReceipt, OnStoreError, StoreWaiting } from '../store/capabilities.js';
+import type { LimitedReceipt, OnStoreError, StoreInspection, StoreWaiting } from '../store/capabilities.js';
 import { namesOf } from '../store/quota-waiters.js';
 import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
@@ -127,6 +127,11 @@ class GuardedStore implements Guarded {
     this.#decisions.health.resetFallback(plan, keys);
     const part = this.#store.partOf?.(plan, keys) ?? '';
     return this.#decisions.guard(this.#store.reset(plan, keys), part, RETHROW);
+  }
+
+  /** Failures of an inspection are no outage, because they say nothing about checks. */
+  get inspection(): StoreInspection | undefined {
+    return this.#store.inspection;
   }
 
   get #fallback(): MemoryStore {

@@ -263,6 +263,11 @@ export class RateLimiter<Given extends Limits = Limits> {
     return this.#waiting.wait(call) as Promise<DecisionOn<Own>>;
   }
 
+  /** The store in its guard, and the plan of some limits, for functions such as `keysOf` of `@rollgate/core/observe`. */
+  internals(options?: Pick<CheckOptions, 'limits'>): { readonly plan: Plan; readonly store: Store } {
+    return { plan: this.#plans.of(options), store: this.#store };
+  }
+
   /** The clock of the limiter's store, if the store has one. */
   get clock(): Clock | undefined {
     return this.#store.clock;

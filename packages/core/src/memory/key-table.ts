@@ -145,26 +145,12 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     this.#slab.clear();
   }
 
-  /** Returns a copy for debugging and tests. */
-  toJSON(): {
-    /** The prefix, the limit's name and its algorithm. */
-    namespace: string;
-    /** The key, or its hash. */
-    key: string;
-    /** The algorithm that wrote the state, such as `rolling-window`. */
-    algorithm: string;
-    /** The state in a readable form, which differs by algorithm. */
-    state: unknown;
-  }[] {
+  /** Iterates over all keys and their cells, also over expired ones. A cell is valid until the next step. */
+  *cells(): Generator<readonly [key: string, cell: Cell]> {
     const cell = new Cell(this.#slab);
-    return [...this.#namespaces].flatMap((namespace) =>
-      [...namespace.addresses].map(([key, address]) => ({
-        namespace: namespace.name,
-        key,
-        algorithm: namespace.lifecycle.algorithm,
-        state: namespace.lifecycle.describe(cell.open(namespace, address)),
-      })),
-    );
+    for (const namespace of this.#namespaces) {
+      for (const [key, address] of namespace.addresses) yield [key, cell.open(namespace, address)];
+    }
   }
 
   #nextCell(): Cell {

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.js';
 import { toStoredKeys } from '../store/stored-key.js';
 import { type Clock, monotonicClock } from '../time/clock.js';
 import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import type { Cell } from './cell.js';
 import { KeyTable } from './key-table.js';
 
 /** The options of {@link MemoryStore}. */
@@ -111,11 +112,28 @@ export class MemoryStore extends Engine<true> implements Store, CountingStore {
     this.#keys.clear();
   }
 
+  /** Iterates over all keys and their cells, for `keysOf` of `@rollgate/core/observe`. */
+  cells(): Iterator<readonly [key: string, cell: Cell]> & Iterable<readonly [key: string, cell: Cell]> {
+    return this.#keys.cells();
+  }
+
   /**
    * Returns a copy of all entries for debugging: namespace, key, algorithm and state. A key of more than 200 UTF-16
    * code units appears as `%#` and its SHA-256.
    */
-  toJSON(): ReturnType<KeyTable['toJSON']> {
-    return this.#keys.toJSON();
+  toJSON(): {
+    /** The prefix, the limit's name and its algorithm. */
+    namespace: string;
+    /** The key, or its hash. */
+    key: string;
+    /** The algorithm that wrote the state, such as `rolling-window`. */
+    algorithm: string;
+    /** The state in a readable form, which differs by algorithm. */
+    state: unknown;
+  }[] {
+    return Array.from(this.cells(), ([key, cell]) => {
+      const { name, lifecycle } = cell.namespace;
+      return { namespace: name, key, algorithm: lifecycle.algorithm, state: lifecycle.describe(cell) };
+    });
   }
 }

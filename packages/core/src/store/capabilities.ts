@@ -1,5 +1,5 @@
 import type { Awaitable } from '../base/awaitable.js';
-import type { Decision } from '../decision/decision.js';
+import type { Decision, LimitDecision } from '../decision/decision.js';
 import type { Limit } from '../limits/limit.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
@@ -139,6 +139,47 @@ export interface StoreWaiting {
    * @throws The reason of the cancellation, or the errors of `neverAllowed` and `tooManyWaiting`. The promise rejects with them.
    */
   wait(call: StoreWait): Promise<StoreGrant | undefined>;
+}
+
+/** A key with a state in one limit. */
+export interface StoredKey {
+  /** The name of the limit. */
+  readonly limit: string;
+  /** The key; if {@link isHashed}, `%#` and the hash of its text. */
+  readonly key: string;
+  /** Whether the key has more than 200 UTF-16 code units, so that the store has only its hash. */
+  readonly isHashed: boolean;
+  /** What a peek with cost 1 returned for this key and limit. */
+  readonly result: LimitDecision;
+}
+
+/** What one step of a listing has found. */
+export interface KeyPage {
+  /** The keys, which may be none. */
+  readonly keys: readonly StoredKey[];
+  /** What the next step continues from; `undefined` after the last one. */
+  readonly next: unknown;
+}
+
+/** What a store reports about the data that it keeps. Its calls change no state and have no deadline of their own. */
+export interface StoreInspection {
+  /**
+   * Returns some of the keys that begin with `start` and have a state in a rule of the plan. A step takes a bounded amount of work.
+   * The hash of a key begins with nothing. A key that has a state during all steps comes exactly once for each rule.
+   *
+   * @param next That of the page before; `undefined` for the first one.
+   */
+  listKeys(plan: Plan, start: string, next: unknown): Awaitable<KeyPage>;
+  /** Keeps a text under this name for so long, in place of an earlier one. */
+  writeNote(name: string, text: string, forMs: number): Awaitable<void>;
+  /** Returns the texts of all notes. */
+  readNotes(): Awaitable<readonly string[]>;
+}
+
+/** A store that can be asked which keys have a state. */
+export interface InspectableStore {
+  /** For functions of `@rollgate/core/observe`. */
+  readonly inspection: StoreInspection | undefined;
 }
 
 /** A receipt of a store that supports `report`. Its settlement needs limits that know the numbers of the response. */

@@ -5,6 +5,7 @@ import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type {
   ClockedStore,
   ClosableStore,
+  InspectableStore,
   NamingStore,
   OnStoreError,
   RenewingStore,
@@ -48,7 +49,15 @@ import type {
  */
 export interface Store
   extends Partial<
-    ClockedStore & ClosableStore & FailingStore & NamingStore & WaitingStore & RenewingStore & SettlingStore & SlotStore
+    ClockedStore &
+      ClosableStore &
+      FailingStore &
+      InspectableStore &
+      NamingStore &
+      WaitingStore &
+      RenewingStore &
+      SettlingStore &
+      SlotStore
   > {
   /** Decides and records. */
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;

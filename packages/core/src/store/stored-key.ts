@@ -38,3 +38,8 @@ export function isStoredAsIs(key: string): boolean {
   const { length } = key;
   return length <= MAX_KEY_LENGTH && (length !== HASH_LENGTH || !key.startsWith(HASH_PREFIX));
 }
+
+/** Whether a store keeps this text for a key that it has hashed. */
+export function isKeyHash(stored: string): boolean {
+  return stored.length === HASH_LENGTH && stored.startsWith(HASH_PREFIX);
+}

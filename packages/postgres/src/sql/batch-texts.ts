@@ -42,6 +42,16 @@ function readWholeText(table: string, keys: readonly string[]): string {
   return `SELECT key, version::text, page::text, encode(state, 'hex') FROM ${table} WHERE key IN (${wanted}) ${order}`;
 }
 
+/** Reads the whole states of the first `count` keys after a key, like {@link readText}. */
+export function listText(table: string, after: string, count: number): string {
+  const keys = `SELECT key FROM ${table} WHERE key > ${quoteText(after)} AND page = 0 ORDER BY key LIMIT ${count}`;
+  const part = lookUp(table, 'version, page, state', `${table}.key = listed.key`);
+  return (
+    `SELECT listed.key, part.version::text, part.page::text, encode(part.state, 'hex') FROM (${keys}) listed ` +
+    `CROSS JOIN ${part} part ORDER BY listed.key, part.page`
+  );
+}
+
 /** A state that a transaction writes. */
 export interface WrittenState {
   readonly before: Float64Array | undefined;

@@ -1,6 +1,6 @@
-import type { BatchChanges, BatchStates, StoredNumbers, TransactionBatch } from '@rollgate/core/store';
+import type { BatchChanges, BatchStates, ListedStates, StoredNumbers, TransactionBatch } from '@rollgate/core/store';
 import type { Connector, TextRunner } from '../clients/connector.js';
-import { lockText, readText, TIME_TEXT, type WrittenState, writeTexts } from '../sql/batch-texts.js';
+import { listText, lockText, readText, TIME_TEXT, type WrittenState, writeTexts } from '../sql/batch-texts.js';
 import { insertText, lockOneText } from '../sql/lone-texts.js';
 import { BY_PRIMARY_KEY, beginTexts, NO_STATEMENT_LIMIT, settingsText } from '../sql/settings.js';
 import { pageCount } from '../states/pages.js';
@@ -58,6 +58,19 @@ export class BatchRunner {
         await runOnce();
       }
     });
+  }
+
+  /** Reads states without locks. The cache keeps those of checks, and not all that a listing passes. */
+  async list(after: string, count: number): Promise<ListedStates> {
+    const states: [string, ArrayLike<number>][] = [];
+    let time: number | undefined;
+    await withConnection(this.#settings.connector, async (connection) => {
+      const texts = [settingsText(BY_PRIMARY_KEY), listText(this.#settings.table, after, count)];
+      const { rows, nowMicros } = await this.#runWithTime(connection, texts);
+      time = nowMicros;
+      for (const [key, numbers] of parseStates(rows, new StateCache())) states.push([key, numbers ?? []]);
+    });
+    return { states, nowMicros: time };
   }
 
   /** One text is one transaction. */

@@ -25,16 +25,24 @@ export type KeyBuilder = (keys: Keys) => string[];
  *
  * The key builder of several rules throws a `TypeError` if `clusterSlot` is `'key'` and the keys differ.
  */
-export function createKeyBuilder({ prefix, rules }: Plan, clusterSlot: ClusterSlot | undefined): KeyBuilder {
-  const escapedPrefix = escapeKeyPart(prefix);
-  // Neither a limit's name nor a suffix contains a colon, so the last colon of a Redis key ends the caller's key.
-  const [before, after] = clusterSlot === 'prefix' ? [`{${escapedPrefix}}:`, ':'] : [`${escapedPrefix}:{`, '}:'];
-  const ends = rules.map(({ name, limit }) => after + name + keySuffixOf(limit));
+export function createKeyBuilder(plan: Plan, clusterSlot: ClusterSlot | undefined): KeyBuilder {
+  const { before, ends } = keyPartsOf(plan, clusterSlot);
   if (ends.length === 1) return (keys) => [before + escapeKeyPart(keyAt(keys, 0)) + ends[0]];
   return (keys) => {
     if (clusterSlot === 'key' && typeof keys !== 'string') requireEqual(keys);
     return ends.map((end, index) => before + escapeKeyPart(keyAt(keys, index)) + end);
   };
+}
+
+/** What stands before and after the escaped key in the Redis keys of a plan's rules, in their order. */
+export function keyPartsOf(
+  { prefix, rules }: Plan,
+  clusterSlot: ClusterSlot | undefined,
+): { readonly before: string; readonly ends: readonly string[] } {
+  const escapedPrefix = escapeKeyPart(prefix);
+  // Neither a limit's name nor a suffix contains a colon, so the last colon of a Redis key ends the caller's key.
+  const [before, after] = clusterSlot === 'prefix' ? [`{${escapedPrefix}}:`, ':'] : [`${escapedPrefix}:{`, '}:'];
+  return { before, ends: rules.map(({ name, limit }) => after + name + keySuffixOf(limit)) };
 }
 
 function requireEqual(keys: readonly string[]): void {
@@ -68,7 +76,7 @@ const SPECIAL = /[{}%\p{Cc}\p{Cs}]/gu;
  * surrogates, which UTF-8 and terminals cannot represent. An empty text becomes `%`, because Redis ignores empty braces.
  * Long text is hashed, because Redis keeps the key and receives it with every operation.
  */
-function escapeKeyPart(text: string): string {
+export function escapeKeyPart(text: string): string {
   if (text.length > MAX_KEY_LENGTH) return hashKey(text);
   if (text === '') return '%';
   if (!NOT_PLAIN.test(text)) return text;

@@ -11,6 +11,7 @@ import {
   readMicros,
   type SettledCosts,
   type StoreConnection,
+  type StoreInspection,
   type StoreWaiting,
   toDecision,
 } from '@rollgate/core/store';
@@ -23,7 +24,7 @@ import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckOperation } from '../operations/operations.js';
 import { PlanEncoder } from '../operations/plan-encoder.js';
 import { Receipt } from '../operations/receipt.js';
-import { counterKey } from '../operations/redis-keys.js';
+import { type ClusterSlot, counterKey } from '../operations/redis-keys.js';
 import { OperationSender } from '../sending/operation-sender.js';
 import type { StoreQueues } from '../waiting/fair-waiting.js';
 import type { QueueingStore } from '../waiting/room.js';
@@ -66,6 +67,7 @@ export class RedisStore implements Store, CountingStore {
   readonly guard = guardStore;
   readonly #plans: PlanEncoder;
   readonly #connection: RedisConnection;
+  readonly #clusterSlot: ClusterSlot | undefined;
   readonly #sender: OperationSender;
   /** The injected clock. */
   readonly clock: Clock | undefined;
@@ -80,6 +82,7 @@ export class RedisStore implements Store, CountingStore {
     const { client, connection, scripts, clusterSlot, clock, denials, log, waiting } = resolveOptions(options);
     this.backend = client;
     this.#connection = connection;
+    this.#clusterSlot = clusterSlot;
     this.#sender = new OperationSender(connection, scripts);
     this.#plans = new PlanEncoder(clusterSlot);
     this.clock = clock;
@@ -163,6 +166,26 @@ export class RedisStore implements Store, CountingStore {
   /** Implements {@link Store.connectionTo}. */
   connectionTo(part: string): StoreConnection {
     return this.#connection.healthOf(part);
+  }
+
+  /** Implements {@link Store.inspection}. Loads its code when it is first used. */
+  get inspection(): StoreInspection {
+    const load = async () => {
+      const { RedisInspection } = await import('../inspection/redis-inspection.js');
+      const peek = (plan: Plan, redisKey: string) =>
+        this.#send('peek', { ...this.#toInput(plan, '', 1), keys: [redisKey] });
+      return new RedisInspection({
+        client: this.backend,
+        connection: this.#connection,
+        clusterSlot: this.#clusterSlot,
+        peek,
+      });
+    };
+    return {
+      listKeys: async (...call) => (await load()).listKeys(...call),
+      writeNote: async (...note) => (await load()).writeNote(...note),
+      readNotes: async () => (await load()).readNotes(),
+    };
   }
 
   /** Implements {@link CountingStore.addCount}. */

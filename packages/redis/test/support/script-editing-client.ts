@@ -8,7 +8,7 @@ const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
 /** Creates a client that sends each script as `edit` returns it. */
 export function createScriptEditingClient(client: Redis, edit: (script: string) => string): IoredisClient {
   const editedShas = new Map<string, string>();
-  return {
+  const edited = {
     status: 'ready',
     options: {},
     evalsha: async (sha: string, ...rest: [number, ...string[]]) => {
@@ -20,7 +20,9 @@ export function createScriptEditingClient(client: Redis, edit: (script: string) 
       editedShas.set(sha1(script), sha1(edited));
       return client.eval(edited, ...rest);
     },
+    scan: client.scan.bind(client),
   };
+  return edited;
 }
 
 /** Replaces parts that each script must contain. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BatchChanges, BatchStates, TransactionBatch } from '@rollgate/core/store';
+import type { BatchChanges, BatchStates, ListedStates, TransactionBatch } from '@rollgate/core/store';
 import { isBusy, type SqliteDatabase } from '../database/database.js';
 import { StateTable } from '../database/state-table.js';
 
@@ -25,26 +25,57 @@ export class BatchRunner {
     return this.#lastError;
   }
 
-  async run(batch: TransactionBatch): Promise<void> {
+  run(batch: TransactionBatch): Promise<void> {
+    return this.#retry(
+      () => this.#runNow(batch),
+      () => batch.isAbandoned,
+    );
+  }
+
+  /** Returns the first states whose keys come after `after`, and the time. */
+  list(after: string, count: number): Promise<ListedStates> {
+    return this.#retry(
+      () => {
+        // Without the table, nothing has been checked yet.
+        const table = this.#openTable();
+        const states = table?.list(after, count) ?? [];
+        return { states, nowMicros: this.#usesSystemTime ? Date.now() * 1000 : undefined };
+      },
+      () => false,
+    );
+  }
+
+  /** Tries again while another process has locked the database, unless nobody waits any more. */
+  async #retry<Result>(attemptNow: () => Result, isAbandoned: () => boolean): Promise<Result> {
     for (let attempt = 0; ; attempt++) {
       try {
-        this.#runNow(batch);
+        const result = attemptNow();
         this.#lastError = undefined;
-        return;
+        return result;
       } catch (error) {
         this.#lastError = error as Error;
-        if (!isBusy(error) || batch.isAbandoned) throw error;
+        if (!isBusy(error) || isAbandoned()) throw error;
       }
       await delay(waitMs(attempt));
     }
   }
 
+  /** Returns the table if it exists. */
+  #openTable(): StateTable | undefined {
+    if (this.#table === undefined && StateTable.exists(this.#database, this.#tableName)) {
+      this.#table = new StateTable(this.#database, this.#tableName);
+    }
+    return this.#table;
+  }
+
   #runNow(batch: TransactionBatch): void {
+    const known = this.#openTable();
     // Only the first kind gets the lock before it reads, so it cannot find later that its snapshot is old.
-    const writes = !batch.isReadOnly || this.#table === undefined;
+    const writes = !batch.isReadOnly || known === undefined;
     this.#database.exec(writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
     try {
-      const table = this.#table ?? new StateTable(this.#database, this.#tableName);
+      if (known === undefined) StateTable.create(this.#database, this.#tableName);
+      const table = known ?? new StateTable(this.#database, this.#tableName);
       const states: BatchStates = new Map(batch.keys.map((key) => [key, table.read(key)]));
       // After the lock, so that times of transactions do not run back.
       const nowMs = Date.now();

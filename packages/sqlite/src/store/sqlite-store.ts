@@ -23,6 +23,7 @@ export class SqliteStore extends TransactionalStore {
     const queue = new TransactionQueue((batch) => runner.run(batch), MOST_CHECKS, isDataError);
     super({
       transact: queue.transact,
+      list: (after, count) => runner.list(after, count),
       clock: clock ?? 'database',
       backend: backendOfTable(database, table.toLowerCase()), // As SQLite compares names.
       connectionTo: () => ({ state: isOpen(database) ? 'open' : 'closed', lastError: runner.lastError }),

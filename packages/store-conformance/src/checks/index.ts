@@ -7,6 +7,7 @@ import { constantLimits } from './constant-limits.js';
 import { decisions } from './decisions.js';
 import { impairedStorage } from './impaired-storage.js';
 import { separateKeys } from './keys.js';
+import { listedKeys } from './listed-keys.js';
 import { longRunRequirements } from './long-run.js';
 import { parallelChanges } from './parallel-changes.js';
 import { parallelChecks } from './parallel-checks.js';
@@ -25,6 +26,7 @@ const requirements = [
   ...parallelChecks,
   ...parallelChanges,
   ...separateKeys,
+  ...listedKeys,
   ...blocks,
   ...constantLimits,
   ...clockSteps,

@@ -8,7 +8,7 @@ import { countingStore, createCounter } from './rolling-counter.js';
 const long = (length: number, end: string) => 'x'.repeat(length - 1) + end;
 
 /** Keys that a database may confuse with another one of this list. */
-const KEYS: readonly string[] = [
+export const KEYS: readonly string[] = [
   ...['ann', 'Ann', 'ANN', 'ann ', ' ann', 'ann\t', 'ann\n', 'ann\0', 'a\0nn'],
   ...['ánn', 'a\u0301nn', 'änn', 'ａnn', 'ss', 'ß', 'I', 'i', 'ı', 'İ'],
   ...['😀', '😁', '\ud800', '\ud801', '\ufffd', '?', '\u200b', '\u00a0', ' '],

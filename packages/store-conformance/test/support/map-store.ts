@@ -9,6 +9,10 @@ export function createMapStore(clock: Clock = monotonicClock): Store & CountingS
   const rows = new Map<string, string>();
   return createStore({
     clock,
+    list(after, count) {
+      const keys = [...rows.keys()].filter((key) => key > after).sort();
+      return { states: keys.slice(0, count).map((key) => [key, JSON.parse(rows.get(key)!)]) };
+    },
     // Nothing else runs during a synchronous function, so this one is atomic. A database needs a transaction.
     transact(keys, update) {
       const states = keys.map((key): number[] | undefined => {

@@ -1,0 +1,75 @@
+import type { Awaitable } from '../base/awaitable.js';
+import { afterPoll } from '../base/platform.js';
+import type { CheckOptions } from '../limiter/rate-limiter-options.js';
+import { isMemoryStore } from '../memory/memory-store.js';
+import type { Plan } from '../plan/plan.js';
+import type { KeyPage, StoredKey } from '../store/capabilities.js';
+import type { Store } from '../store/store.js';
+import { unsupported } from '../validation/errors.js';
+import { validateOptionNames, validateString } from '../validation/validate.js';
+import { listKeysInMemory } from './memory-inspection.js';
+
+/** The part of a `RateLimiter` that functions of this entry point use. */
+export interface Inspected {
+  internals(options?: Pick<CheckOptions, 'limits'>): { readonly plan: Plan; readonly store: Store };
+}
+
+/** The options of {@link keysOf}. */
+export interface KeysOfOptions extends Pick<CheckOptions, 'limits'> {
+  /**
+   * What the keys begin with. Keys of more than 200 UTF-16 code units are left out, because stores have only their hashes.
+   *
+   * @defaultValue `''`: all keys
+   */
+  prefix?: string | undefined;
+}
+
+/**
+ * Lists the keys of a limiter that have a state, in no particular order, and what a peek of each would return. It comes from the
+ * store, so keys of other processes are included. A key comes once for each limit in which it has a state. Keys whose state begins
+ * or ends during the iteration may be missing, and one whose state ends and begins again may come twice.
+ *
+ * Each step reads a bounded number of keys, and changes nothing. Stop the iteration at any time.
+ *
+ * @throws TypeError naming the invalid option, or with the code `ERR_ROLLGATE_UNSUPPORTED_OPERATION` for a store that cannot list
+ * its keys. The iteration rejects with the error of a store that fails.
+ * @example
+ * ```ts
+ * import { RateLimiter } from '@rollgate/core';
+ * import { keysOf } from '@rollgate/core/observe';
+ *
+ * const limiter = new RateLimiter({ limits: '10/1m' });
+ * await limiter.check('user:1');
+ * await limiter.check('user:2', { cost: 3 });
+ * const remaining: Record<string, number> = {};
+ * for await (const { key, result } of keysOf(limiter, { prefix: 'user:' })) remaining[key] = result.remaining;
+ * remaining; // => { 'user:1': 9, 'user:2': 7 }
+ * ```
+ */
+export function keysOf(limiter: Inspected, options: KeysOfOptions = {}): AsyncGenerator<StoredKey, void, undefined> {
+  validateOptionNames('keysOf', options, ['prefix', 'limits']);
+  const { prefix = '', limits } = options;
+  const { plan, store } = limiter.internals({ limits });
+  validateString('prefix', prefix);
+  return iterate(listerOf(store), plan, prefix);
+}
+
+type ListKeys = (plan: Plan, start: string, next: unknown) => Awaitable<KeyPage>;
+
+function listerOf(store: Store): ListKeys {
+  if (isMemoryStore(store)) return (...call) => listKeysInMemory(store, ...call);
+  const { inspection } = store;
+  if (inspection === undefined) throw unsupported('inspection');
+  return (...call) => inspection.listKeys(...call);
+}
+
+async function* iterate(listKeys: ListKeys, plan: Plan, start: string): AsyncGenerator<StoredKey, void, undefined> {
+  let next: unknown;
+  do {
+    const page = await listKeys(plan, start, next);
+    yield* page.keys;
+    next = page.next;
+    // Promises alone would hold up everything else in this process, because keys in memory take no time.
+    if (next !== undefined) await new Promise<void>(afterPoll);
+  } while (next !== undefined);
+}

@@ -1,0 +1,120 @@
+import type { Decision } from '@rollgate/core';
+import {
+  isKeyHash,
+  isUsed,
+  type KeyPage,
+  MAX_KEY_LENGTH,
+  type Plan,
+  type Rule,
+  type StoredKey,
+  type StoreInspection,
+} from '@rollgate/core/store';
+import type { RedisClient } from '../clients/redis-clients.js';
+import type { RedisConnection } from '../clients/redis-connection.js';
+import { type ClusterSlot, escapeKeyPart, keyPartsOf } from '../operations/redis-keys.js';
+import { createScans, type Scan } from './scan.js';
+import { unescapeKeyPart } from './unescape-key-part.js';
+
+/** The hash with the notes. No Redis key of a limiter is like it, because each has braces. */
+const NOTES = '#rollgate:notes';
+
+/** Each value begins with the time in milliseconds until which it is valid. The script drops others. */
+const WRITE_NOTE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%d ', now + ARGV[3]) .. ARGV[2])
+local last = 0
+for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local stop = tonumber(string.match(redis.call('HGET', KEYS[1], name), '^%d+'))
+  if stop <= now then redis.call('HDEL', KEYS[1], name) else last = math.max(last, stop) end
+end
+redis.call('PEXPIREAT', KEYS[1], string.format('%d', last))`;
+
+const READ_NOTES = `
+local time = redis.call('TIME')
+local notes, now = {}, time[1] * 1000 + math.floor(time[2] / 1000)
+for _, value in ipairs(redis.call('HVALS', KEYS[1])) do
+  local stop, text = string.match(value, '^(%d+) (.*)$')
+  if tonumber(stop) > now then notes[#notes + 1] = text end
+end
+return notes`;
+
+/** What the inspection needs of a store. */
+export interface InspectedStore {
+  readonly client: RedisClient;
+  readonly connection: RedisConnection;
+  readonly clusterSlot: ClusterSlot | undefined;
+  /** Peeks at the state that has this Redis key, by a plan of one rule. */
+  peek(plan: Plan, redisKey: string): PromiseLike<Decision>;
+}
+
+/** One listing: the servers that are left, and where the scan of the first one goes on. */
+interface Listing {
+  readonly scans: readonly Scan[];
+  cursor: string;
+  /** A plan for each rule, because the store encodes each plan once. */
+  readonly plans: readonly Plan[];
+  /** What has been listed, because a scan may return a key twice. */
+  readonly seen: Set<string>;
+}
+
+/** Lists the keys of a store by SCAN. A peek of each key shows whether it still has a state. */
+export class RedisInspection implements StoreInspection {
+  readonly #store: InspectedStore;
+
+  constructor(store: InspectedStore) {
+    this.#store = store;
+  }
+
+  async listKeys(plan: Plan, start: string, next: unknown): Promise<KeyPage> {
+    if (start.length > MAX_KEY_LENGTH) return { keys: [], next: undefined };
+    const listing = (next as Listing | undefined) ?? (await this.#startListing(plan));
+    const { keyPrefix } = this.#store.connection;
+    const { before, ends } = keyPartsOf(plan, this.#store.clusterSlot);
+    const beginning = keyPrefix + before;
+    const pattern = `${escapePattern(beginning + (start === '' ? '' : escapeKeyPart(start)))}*`;
+    const [cursor, found] = await listing.scans[0]!(listing.cursor, pattern);
+    const keys = await Promise.all(
+      found
+        .filter((key) => !listing.seen.has(key) && listing.seen.add(key))
+        .map((key) => {
+          const end = ends.findIndex((one) => key.endsWith(one));
+          if (end < 0) return undefined;
+          const part = key.slice(beginning.length, -ends[end]!.length);
+          const redisKey = key.slice(keyPrefix.length);
+          return this.#toStoredKey(part, redisKey, plan.rules[end]!, listing.plans[end]!);
+        }),
+    );
+    listing.cursor = cursor;
+    const scans = cursor === '0' ? listing.scans.slice(1) : listing.scans;
+    return {
+      keys: keys.filter((key) => key !== undefined),
+      next: scans.length > 0 ? { ...listing, scans } : undefined,
+    };
+  }
+
+  async writeNote(name: string, text: string, forMs: number): Promise<void> {
+    await this.#store.connection.eval(WRITE_NOTE, [NOTES], [name, text, String(Math.ceil(forMs))]);
+  }
+
+  async readNotes(): Promise<string[]> {
+    return (await this.#store.connection.eval(READ_NOTES, [NOTES], [])) as string[];
+  }
+
+  async #startListing(plan: Plan): Promise<Listing> {
+    const { client, connection } = this.#store;
+    const scans = await createScans(client, connection.isCluster);
+    return { scans, cursor: '0', plans: plan.rules.map((rule) => ({ ...plan, rules: [rule] })), seen: new Set() };
+  }
+
+  async #toStoredKey(part: string, redisKey: string, { name }: Rule, plan: Plan): Promise<StoredKey | undefined> {
+    const result = (await this.#store.peek(plan, redisKey)).limits[name]!;
+    const isHashed = isKeyHash(part);
+    return isUsed(result) ? { limit: name, key: isHashed ? part : unescapeKeyPart(part), isHashed, result } : undefined;
+  }
+}
+
+/** Escapes what has a meaning in a pattern of SCAN. */
+function escapePattern(text: string): string {
+  return text.replace(/[*?[\]\\^-]/g, '\\$&');
+}

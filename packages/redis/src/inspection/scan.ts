@@ -1,0 +1,69 @@
+import type { GlideClient, GlideRoute, RedisClient } from '../clients/redis-clients.js';
+
+/** Reads some of the keys of a server that match a pattern, from a cursor on. Returns the next cursor, `0` after the last keys. */
+export type Scan = (cursor: string, pattern: string) => Promise<readonly [next: string, keys: readonly string[]]>;
+
+/** How many keys a step looks at. */
+const COUNT = 200;
+
+interface Scanning {
+  scan(...values: unknown[]): Promise<unknown>;
+}
+
+interface IoredisCluster {
+  nodes(role: string): Scanning[];
+}
+
+interface NodeRedisCluster {
+  readonly masters: readonly object[];
+  nodeClient(node: object): Scanning | Promise<Scanning>;
+}
+
+/** Returns a function for each server that has keys: one, or the primaries of a Cluster. */
+export async function createScans(client: RedisClient, isCluster: boolean): Promise<Scan[]> {
+  if ('customCommand' in client) return createGlideScans(client, isCluster);
+  // The store needs no types of these methods, so those of the client are not part of its options.
+  const scanning = client as unknown as Scanning & NodeRedisCluster & IoredisCluster;
+  if ('isOpen' in client) {
+    if (!isCluster) return [ofNodeRedis(scanning)];
+    return Promise.all(scanning.masters.map(async (node) => ofNodeRedis(await scanning.nodeClient(node))));
+  }
+  if ('status' in client) return (isCluster ? scanning.nodes('master') : [scanning]).map(ofIoredis);
+  return [
+    async (from, match) => {
+      const [cursor, keys] = (await scanning.scan(from, { match, count: COUNT })) as [unknown, string[]];
+      return [String(cursor), keys];
+    },
+  ];
+}
+
+function ofIoredis(client: Scanning): Scan {
+  return async (from, pattern) => (await client.scan(from, 'MATCH', pattern, 'COUNT', COUNT)) as [string, string[]];
+}
+
+function ofNodeRedis(client: Scanning): Scan {
+  return async (from, MATCH) => {
+    const { cursor, keys } = (await client.scan(from, { MATCH, COUNT })) as { cursor: unknown; keys: unknown[] };
+    return [String(cursor), keys.map(String)];
+  };
+}
+
+/** `Decoder.String` of GLIDE. */
+const AS_TEXT = { decoder: 1 };
+
+async function createGlideScans(client: GlideClient, isCluster: boolean): Promise<Scan[]> {
+  const scanOn =
+    (route?: GlideRoute): Scan =>
+    async (cursor, pattern) => {
+      const command = ['SCAN', cursor, 'MATCH', pattern, 'COUNT', String(COUNT)];
+      const reply = await client.customCommand(command, route === undefined ? AS_TEXT : { ...AS_TEXT, route });
+      return reply as [string, string[]];
+    };
+  if (!isCluster) return [scanOn()];
+  const ranges = await client.customCommand(['CLUSTER', 'SLOTS'], { ...AS_TEXT, route: 'randomNode' });
+  const primaries = (ranges as [number, number, [string, number]][]).map(([, , [host, port]]) => `${host} ${port}`);
+  return [...new Set(primaries)].map((address) => {
+    const [host, port] = address.split(' ') as [string, string];
+    return scanOn({ type: 'routeByAddress', host, port: Number(port) });
+  });
+}
