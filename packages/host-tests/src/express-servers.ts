@@ -106,11 +106,3 @@ function createClient(port: number) {
     },
   };
 }
-
-/** The same function of a request, once as it is and once async. */
-export function syncAndAsync<Value>(of: (request: Request) => Value): [string, (request: Request) => unknown][] {
-  return [
-    ['at once', of],
-    ['with a promise', async (request) => of(request)],
-  ];
-}

@@ -48,4 +48,47 @@ describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => 
     const { cache, retryAfter } = await handedOn(reason, { 'Cache-Control': 'private, max-age=5' });
     expect([cache, retryAfter]).toEqual(['private, max-age=5', null]);
   });
+
+  test.each([
+    ['throws', false],
+    ['rejects', true],
+  ])('a handler that responds and then %s calls the error handler, and its response stays', async (_, isAsync) => {
+    const error = new Error('too late');
+    const handler = (_request: unknown, response: { send(body: string): unknown }) => {
+      response.send('no');
+      if (isAsync) return Promise.reject(error);
+      throw error;
+    };
+    const { send, errors } = await serve(express, [limitWith({ ...usual, handler })]);
+    await send();
+    const reply = await send();
+    expect([reply.status, await reply.text(), reply.headers.get('retry-after')]).toEqual([429, 'no', '60']);
+    expect(errors).toEqual([error]);
+  });
+
+  test.each([
+    ['given', new Error('slow down'), 429],
+    ['returned', () => new Error('slow down'), 429],
+    ['promised', async () => new Error('slow down'), 429],
+    ['with a status of its own', Object.assign(new Error('slow down'), { status: 418 }), 418],
+  ])('a `message` that is an Error goes to the error handling of Express: %s', async (_, message, status) => {
+    const seen: Error[] = [];
+    const { send, passed } = await serve(express, [limitWith({ ...usual, message })], { expressErrors: seen });
+    await (await send()).text();
+    const reply = await send();
+    expect([reply.status, (await reply.text()).includes('{}')]).toEqual([status, false]);
+    expect(reply.headers.get('retry-after')).toBe('60');
+    expect(seen.map((error) => error.message)).toEqual(['slow down']);
+    expect(passed).toHaveLength(1);
+  });
+
+  test('a started response does not hang when an option fails', async () => {
+    const key = () => Promise.reject(new Error('no key'));
+    const before: RequestHandler = (_request, response, next) => {
+      response.flushHeaders();
+      next();
+    };
+    const { send } = await serve(express, [limitWith({ ...usual, key })], { before: [before] });
+    await expect(send().then((reply) => reply.text())).rejects.toThrow();
+  });
 });
