@@ -21,7 +21,7 @@ export default [
     import: '{ MemoryStore, rateLimit, rollingWindow }',
     modifyEsbuildConfig: (config) => ({ ...config, ...OF_BUNDLER }),
     gzip: true,
-    limit: '29 kB',
+    limit: '31 kB',
   },
   { ...installed('core'), limit: '570 kB' },
   { ...installed('express', 'http', 'core'), limit: '800 kB' },

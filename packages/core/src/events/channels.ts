@@ -1,4 +1,5 @@
 import { channel } from '../base/platform.js';
+import { logDecisions } from './platform.js';
 
 // The diagnostics channels of this package. `@rollgate/http` and `@rollgate/fetch` have the others.
 
@@ -8,3 +9,5 @@ export const storeFailures = channel('rollgate:store:failure');
 export const storeRecoveries = channel('rollgate:store:recovery');
 export const refundFailures = channel('rollgate:refund:failure');
 export const leaseLosses = channel('rollgate:lease:lost');
+
+logDecisions();

@@ -1,0 +1,31 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { debuglog } from 'node:util';
+import type { Decision } from '../decision/decision.js';
+import type { Key } from '../plan/keys-and-limits.js';
+
+// What Node provides. `platform.web.ts` takes its place in the build for other platforms.
+
+/** Prints a line for each decision while the environment variable `NODE_DEBUG` names `rollgate`. */
+export function logDecisions(): void {
+  const log = debuglog('rollgate');
+  if (log.enabled) subscribe('rollgate:decision', (event) => log('%s', describeDecision(event as Decided)));
+}
+
+interface Decided {
+  readonly name: string;
+  readonly key: Key;
+  readonly decision: Decision;
+}
+
+/** Such as `api ann: rejected by burst, retry in 250 ms (burst 0 of 5, day 120 of 1000)`. */
+function describeDecision({ name, key, decision }: Decided): string {
+  const { allowed, delayMs, degraded, retryAfterMs, violated, limits } = decision;
+  const outcome = allowed
+    ? `allowed${delayMs > 0 ? ` after ${delayMs} ms` : ''}`
+    : `rejected by ${violated.join(', ') || 'the policy'}, retry in ${retryAfterMs} ms`;
+  const figures = Object.entries(limits).map(
+    ([limit, { remaining, limit: quota }]) => `${limit} ${remaining} of ${quota}`,
+  );
+  const policy = degraded === false ? '' : `, while the store fails: ${degraded}`;
+  return `${name} ${typeof key === 'string' ? key : JSON.stringify(key)}: ${outcome} (${figures.join(', ')}${policy})`;
+}
