@@ -9,7 +9,7 @@ const WRONG: [object, string][] = [
   [{ limit: 5, window: '1m', max: 3 }, 'Unknown option `max` for rateLimit, got 3 (number)'],
   [{ limits: rollingWindow({ limit: 1, window: 1 }), limit: 5 }, 'got `limits` and `limit`'],
   [{ limit: 5, window: '1m', key: 'ip' }, 'Expected `key` to be a function, got "ip" (string)'],
-  [{ limit: 5, window: '1m', skip: true }, 'Expected `skip` to be a function, got true (boolean)'],
+  [{ limit: 5, window: '1m', skip: 'true' }, 'Expected `skip` to be a boolean or a function, got "true" (string)'],
   [{ limit: 5, window: '1m', handler: {} }, 'Expected `handler` to be a function'],
   [{ limit: 5, window: '1m', cost: 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
   [{ limit: 5, window: '1m', store: {} }, 'Expected `store` to be a store'],

@@ -145,4 +145,13 @@ describe.each(EXPRESSES)('Express %s', (_, express) => {
     const create = () => createApp(express, { limit: limit as never, window: '1m' });
     expect(create).toThrow('Expected `limit` to be a positive safe integer, 0 or Infinity, got');
   });
+
+  test.each([true, false, undefined])('`skip: %p` decides for all requests', async (skip) => {
+    const server = await listen(createApp(express, { limit: 1, window: '1m', skip }).app);
+    const { headers } = await request(server).get('/').expect(200);
+    expect('x-ratelimit-limit' in headers).toBe(skip !== true);
+    await request(server)
+      .get('/')
+      .expect(skip ? 200 : 429);
+  });
 });

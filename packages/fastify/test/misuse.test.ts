@@ -15,7 +15,7 @@ const WRONG: readonly [object, string][] = [
   [{ key: 'ip' }, 'Expected `key` to be a function, got "ip" (string)'],
   [{ ipv6Prefix: 129 }, 'Expected `ipv6Prefix` to be an integer from 1 to 128, got 129 (number)'],
   [{ cost: 1.5 }, 'Expected `cost` to be a positive safe integer, got 1.5 (number)'],
-  [{ skip: true }, 'Expected `skip` to be a function, got true (boolean)'],
+  [{ skip: 1 }, 'Expected `skip` to be a boolean or a function, got 1 (number)'],
   [
     { allowList: '10.0.0.0/8' },
     'Expected `allowList` to be an array of addresses and networks, got "10.0.0.0/8" (string)',

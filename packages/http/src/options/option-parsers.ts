@@ -27,6 +27,14 @@ function parseFunction(name: string, value: unknown): unknown {
   return value;
 }
 
+/** Whether requests are always counted is known here, so that no request has to decide it. */
+function parseSkip(name: string, value?: boolean | object): unknown {
+  if (value === undefined || value === false) return undefined;
+  if (value === true) return () => true;
+  if (typeof value === 'function') return value;
+  throw invalidOption(name, 'a boolean or a function', value);
+}
+
 function parseSilence(name: string, value: unknown = []): readonly WarningCode[] {
   if (!Array.isArray(value)) throw invalidOption(name, 'an array of warning codes', value);
   return value.map((code, index) => validateOneOf(`${name}[${index}]`, code, WARNING_CODES));
@@ -37,7 +45,7 @@ const PARSERS = {
   key: parseFunction,
   ipv6Prefix: (name, value: unknown = 56) => validateIntegerBetween(name, value, 1, 128),
   cost: (_name, value: unknown = 1) => value, // `validateCost` needs the limits.
-  skip: parseFunction,
+  skip: parseSkip,
   allowList: (_name, value: readonly string[] | false = false) =>
     value === false ? undefined : createAllowList(value),
   skipSuccessfulRequests: parseFlag,
@@ -73,7 +81,7 @@ export const OPTION_NAMES: readonly string[] = [
 /** The validated options, with their defaults. */
 export type ParsedOptions<Request, Response> = {
   readonly [Name in keyof Parsers]: unknown extends ReturnType<Parsers[Name]>
-    ? CommonOptions<Request, Limits, Response>[Name]
+    ? Exclude<CommonOptions<Request, Limits, Response>[Name], boolean>
     : ReturnType<Parsers[Name]>;
 };
 

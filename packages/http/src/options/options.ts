@@ -55,8 +55,12 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * @defaultValue 1
    */
   cost?: ForRequest<Request, Cost<NameOf<Given>>> | undefined;
-  /** Returns whether to allow a request without counting it. */
-  skip?: ((request: Request) => Awaitable<boolean>) | undefined;
+  /**
+   * Whether to allow requests without counting them, such as in tests, or a function that returns it for a request.
+   *
+   * @defaultValue `false`
+   */
+  skip?: ForRequest<Request, boolean> | undefined;
   /**
    * Addresses and networks such as `'10.0.0.0/8'` whose requests are allowed without being counted; `false` for none.
    *
