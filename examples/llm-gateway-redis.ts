@@ -31,10 +31,10 @@ function serve(): void {
     limits: {
       userRequests: rollingWindow({ limit: 20, window: '1m' }),
       userTokens: rollingWindow({ limit: 400, window: '1m' }),
-      userStreams: concurrency({ limit: 2, lease: '30s' }),
+      userStreams: concurrency({ limit: 2 }),
       organizationRequests: rollingWindow({ limit: 30, window: '1m' }),
       organizationTokens: rollingWindow({ limit: 600, window: '1m' }),
-      organizationStreams: concurrency({ limit: 3, lease: '30s' }),
+      organizationStreams: concurrency({ limit: 3 }),
     },
     key: keyOf,
     cost: (request) => costOf(estimateTokens(request.body.prompt) + REPLY_ESTIMATE),

@@ -4,7 +4,7 @@ import { concurrency, createClientKey, RateLimiter, rollingWindow } from '@rollg
 import { Server, type Socket } from 'socket.io';
 
 const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
-const connections = new RateLimiter({ limits: concurrency({ limit: 5, lease: '30s' }), prefix: 'connections' });
+const connections = new RateLimiter({ limits: concurrency({ limit: 5 }), prefix: 'connections' });
 const messages = new RateLimiter({ limits: rollingWindow({ limit: 10, window: '10s' }), prefix: 'messages' });
 
 /** Returns the client's key, from the address of its connection. */

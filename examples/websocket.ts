@@ -14,8 +14,8 @@ const { PORT = '3000' } = process.env;
 const connections = new RateLimiter({
   limits: {
     opened: rollingWindow({ limit: 20, window: '1m' }),
-    open: concurrency({ limit: 2, lease: '30s' }),
-    openOfAll: concurrency({ limit: 1000, lease: '30s' }),
+    open: concurrency({ limit: 2 }),
+    openOfAll: concurrency({ limit: 1000 }),
   },
   prefix: 'connections',
 });

@@ -115,6 +115,10 @@ describe.each(stores)('in %s', (_, createTestStore) => {
   });
 });
 
+test('a lease lasts 30 seconds by default', () => {
+  expect(concurrency({ limit: 1 }).leaseMicros).toBe(30_000_000);
+});
+
 test('in memory, a slot stays taken until it is released', async () => {
   const clock = manualClock();
   const limiter = new RateLimiter({ limits: inFlight(1), store: new MemoryStore({ clock }) });
@@ -213,7 +217,7 @@ describe('invalid input', () => {
   test.each([
     [{ lease: '30s' }, '`limit`'],
     [{ limit: -1, lease: '30s' }, '`limit`'],
-    [{ limit: 1 }, '`lease`'],
+    [{ limit: 1, lease: null }, '`lease`'],
     [{ limit: 1, lease: 0 }, '`lease`'],
     [{ limit: 1, lease: '30s', retryAfter: -1 }, '`retryAfter`'],
     [{ limit: 1, lease: '30s', window: '1m' }, '`window`'],

@@ -14,8 +14,10 @@ export interface ConcurrencyOptions {
   /**
    * How long a slot stays taken after the process that holds it has died, in milliseconds or as text such as `'30s'`. While
    * the process lives, it renews its slots.
+   *
+   * @defaultValue 30 seconds
    */
-  lease: Duration;
+  lease?: Duration | undefined;
   /**
    * The wait that a rejection suggests, in milliseconds or as text such as `'500ms'`. The time of the next release is
    * unknown.
@@ -38,7 +40,7 @@ export interface ConcurrencyOptions {
  * ```ts
  * import { concurrency, RateLimiter } from '@rollgate/core';
  *
- * const limiter = new RateLimiter({ limits: concurrency({ limit: 1, lease: '30s' }) });
+ * const limiter = new RateLimiter({ limits: concurrency({ limit: 1 }) });
  * const decision = await limiter.check('ann');
  * (await limiter.check('ann')).allowed; // => false
  * await limiter.release(decision);
@@ -68,7 +70,8 @@ export class Concurrency implements SlotLimit, LeaseKeepingLimit {
   constructor(options: ConcurrencyOptions) {
     validateOptionNames('concurrency', options, ['limit', 'lease', 'retryAfter']);
     this.limit = validateQuota('limit', options.limit);
-    this.leaseMicros = parseInterval('lease', options.lease) * 1000;
+    const { lease = '30s' } = options;
+    this.leaseMicros = parseInterval('lease', lease) * 1000;
     this.retryAfterMicros = parseDuration('retryAfter', options.retryAfter ?? 1000) * 1000;
     this.windowMicros = this.leaseMicros;
     this.keepMicros = this.leaseMicros;
