@@ -154,4 +154,26 @@ describe.each(EXPRESSES)('Express %s', (_, express) => {
       .get('/')
       .expect(skip ? 200 : 429);
   });
+
+  test('`onLimited` gets the key that the limiter knows', async () => {
+    const keys: unknown[] = [];
+    const onLimited = (_request: Request, _decision: unknown, key: unknown) => void keys.push(key);
+    const forms: Partial<RateLimitOptions>[] = [
+      {},
+      { key: () => undefined },
+      { key: async () => 42 },
+      { limits: { a: '1/1m', b: '9/1m' }, key: () => ({ a: 'ann', b: null }) } as RateLimitOptions,
+      { limits: async () => '1/1m', key: () => 'bob' } as RateLimitOptions,
+      { key: () => 'cid', cost: () => 1, dryRun: true },
+    ];
+    for (const form of forms) {
+      const given = form.limits === undefined ? { limit: 1, window: '1m', ...form } : form;
+      const { app, middleware } = createApp(express, { ...given, onLimited } as RateLimitOptions);
+      const server = await listen(app);
+      for (let sent = 0; sent < 2; sent++) await request(server).get('/');
+      const limits = typeof form.limits === 'function' ? { limits: '1/1m' } : undefined;
+      expect((await middleware.limiter.peek(keys.at(-1) as string, limits)).allowed).toBe(false);
+    }
+    expect(keys).toEqual(['127.0.0.1', 'address=127.0.0.1', 42, { a: 'ann', b: 'address=127.0.0.1' }, 'bob', 'cid']);
+  });
 });

@@ -40,7 +40,12 @@ describe.each([
     expect(rateLimit({ limits: given, ...options })).toBeInstanceOf(Function);
     const middleware = rateLimit({
       limits: given,
-      onLimited: (_request, decision) => getNames(decision).length,
+      onLimited: (_request, decision, key) => {
+        if (typeof key === 'object') return [key.burst, key.daily];
+        // @ts-expect-error a key is text or a number
+        expect(key.burst).toBeUndefined();
+        return getNames(decision).length;
+      },
       message: (_request, decision) => ({ names: getNames(decision) }),
       statusCode: async (_request, decision) => (getNames(decision).length > 1 ? 503 : 429),
       handler: (_request, response, _next, decision) => response.json(getNames(decision)),

@@ -201,7 +201,7 @@ export class Gate<Request, Response, Target = Response> {
   #reject(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
     const { onLimited, timeout } = this.options;
     if (onLimited === undefined) return this.#toRejection(decision, request, response);
-    return mapWithTimeout('onLimited', timeout, onLimited(request, decision), () =>
+    return mapWithTimeout('onLimited', timeout, onLimited(request, decision, this.#checker.keyOf(decision)), () =>
       this.#toRejection(decision, request, response),
     );
   }

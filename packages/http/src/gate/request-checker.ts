@@ -22,17 +22,19 @@ export class RequestChecker<Request> {
   /** The fixed limits, and a cost of 1 for each of them. */
   readonly usual: Checked;
   readonly #checked = new WeakMap<Decision, Checked>();
+  /** Of rejected requests, if `onLimited` needs them. */
+  readonly #keys = new WeakMap<Decision, Key>();
   /** Returns the key of a request by its client's address. */
   readonly addressKey: (request: Request) => string;
   /** Whether no option decides which requests count, what for, how much, or by which limits. */
   readonly countsByAddress: boolean;
 
   constructor(reader: RequestReader<Request>, options: ResolvedOptions<Request, never>) {
-    const { key, cost, limits, allowList, skip } = options;
+    const { key, cost, limits, allowList, skip, onLimited } = options;
     this.#reader = reader;
     this.#options = options;
     this.addressKey = createAddressKey(reader, options.ipv6Prefix);
-    this.countsByAddress = ![key, allowList, skip].some(Boolean) && cost === 1 && limits.fixed !== undefined;
+    this.countsByAddress = ![key, allowList, skip, onLimited].some(Boolean) && cost === 1 && limits.fixed !== undefined;
     this.usual = { limits: limits.fixed!, cost: 1 };
   }
 
@@ -59,23 +61,39 @@ export class RequestChecker<Request> {
     return this.#checked.get(decision) ?? this.usual;
   }
 
+  /** Returns the key of a rejected request, for `onLimited`. */
+  keyOf(decision: Decision): Key {
+    return this.#keys.get(decision)!;
+  }
+
   #count(request: Request): Awaitable<Decision> {
-    const { key, cost, limits, limiter, timeout, usageChecks } = this.#options;
+    const { key, timeout, usageChecks, onLimited } = this.#options;
     const requestKey =
       key === undefined ? this.addressKey(request) : key(request, () => this.#inspectedAddressKey(request));
     return mapWithTimeout('key', timeout, requestKey, (resolvedKey) => {
       if (key !== undefined && usageChecks.isInspecting) usageChecks.inspectKey(resolvedKey);
       const countedKey =
         key === undefined ? (resolvedKey as string) : markKey(resolvedKey, () => this.#inspectedAddressKey(request));
-      if (cost === 1 && limits.fixed !== undefined) return limiter.decide(countedKey as string);
-      const requestCost = typeof cost === 'function' ? cost(request) : cost;
-      return mapWithTimeout('cost', timeout, requestCost, (units) => {
-        const validCost = validateCost(units, limits.fixed);
-        if (limits.fixed !== undefined) return this.#decide(limits.fixed, countedKey, validCost);
-        return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
-          this.#decide(requestLimits, countedKey, validCost),
-        );
+      const decided = this.#charge(request, countedKey);
+      if (onLimited === undefined) return decided;
+      return mapAwaitable(decided, (decision) => {
+        if (!decision.allowed) this.#keys.set(decision, countedKey);
+        return decision;
       });
+    });
+  }
+
+  /** Takes the cost of a request from its limits. */
+  #charge(request: Request, key: Key): Awaitable<Decision> {
+    const { cost, limits, limiter, timeout } = this.#options;
+    if (cost === 1 && limits.fixed !== undefined) return limiter.decide(key as string);
+    const requestCost = typeof cost === 'function' ? cost(request) : cost;
+    return mapWithTimeout('cost', timeout, requestCost, (units) => {
+      const validCost = validateCost(units, limits.fixed);
+      if (limits.fixed !== undefined) return this.#decide(limits.fixed, key, validCost);
+      return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
+        this.#decide(requestLimits, key, validCost),
+      );
     });
   }
 

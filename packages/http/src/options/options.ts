@@ -3,6 +3,7 @@ import type {
   Cost,
   Decision,
   Duration,
+  Key,
   Limits,
   LimitsFrom,
   MissingNameOf,
@@ -94,8 +95,18 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * emits a warning.
    */
   requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
-  /** Called for each rejected request before the response, even with `dryRun`. */
-  onLimited?: ForRejection<Request, Given, unknown> | undefined;
+  /**
+   * Called for each rejected request before the response, even with `dryRun`.
+   *
+   * @param key What the request counts for, as the methods of the limiter take it.
+   */
+  onLimited?:
+    | ((
+        request: Request,
+        decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
+        key: Key<NameOf<Given>>,
+      ) => Awaitable<unknown>)
+    | undefined;
   /**
    * Decides, counts and publishes, but does not reject, delay or write headers. Shows what a limit would do.
    *
