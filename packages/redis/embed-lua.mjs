@@ -9,6 +9,8 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.lua'))
   .sort();
 const isOfQueues = (name) => name.startsWith('queues');
+// A constant at the start of a line belongs to all files.
+const shared = new Map(files.flatMap((name) => [...constantsOf(read(name), '')]));
 embed(
   files.filter((name) => !isOfQueues(name)),
   'src/script/lua.generated.ts',
@@ -17,9 +19,10 @@ embed(
 embed(files.filter(isOfQueues), 'src/waiting/queues.generated.ts', 'queuesLua');
 
 function embed(names, path, constant) {
-  const entries = names.map(
-    (name) => `  ${JSON.stringify(basename(name))}: ${JSON.stringify(sizeTables(removeComments(read(name))))},\n`,
-  );
+  const entries = names.map((name) => {
+    const text = inlineConstants(removeComments(read(name)), shared);
+    return `  ${JSON.stringify(basename(name))}: ${JSON.stringify(sizeTables(text))},\n`;
+  });
   const text = `// Made of the files in lua/ by embed-lua.mjs.\nexport const ${constant}: Readonly<Record<string, string>> = {\n${entries.join('')}};\n`;
   const target = new URL(path, import.meta.url);
   let present;
@@ -41,6 +44,25 @@ function read(name) {
  */
 function removeComments(text) {
   return text.replace(/^ *--(?! include | end of what ).*$/gm, '');
+}
+
+/** The values of the names that a file declares as `local NAME <const>`. */
+function constantsOf(text, indent = ' *') {
+  const lines = text.matchAll(new RegExp(`^${indent}local (\\w+ <const>(?:, \\w+ <const>)*) = (.*)$`, 'gm'));
+  return new Map(
+    Array.from(lines).flatMap(([, names, values]) => {
+      const list = values.split(', ');
+      return names.split(', ').map((name, index) => [name.slice(0, -' <const>'.length), list[index]]);
+    }),
+  );
+}
+
+/** The Lua of Redis has no constants, and a variable that a function captures takes as long as half a function. */
+function inlineConstants(text, shared) {
+  const constants = new Map([...shared, ...constantsOf(text)]);
+  return text
+    .replace(/^ *local \w+ <const>.*$/gm, '')
+    .replace(/(?<![\w.'])[A-Z][A-Z_]*(?![\w'])/g, (name) => constants.get(name) ?? name);
 }
 
 /** Gives tables of functions their size at once, because growing one takes twice as long as creating the functions. */

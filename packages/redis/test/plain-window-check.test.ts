@@ -14,8 +14,8 @@ const redis = PrivateRedis.forThisFile();
 
 /** Its scripts decide every check in the general form. */
 const createGeneralClient = () => {
-  const usual = 'local function apply_usual(limit, window, key, now, cost, mode, stamp, injected_now, state, shared)';
-  return createScriptEditingClient(redis.connect(), replaceParts([usual, `${usual} do return nil end`]));
+  const usual = 'local is_usual = ';
+  return createScriptEditingClient(redis.connect(), replaceParts([usual, `${usual}false and `]));
 };
 
 const PLANS = [

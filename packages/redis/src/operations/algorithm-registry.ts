@@ -28,27 +28,27 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   },
   'fixed-window': {
     suffix: '/fw',
-    dependencies: ['string-state', 'min-difference'],
+    dependencies: ['string-state', 'marked-state'],
     settings: (by: FixedWindow) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'sliding-window-counter': {
     suffix: '/swc',
-    dependencies: ['mul-div', 'string-state', 'min-difference'],
+    dependencies: ['mul-div', 'string-state', 'marked-state'],
     settings: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'token-bucket': {
     suffix: '/tb',
-    dependencies: ['mul-div', 'string-state', 'min-difference'],
+    dependencies: ['mul-div', 'string-state'],
     settings: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'leaky-bucket': {
     suffix: '/lb',
-    dependencies: ['string-state'],
+    dependencies: ['string-state', 'marked-state'],
     settings: (by: LeakyBucket) => [by.limit, by.intervalMicros, by.scale],
   },
   'bucketed-window': {
     suffix: '/bw',
-    dependencies: ['string-state', 'min-difference', 'bucket-counts'],
+    dependencies: ['string-state', 'bucket-counts'],
     settings: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
   },
   'calendar-window': {
@@ -63,17 +63,17 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   },
   'leased-calendar-window': {
     suffix: '/cw',
-    dependencies: ['string-state', 'calendar-window'],
+    dependencies: ['errors', 'string-state', 'calendar-window'],
     settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   'reported-quota': {
     suffix: '/tq3',
-    dependencies: ['mul-div', 'string-state', 'reported-state', 'report-numbers'],
+    dependencies: ['errors', 'mul-div', 'string-state', 'reported-state', 'report-numbers'],
     settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   concurrency: {
     suffix: '/c',
-    dependencies: [],
+    dependencies: ['errors'],
     settings: (by: SlotLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
   },
 };
@@ -83,7 +83,7 @@ const NAMES = Object.keys(ALGORITHMS);
 /** The optional parts of the script: each algorithm, and the steps of a `RollingCounter`. */
 const PARTS: readonly (readonly [name: string, dependencies: readonly string[]])[] = [
   ...Object.entries(ALGORITHMS).map(([name, { dependencies }]) => [name, dependencies] as const),
-  ['rolling-counter', ['bucket-counts']],
+  ['rolling-counter', ['errors', 'bucket-counts']],
 ];
 
 /** A set of optional parts of the script, one bit for each. */
@@ -101,7 +101,19 @@ export const QUEUES_PART: ScriptParts = 1 << (PARTS.length + 1);
 /** The files of `lua/` that these parts consist of. Each file comes after those that it depends on. */
 export function luaFilesOf(parts: ScriptParts): string[] {
   const included = PARTS.filter((_, index) => parts & (1 << index));
-  return [...new Set([...included.flatMap(([, dependencies]) => dependencies), ...included.map(([name]) => name)])];
+  const forChanges = parts & CHANGES_PART ? ['errors', 'string-state'] : [];
+  return [
+    ...new Set([
+      ...forChanges,
+      ...included.flatMap(([, dependencies]) => dependencies),
+      ...included.map(([name]) => name),
+    ]),
+  ];
+}
+
+/** The algorithms of these parts. */
+export function algorithmsOf(parts: ScriptParts): string[] {
+  return NAMES.filter((name) => parts & partOfScript(name));
 }
 
 /** The part of the script that implements the limit's algorithm. */
@@ -140,8 +152,13 @@ export function steadyPeriodOf({ algorithm, windowMicros }: Limit): number {
   return algorithm === 'rolling-window' || algorithm === 'token-bucket' ? windowMicros : 0;
 }
 
+/** A rule of a plan as the scripts read it: its algorithm, its settings, and 1 if it counts rejected attempts. */
+export function toRuleText([algorithm, countsRejected, , ...settings]: readonly (string | number)[]): string {
+  return [algorithm, ...settings, ...(countsRejected ? [countsRejected] : [])].join(' ');
+}
+
 /**
- * Encodes a limit for the scripts: its algorithm, 1 if it counts rejected attempts, the number of settings, the settings.
+ * Encodes a limit: its algorithm, 1 if it counts rejected attempts, the number of settings, the settings.
  *
  * @throws TypeError if no script implements the limit's algorithm.
  */

@@ -125,7 +125,7 @@ export interface OperationEncoding {
   /** The kind of the operation in Lua. */
   readonly kind: string;
   readonly parts: ScriptParts;
-  /** The plan and the input as `lua/program/operations.lua` describes them. They are read each time when the operation is sent. */
+  /** The plan and the input as `lua/program/main.lua` describes them. They are read each time when the operation is sent. */
   readonly plan: string;
   readonly input: string;
 }

@@ -1,17 +1,15 @@
 import type { Limit } from '@rollgate/core';
 import { hasLeases, isPlainWindow, type Plan } from '@rollgate/core/store';
-import { encodeLimit, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
+import { encodeLimit, type ScriptParts, scriptPartOf, toRuleText } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
 /** A plan in the form that the scripts read, and its Redis keys. */
 export interface EncodedPlan {
   readonly plan: Plan;
-  /** A JSON list. Plans with equal rules have equal texts. {@link encodePeriods} replaces it. */
+  /** The rules as the scripts read them. Plans with equal rules have equal texts. {@link encodePeriods} replaces it. */
   text: string;
   /** The limit and the window of the only rule, if that is all that a script needs to know about it. */
   readonly plainWindow: readonly [limit: string, windowMicros: string] | undefined;
-  /** What a call of nothing but checks by the server's time with a cost of 1 consists of. {@link encodePeriods} replaces it. */
-  alone: readonly string[];
   /** The optional parts of the script that the plan needs. */
   readonly parts: ScriptParts;
   /** Whether a denial may be kept. A limit that counts rejected attempts changes it, and the end of a lease may end it at any time. */
@@ -45,7 +43,7 @@ export class PlanEncoder {
 
 /** Encodes the periods of this time, because the script has found none that contains it. */
 export function encodePeriods(encoded: EncodedPlan, nowMicros: number): void {
-  Object.assign(encoded, toTexts(encoded.plan, nowMicros));
+  encoded.text = toText(encoded.plan, nowMicros);
 }
 
 /** Encodes the same keys with other settings of the limits that have these names. */
@@ -54,23 +52,18 @@ export function encodeWith(encoded: EncodedPlan, limits: Readonly<Record<string,
     Object.hasOwn(limits, rule.name) ? { ...rule, limit: limits[rule.name]! } : rule,
   );
   const plan = { ...encoded.plan, rules };
-  return { ...encoded, plan, ...toTexts(plan, Date.now() * 1000) };
+  return { ...encoded, plan, text: toText(plan, Date.now() * 1000) };
 }
 
-function toTexts({ rules }: Plan, nowMicros: number): Pick<EncodedPlan, 'text' | 'alone'> {
-  const encoded = rules.flatMap(({ limit }) => encodeLimit(limit, nowMicros));
-  const text = JSON.stringify(encoded);
-  const [algorithm, countsRejected, , ...settings] = encoded;
-  // Two arguments are the limit and the window of a plain window.
-  const isShort = rules.length === 1 && !countsRejected && settings.length > 1;
-  return { text, alone: isShort ? [algorithm!, ...settings].map(String) : [text] };
+function toText({ rules }: Plan, nowMicros: number): string {
+  return rules.map(({ limit }) => toRuleText(encodeLimit(limit, nowMicros))).join(' ');
 }
 
 function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros: number): EncodedPlan {
   const { rules } = plan;
   return {
     plan,
-    ...toTexts(plan, nowMicros),
+    text: toText(plan, nowMicros),
     plainWindow: rules.length === 1 ? encodePlainWindow(rules[0]!.limit) : undefined,
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
     isCacheable: rules.every(({ limit }) => !limit.countRejected && !hasLeases(limit)),

@@ -14,10 +14,8 @@ export interface ScriptArguments {
 /**
  * Encodes operations in order. Consecutive checks that differ only in their keys become one run. So do settlements of the same
  * rules.
- *
- * @param hasPackedLog Whether rolling windows keep their hits in packed logs.
  */
-export function toScriptArguments(operations: readonly Operation[], hasPackedLog: boolean): ScriptArguments {
+export function toScriptArguments(operations: readonly Operation[]): ScriptArguments {
   const keys: string[] = [];
   const values: string[] = [];
   let parts = 0;
@@ -31,9 +29,9 @@ export function toScriptArguments(operations: readonly Operation[], hasPackedLog
     parts |= encoding === undefined ? partsOf(first) : encoding.parts;
     if (encoding !== undefined) values.push(encoding.kind, '1', encoding.plan, encoding.input);
     else if (start === 0 && next === undefined && isPlainCheck(first)) {
-      const { plainWindow, alone } = first.encodedPlan;
-      values.push(...((hasPackedLog && plainWindow) || alone));
-    } else pushRun(values, operations.slice(start, index + 1), hasPackedLog);
+      const { plainWindow, text } = first.encodedPlan;
+      values.push(...(plainWindow ?? [text]));
+    } else pushRun(values, operations.slice(start, index + 1));
     if (first.kind === 'check' && first.queueCount) values.push('unless-queued', String(first.queueCount));
     start = index + 1;
   }
@@ -46,7 +44,7 @@ function isPlainCheck(operation: Operation): operation is CheckOperation {
   return kind === 'check' && operation.costs === 1 && operation.clockMicros === undefined && !operation.queueCount;
 }
 
-function pushRun(values: string[], run: readonly Operation[], hasPackedLog: boolean): void {
+function pushRun(values: string[], run: readonly Operation[]): void {
   const first = run[0]!;
   if (first.kind !== 'check' && first.kind !== 'peek') {
     const changes = run as readonly Change[];
@@ -54,13 +52,8 @@ function pushRun(values: string[], run: readonly Operation[], hasPackedLog: bool
     return;
   }
   const { kind, encodedPlan, clockMicros, costs } = first;
-  const now = String(clockMicros ?? '');
-  if (kind === 'check' && hasPackedLog && encodedPlan.plainWindow !== undefined && Number(costs) > 0) {
-    values.push('window', String(run.length), now, String(costs), ...encodedPlan.plainWindow);
-    return;
-  }
   const costsText = typeof costs === 'number' ? String(costs) : costs.join(' ');
-  values.push(kind, String(run.length), encodedPlan.text, now, costsText);
+  values.push(kind, String(run.length), encodedPlan.text, String(clockMicros ?? ''), costsText);
 }
 
 function partsOf(operation: Operation): ScriptParts {
@@ -82,12 +75,12 @@ function partsOf(operation: Operation): ScriptParts {
 type Change = Exclude<Operation, TicketOperation | CheckOperation>;
 
 function planOf(operation: Change): string {
-  if (operation.kind === 'count') return '[]';
-  if (operation.kind === 'renew') return JSON.stringify([operation.script, 0, 0]);
+  if (operation.kind === 'count') return '';
+  if (operation.kind === 'renew') return operation.script;
   return (operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
 }
 
-/** The input of a run, as `lua/program/operations.lua` describes it. */
+/** The input of a run, as `lua/program/main.lua` describes it. */
 function inputOf(run: readonly Change[]): readonly (number | false)[] {
   const operation = run[0]!;
   switch (operation.kind) {

@@ -1,5 +1,12 @@
 import { sha1 } from '../base/platform.js';
-import { CHANGES_PART, luaFilesOf, QUEUES_PART, type ScriptParts } from '../operations/algorithm-registry.js';
+import {
+  algorithmsOf,
+  CHANGES_PART,
+  COUNTER_PART,
+  luaFilesOf,
+  QUEUES_PART,
+  type ScriptParts,
+} from '../operations/algorithm-registry.js';
 import { lua } from './lua.generated.js';
 
 /** The form in which Redis keeps the hits of a key. The README states what each costs. */
@@ -19,9 +26,8 @@ const LOG_LINE = '-- include log\n';
 /** The lines of `lua/program/main.lua` that files of `lua/queues` replace. */
 const QUEUE_LINES = /^-- include (unless-\w+)\n/gm;
 
-const ROLLING_WINDOW = 'rolling-window';
-/** The line of its file before what `load_operations` creates. */
-const END_OF_WINDOW = '-- end of what main.lua needs\n';
+/** The line of a file before what only {@link CHANGES_PART} needs. */
+const END_OF_CHECKS = '-- end of what checks need\n';
 
 /** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
 export const MAX_STEPS = 4000;
@@ -37,8 +43,6 @@ export interface Script {
  * creates its functions again, so a script contains only the parts that it needs.
  */
 export class ScriptBuilder {
-  /** Whether `lua/program/main.lua` decides checks of one window by itself. */
-  readonly hasPackedLog: boolean;
   readonly #log: Log;
   /** What {@link QUEUES_PART} consists of. */
   #queuesLua: readonly string[] = [];
@@ -46,7 +50,6 @@ export class ScriptBuilder {
   readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(log: Log) {
-    this.hasPackedLog = log === 'packed';
     this.#log = log;
   }
 
@@ -66,27 +69,24 @@ export class ScriptBuilder {
   }
 
   #build(parts: ScriptParts): Script {
-    const names = luaFilesOf(parts);
-    const [window, ...steps] = names.includes(ROLLING_WINDOW) ? readLua(ROLLING_WINDOW).split(END_OF_WINDOW) : [''];
+    const files = luaFilesOf(parts).map((name) => readLua(name).split(END_OF_CHECKS));
+    const applies = algorithmsOf(parts).map((name) => `['${name}'] = apply_${name.replaceAll('-', '_')}`);
+    const hasOtherKinds = parts & (CHANGES_PART | COUNTER_PART | QUEUES_PART);
     const text = [
       maxStepsLine(MAX_STEPS),
-      'local step_count = 0',
-      window,
-      readLua('allowed'),
-      'local function load_operations()',
       readLua('common'),
-      ...steps,
-      ...names.filter((name) => name !== ROLLING_WINDOW).map(readLua),
+      hasOtherKinds ? 'local kinds = {}' : '',
+      ...files.map(([checks]) => checks),
+      `local applies = { ${applies} }`,
       readLua('decide'),
+      ...(parts & CHANGES_PART ? ['local changes = {}', ...files.map(([, changes = '']) => changes)] : []),
       parts & CHANGES_PART ? readLua('changes') : '',
       ...(parts & QUEUES_PART ? this.#queuesLua : []),
-      readLua('operations'),
-      'end',
       readLua('main').replace(QUEUE_LINES, (_line, name: string) => this.#queueChecks[`${name}.lua`] ?? ''),
     ]
       .join('\n')
       .replace(LOG_LINE, () => LOG_FILES[this.#log].map(readLua).join(''))
-      .replace('HAS_PACKED_LOG', String(this.hasPackedLog));
+      .replace('HAS_PACKED_LOG', String(this.#log === 'packed'));
     return { text, sha: sha1(text) };
   }
 }

@@ -4,7 +4,7 @@ import type { CheckResult, DecisionOperation, RenewOperation } from '../operatio
 import { Receipt, type RecordedHit } from '../operations/receipt.js';
 
 /** The server's time, then a line for each operation. The text of another program thus settles no operation of a batch. */
-const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:,[-\d ]*)*))+$/;
+const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:,[-\d ]*)*))*(?:\n\+)?$/;
 
 const encoder = new TextEncoder();
 
@@ -33,7 +33,7 @@ export class ScriptReply {
   readonly #codes: Uint8Array;
   /** The messages of the operations that failed, in order. */
   readonly #messages: Iterator<unknown>;
-  /** How many operations the script ran. It leaves the others when it reaches its step limit. */
+  /** How many operations the script ran. It leaves the others when it reaches its step limit, and the last one if it must run again. */
   readonly length: number;
   /** The server's time of the current operation, which is also the stamp of what it recorded. */
   #stamp: number;
@@ -52,8 +52,9 @@ export class ScriptReply {
     this.#messages = messages.values();
     let lineCount = 0;
     for (const code of this.#codes) if (code === LINE_BREAK) lineCount += 1;
-    this.length = lineCount - 1;
-    if (this.length > operationCount) throw unexpectedReply(text);
+    const mustRunAgain = text.endsWith('+');
+    this.length = lineCount - (mustRunAgain ? 2 : 1);
+    if (lineCount === 1 || lineCount - 1 > operationCount) throw unexpectedReply(text);
     const seconds = this.#readNumber();
     this.#expect(SPACE);
     this.#stamp = seconds * 1e6 + this.#readNumber() - 1;

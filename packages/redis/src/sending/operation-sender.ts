@@ -65,7 +65,7 @@ export class OperationSender {
     const sentAgain: Operation[] = [];
     const inOtherPeriods: Operation[] = [];
     try {
-      const { keys, values, parts } = toScriptArguments(operations, this.#scripts.hasPackedLog);
+      const { keys, values, parts } = toScriptArguments(operations);
       const sentMs = performance.now();
       const reply = new ScriptReply(
         await runScript(this.#connection, this.#scripts.get(parts), keys, values),

@@ -5,7 +5,7 @@ import type { EncodedPlan } from '../operations/plan-encoder.js';
 import type { AskLead } from './ask-lead.js';
 import type { Subscriber } from './subscriber.js';
 import type { Ticket, Turn } from './ticket.js';
-import type { Caller, HorizonSettings } from './ticket-group.js';
+import type { Caller, HorizonSettings, TicketGroup } from './ticket-group.js';
 import type { Leavable } from './unconfirmed-leaves.js';
 
 /** What a line needs of the queues of its store. */
@@ -21,8 +21,8 @@ export interface Room {
   /** The sender of an operation now. */
   caller(): Caller;
   send(operation: TicketOperation): void;
-  /** Reads a reply that was sent at `sentMs`. */
-  receive(text: string, sentMs: number): void;
+  /** Reads the reply to an operation of a group that was sent at `sentMs`. */
+  receive(text: string, sentMs: number, group: TicketGroup): void;
   /** Refunds a turn that no action uses. */
   refund(turn: Turn): void;
   /** The `leave` of a ticket has failed. */

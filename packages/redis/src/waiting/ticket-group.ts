@@ -55,7 +55,7 @@ export class TicketGroup {
     this.#settings = queued.map((index) => toNumber(JSON.stringify(settings[index])));
     // Lua counts from 1.
     const encodeQueue = (index: number, place: number) =>
-      `,"queue",0,3,${index + 1},${steadyPeriodOf(rules[index]!.limit)},${this.#settings[place]}`;
+      ` queue ${index + 1} ${steadyPeriodOf(rules[index]!.limit)} ${this.#settings[place]}`;
     this.#queues = queued.map(encodeQueue).join('');
     // A receipt finds a reservation by the stamp of its operation, so each operation makes one of them.
     this.#maxTurns = limits.some(reservesUnits) ? 1 : MAX_TURNS;
@@ -75,7 +75,7 @@ export class TicketGroup {
       kind,
       parts: encodedPlan.parts | QUEUES_PART,
       get plan() {
-        return `${encodedPlan.text.slice(0, -1)}${queues}]`;
+        return encodedPlan.text + queues;
       },
       input: JSON.stringify([...common, ...rest]),
     };

@@ -26,7 +26,7 @@ export type TicketItem =
   | { readonly kind: 'full'; readonly id: number }
   | { readonly kind: 'neverAllowed'; readonly id: number };
 
-const KINDS = ['', 'granted', 'first', 'queued', 'missing', 'full', 'neverAllowed'] as const;
+const KINDS = ['', 'granted', 'first', 'queued', 'missing', 'full', 'neverAllowed', 'more'] as const;
 
 type NumbersOfItem = [code: number, id: number, first: number, second: number, third: number];
 
@@ -34,12 +34,15 @@ type NumbersOfItem = [code: number, id: number, first: number, second: number, t
 export interface TicketItems {
   readonly now: number;
   readonly items: readonly TicketItem[];
+  /** Whether the script has left work that belongs to no ticket. */
+  readonly hasMore: boolean;
 }
 
 /** Reads a reply or a message. */
 export function parseTicketItems(text: string): TicketItems {
   const [now, ...parts] = text.split(',');
   const items: TicketItem[] = [];
+  let hasMore = false;
   for (let index = 0; index < parts.length; index++) {
     const [code, id, first, second, third] = parts[index]!.split(' ').map(Number) as NumbersOfItem;
     const kind = KINDS[code];
@@ -49,7 +52,8 @@ export function parseTicketItems(text: string): TicketItems {
       index += third;
     } else if (kind === 'first') items.push({ kind, id, wait: first, settings: second });
     else if (kind === 'queued') items.push({ kind, id, number: first, wait: second, least: third });
+    else if (kind === 'more') hasMore = true;
     else if (kind) items.push({ kind, id });
   }
-  return { now: Number(now), items };
+  return { now: Number(now), items, hasMore };
 }

@@ -157,7 +157,7 @@ export class TicketLine {
         if (kind === 'sync') this.#asks.end();
         // Redis must know how this process gets messages now. It runs the rest of a long batch after later operations.
         if (caller.contact !== this.#room.caller().contact) this.#asks.hurry(Infinity);
-        this.#room.receive(text, sentMs);
+        this.#room.receive(text, sentMs, this.group);
         this.#reenterMissing();
         this.#schedule();
       },

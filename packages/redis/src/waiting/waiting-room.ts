@@ -95,20 +95,24 @@ export class WaitingRoom implements StoreWaiting, Room {
   /** Grants the turns of quota that an operation has freed, which was sent just before. */
   wake(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs): void {
     const group = this.groupOf(encodedPlan, keys, costs);
-    if (!group.hasQueues) return;
+    if (group.hasQueues) this.#wakeGroup(group);
+  }
+
+  #wakeGroup(group: TicketGroup): void {
     this.send({
       kind: 'ticket',
-      encodedPlan,
+      encodedPlan: group.encodedPlan,
       keys: group.keys,
       encoding: group.encode('wake', this.caller(), []),
-      resolve: (text, sentMs) => this.receive(text, sentMs),
+      resolve: (text, sentMs) => this.receive(text, sentMs, group),
       reject() {}, // The first ticket finds it at the time of its turn.
     });
   }
 
-  /** Reads a reply, or a message if `sentMs` is missing. */
-  receive(text: string, sentMs: number | undefined): void {
-    const { now, items } = parseTicketItems(text);
+  /** Reads the reply to an operation of a group, or a message if that and `sentMs` are missing. */
+  receive(text: string, sentMs: number | undefined, group?: TicketGroup): void {
+    const { now, items, hasMore } = parseTicketItems(text);
+    if (hasMore && group !== undefined) this.#wakeGroup(group);
     // An injected clock may have advanced since then, and the waits count from the time of the script.
     const receivedMs = this.hasClock ? now / 1000 : this.nowMs();
     if (!this.hasClock) {

@@ -45,8 +45,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a turn is not recorded': {
     scope: ORDER,
-    from: 'injected_now = injected_now, mode = CHECK }',
-    to: 'injected_now = injected_now, mode = TEST }',
+    from: 'injected_now = injected_now, mode = 1 }',
+    to: 'injected_now = injected_now, mode = 0 }',
   },
   'turns have no horizon': {
     scope: ORDER,
@@ -56,8 +56,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   'each ticket costs one unit': { scope: COSTS, from: 'list[#list + 1] = tonumber(cost)', to: 'list[#list + 1] = 1' },
   'only the first rule counts': {
     scope: QUEUES,
-    from: 'rule.wait = own_cost == 0 and 0',
-    to: 'rule.wait = (own_cost == 0 or index > 1) and 0',
+    from: 'if own_cost == 0 then wait, delay = 0, 0 end',
+    to: 'if own_cost == 0 or index > 1 then wait, delay = 0, 0 end',
   },
   'a check overtakes': {
     scope: CHECKS,
@@ -119,8 +119,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'an action takes one start for all of its units': {
     scope: ASSIGNED_COSTS,
-    from: 'verdict.at + cost * rule.interval',
-    to: 'verdict.at + rule.interval',
+    from: 'delay + cost * interval',
+    to: 'delay + interval',
   },
   'a bucket assigns one start more than its capacity': {
     scope: ASSIGNED,
@@ -129,8 +129,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'an assigned start is not recorded': {
     scope: ASSIGNED,
-    from: 'injected_now = injected_now, mode = CHECK }',
-    to: 'injected_now = injected_now, mode = TEST }',
+    from: 'injected_now = injected_now, mode = 1 }',
+    to: 'injected_now = injected_now, mode = 0 }',
   },
   'the last caller gets the first assigned start': {
     scope: ASSIGNED,
@@ -139,13 +139,13 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   },
   'a window next to a bucket does not count': {
     scope: ASSIGNED_BOTH,
-    from: 'rule.wait = own_cost == 0 and 0',
-    to: 'rule.wait = (own_cost == 0 or index == 1) and 0',
+    from: 'if own_cost == 0 then wait, delay = 0, 0 end',
+    to: 'if own_cost == 0 or index == 1 then wait, delay = 0, 0 end',
   },
   'a bucket behind a window assigns no start': {
     scope: ASSIGNED_BOTH,
-    from: 'rule.wait = own_cost == 0 and 0',
-    to: 'rule.wait = (own_cost == 0 or index == 2) and 0',
+    from: 'if own_cost == 0 then wait, delay = 0, 0 end',
+    to: 'if own_cost == 0 or index == 2 then wait, delay = 0, 0 end',
   },
   'a process that has ended holds up assigned starts': {
     scope: 'faults of assigned starts without messages',

@@ -51,7 +51,7 @@ export class ScriptRunner {
 
   /** Runs the steps, each on its own state. */
   async run(steps: readonly Step[]): Promise<Outcome[]> {
-    const encoded = steps.map(({ operations }) => toScriptArguments(operations, true));
+    const encoded = steps.map(({ operations }) => toScriptArguments(operations));
     // All steps run in the script with all parts that any of them needs.
     const parts = encoded.reduce((all, one) => all | one.parts, 0);
     const args: (string | Buffer)[] = [String(steps.length)];

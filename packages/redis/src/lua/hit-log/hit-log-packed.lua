@@ -28,15 +28,17 @@
 local log = {}
 
 local pack, unpack_at = struct.pack, struct.unpack
-local END, END_SIZE = '>i7i7I7I4I4I2B', 32
-local TOTALS, TOTALS_SIZE = '>I4I7I2', 13
+local END <const>, END_SIZE <const> = '>i7i7I7I4I4I2B', 32
+local TOTALS <const>, TOTALS_SIZE <const> = '>I4I7I2', 13
 -- These bytes never occur in UTF-8, so text by another program is not read as a log.
 local FORM, HAS_TOTALS, HAS_MIN_DIFFERENCE, IS_DATED = 0xF8, 1, 2, 4
 -- How many bytes `log.open` reads, which has this number as text. They contain all of a short log without totals.
-local TAIL = 160
-local MAX_SHORT, MAX_ROOM = 16, 65535
+local TAIL <const> = 160
+local MAX_SHORT <const>, MAX_ROOM <const> = 16, 65535
+-- The times between which a log has been created: 1998 and 2223.
+local EARLIEST <const>, LATEST <const> = 900000000000000, 8000000000000000
 -- A search that leaves what a check reads continues in the last bytes of the string, which usually contain at least 64 hits.
-local NEAR_END = 1024
+local NEAR_END <const> = 1024
 
 -- The offset of the hit at `index`.
 local function offset_of(hits, index)
@@ -75,7 +77,8 @@ function log.empty(key)
   return { key = key, size = 0, dropped = 0, total = 0, refunded = 0, dropped_hits = 0, length = 0, bytes = '', from = 0 }
 end
 
--- Opens the log of a key. `rule` is usually the limit that recorded last, and becomes the recorder if it matches.
+-- Opens the log of a key. `rule` is usually the limit that recorded last, and becomes the recorder if it matches. Raises 'damaged' if
+-- the log contradicts itself, so that it is dropped.
 function log.open(key, rule)
   local tail = redis.call('GETRANGE', key, '-160', '-1')
   local size = #tail
@@ -92,10 +95,11 @@ function log.open(key, rule)
   elseif not rule or rule.keep ~= keep or rule.min_difference > 0 then hits.recorder = { keep = keep, min_difference = 0 } end
   hits.length = offset_of(hits, count) + room + end_size
   hits.from = hits.length - size
-  if hits.from < 0 or (hits.from > 0 and size < TAIL) or count == 0 then log.raise_foreign(key) end
+  -- Counts that do not match the length must not bound a loop.
+  if count == 0 or hits.length ~= (size < TAIL and size or redis.call('STRLEN', key)) then log.raise_contradiction(hits, keep) end
   local newest, total = read(hits, count - 1)
-  if newest < oldest then log.raise_foreign(key) end
   hits.newest, hits.total = newest, (total or hits.dropped + count) - hits.refunded
+  if newest < oldest or hits.total <= hits.dropped or hits.total > MAX_UNITS then log.raise_contradiction(hits, keep) end
   return hits
 end
 
@@ -184,6 +188,12 @@ define_lazily(log, function()
     error('Expected a log of hits in ' .. key .. ', got another value. Delete the key or change the prefix', 0)
   end
 
+  -- A log that contradicts itself is damaged if its description has plausible times. Otherwise another program has written it.
+  function log.raise_contradiction(hits, keep)
+    if keep > 0 and keep <= MAX_AHEAD and hits.created >= EARLIEST and hits.created <= LATEST then error('damaged', 0) end
+    log.raise_foreign(hits.key)
+  end
+
   -- Reads the optional parts before the end, and returns the size of the whole description.
   function log.read_unusual_end(hits, tail, flags, keep)
     local size, longest = END_SIZE, 0
@@ -198,7 +208,7 @@ define_lazily(log, function()
     end
     if flags % HAS_MIN_DIFFERENCE == 0 then return size end
     size = size + TOTALS_SIZE
-    if size > #tail then log.raise_foreign(hits.key) end
+    if size > #tail then log.raise_contradiction(hits, keep) end
     local gaps_size
     hits.plain_count, hits.dropped, gaps_size = unpack_at(TOTALS, tail, #tail - size + 1)
     if gaps_size > 0 then
@@ -209,13 +219,13 @@ define_lazily(log, function()
     return size
   end
 
-  -- Raises an error if one more hit would make the string longer than Redis allows. GETBIT has the same bound as SETRANGE, but
-  -- writes nothing.
-  function log.ensure_fits(hits)
+  -- The message if one more hit would make the string longer than Redis allows. GETBIT has the same bound as SETRANGE, but writes
+  -- nothing.
+  function log.misfit(hits)
     local length = hits.length + 14 + TOTALS_SIZE + 7
     local reply = redis.pcall('GETBIT', hits.key, string.format('%d', 8 * length - 1))
-    if type(reply) ~= 'table' or not reply.err or not string.find(reply.err, 'out of range', 1, true) then return end
+    if type(reply) ~= 'table' or not reply.err or not string.find(reply.err, 'out of range', 1, true) then return nil end
     local expected = 'Expected the log of hits in ' .. hits.key .. ' to be at most `proto-max-bulk-len` bytes long, got '
-    error(expected .. string.format('%d', length) .. ". Lower the limit or set the store's `log` to 'sorted-set'", 0)
+    return expected .. string.format('%d', length) .. ". Lower the limit or set the store's `log` to 'sorted-set'"
   end
 end)

@@ -15,7 +15,11 @@ local MAX_REMOVED = 10000
 local function read(hits, index)
   count_steps(5)
   local found = redis.call('ZRANGE', hits.key, index, index, 'WITHSCORES')
-  local before, cost = string.match(found[1], '^(%d+):(%d+)')
+  local before, cost = string.match(found[1], '^(%d+):(%d+)[ ;]')
+  if not before then
+    if index >= 0 then error('damaged', 0) end
+    error('Expected a log of hits in ' .. hits.key .. ', got another value. Delete the key or change the prefix', 0)
+  end
   return tonumber(found[2]), tonumber(before), tonumber(cost), found[1]
 end
 
@@ -31,7 +35,8 @@ function log.empty(key)
   return { key = key, size = 0, dropped = 0, total = 0, refunded = 0 }
 end
 
--- Opens the log of a key. `rule` is probably the limit that recorded last.
+-- Opens the log of a key. `rule` is probably the limit that recorded last. Raises 'damaged' if the log contradicts itself, so that it
+-- is dropped.
 function log.open(key, rule)
   local size = redis.call('ZCARD', key)
   if size == 0 then return log.empty(key) end
@@ -50,11 +55,12 @@ function log.open(key, rule)
     log.read_gaps(hits, string.match(oldest_text, ';([%d,]*)'))
     hits.total = hits.total - hits.refunded
   end
+  if not hits.recorder.keep or hits.total <= hits.dropped or hits.total > MAX_UNITS then error('damaged', 0) end
   return hits
 end
 
 function log.created(hits)
-  return hits.stamp or tonumber(string.match(hits.text, '%d+$'))
+  return hits.stamp or tonumber(string.match(hits.text, '%d+$')) or error('damaged', 0)
 end
 
 local function add(hits, time, before, cost, gaps)
@@ -129,7 +135,7 @@ define_lazily(log, function()
     local entries = {}
     local found = redis.call('ZRANGE', hits.key, index, -1, 'WITHSCORES')
     for place = 1, #found, 2 do
-      local cost = string.match(found[place], '^%d+:(%d+)')
+      local cost = string.match(found[place], '^%d+:(%d+)') or error('damaged', 0)
       entries[#entries + 1] = { time = tonumber(found[place + 1]), units = tonumber(cost) }
     end
     return entries
@@ -192,6 +198,7 @@ define_lazily(log, function()
       local members = {}
       for place = 1, #found, 2 do
         local before, rest = string.match(found[place], '^(%d+)(.*)$')
+        if not before then error('damaged', 0) end
         members[place], members[place + 1] = found[place + 1], string.format('%016d', before - units) .. rest
       end
       redis.call('ZREMRANGEBYRANK', hits.key, start, stop)

@@ -1,48 +1,42 @@
 -- A block: a key that is closed until a time. The counterpart of block.ts.
 --
--- The text is "ends:longest": when the key opens, and the longest of its blocks. Without an end, both are FOREVER.
+-- The text is "ends:longest": when the key opens, and the longest of its blocks. Without an end, both are FOREVER, which is MAX_UNITS.
+-- The only setting is how long a record closes the key.
 
-local block = {}
-algorithms.block = block
-
-local FOREVER = MAX_UNITS
-
-function block.rule(length)
-  return { length = length }
-end
-
-function block.read(key)
-  local text = redis.call('GET', key)
-  if not text then return end
+local function read_block(key)
+  local text = redis.pcall('GET', key)
+  if not text then return nil, 0 end
+  if text.err then return false, text.err end
   local ends, longest = string.match(text, '^(%-?%d+):(%d+)$')
-  if not ends then string_state.raise_foreign(key) end
+  if not ends then return false, rare_steps().foreign(key) end
   return tonumber(ends), tonumber(longest)
 end
 
-function block.find(_, key, now)
-  local ends, longest = block.read(key)
-  if not ends or ends <= now then return { key = key, ends = now, longest = 0 } end
-  if ends - now <= 2 * longest then return { key = key, ends = ends, longest = longest } end
-  redis.call('UNLINK', key) -- A broken clock wrote it.
-  return { key = key, ends = now, longest = 0 }
-end
-
-function block.test(_, state, now)
-  local left = state.ends - now
-  if state.ends == FOREVER then return { wait = NEVER, remaining = 0, reset = -1, next_unit = -1, at = now } end
-  return { wait = left, remaining = left > 0 and 0 or 1, reset = left, next_unit = left, at = now }
-end
-
--- A check closes nothing, so its rule has no length and it writes nothing.
-function block.record(rule, state, now)
-  if rule.length > 0 then
-    state.ends = math.max(state.ends, rule.length == FOREVER and FOREVER or now + rule.length)
-    state.longest = math.max(state.longest, rule.length)
-    redis.call('SET', state.key, string.format('%d:%d', state.ends, state.longest))
+local function apply_block(rule, key, now, _, mode, _, injected_now, state)
+  local length = rule[1]
+  local ends, longest
+  if state then ends, longest = state[1], state[2]
+  else
+    ends, longest = read_block(key)
+    if ends == false then return false, longest end
+    if not ends or ends <= now then ends, longest = now, 0
+    elseif ends - now > 2 * longest then
+      local message = rare_steps().reset(key) -- A broken clock wrote it.
+      if message then return false, message end
+      ends, longest = now, 0
+    end
   end
-  local verdict = block.test(rule, state, now)
-  verdict.expires, verdict.keep = state.ends, state.ends - now
-  return verdict
+  local wait = ends == MAX_UNITS and NEVER or ends - now
+  -- A check closes nothing, so its rule has no length and it writes nothing.
+  if length > 0 and (mode > CHECK or (mode == CHECK and wait == 0)) then
+    ends, longest = math.max(ends, length == MAX_UNITS and MAX_UNITS or now + length), math.max(longest, length)
+    local message = write_text(key, string.format('%d:%d', ends, longest), ends, ends - now, injected_now)
+    if message then return false, message end
+  end
+  local left = ends - now
+  if ends == MAX_UNITS then return wait, 0, -1, -1, 0, nil, nil, mode == TEST and { ends, longest } or nil end
+  return wait, left > 0 and 0 or 1, left, left, 0, nil, nil, mode == TEST and { ends, longest } or nil
 end
+-- end of what checks need
 
-function block.refund() end
+changes.block = { read = read_block, refund = function() end }

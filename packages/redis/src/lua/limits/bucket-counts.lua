@@ -10,17 +10,17 @@ function bucket_counts.empty()
 end
 
 -- More buckets than a limit may have (see bucket-counts.ts). A larger value is not ours, and would take too long to read.
-local MAX_SIZE = 3602
+local MAX_SIZE <const> = 3602
 
 -- The digits of the largest exact integer.
-local MAX_DIGITS = 16
+local MAX_DIGITS <const> = 16
 
 -- Parses the text from `head` on. Returns nil if it is not valid.
 function bucket_counts.read(text, head)
   -- Parses the head only, because parsing all counts would take longer than the rest of the check.
   local units, first, size, width, start = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);()', head)
   if not units or tonumber(size) > MAX_SIZE or tonumber(width) == 0 then return nil end
-  count_steps(#text / 500)
+  step_count = step_count + #text / 500
   return {
     units = tonumber(units), first = tonumber(first), size = tonumber(size), width = tonumber(width),
     body = text, start = start, -- where the first count starts in `body`
@@ -30,7 +30,7 @@ end
 -- The text of the buckets, behind `head`.
 function bucket_counts.format(head, buckets)
   local body = string.sub(buckets.body, buckets.start)
-  count_steps(#body / 125) -- For all copies that a change has created.
+  step_count = step_count + (#body / 125) -- For all copies that a change has created.
   return head .. string.format('%d:%d:%d:%d;', buckets.units, buckets.first, buckets.size, buckets.width) .. body
 end
 
@@ -64,7 +64,7 @@ function bucket_counts.drop(buckets, micros)
       if count ~= '' then units = units + count end
     end
     buckets.units, buckets.start = buckets.units - units, start
-    count_steps((last - first) / 4)
+    step_count = step_count + (last - first) / 4
   end
   buckets.first, buckets.size = last + 1, buckets.size - (last + 1 - first)
 end
@@ -77,7 +77,7 @@ function bucket_counts.end_of_unit(buckets, units)
     count, start = match(body, '^(%d*),?()', start)
     if count ~= '' then left = left - count end
     if left <= 0 then
-      count_steps((bucket - buckets.first) / 4)
+      step_count = step_count + (bucket - buckets.first) / 4
       return (bucket + 1) * buckets.width
     end
   end
@@ -123,7 +123,7 @@ function bucket_counts.resize(buckets, width, latest)
       end
       sum = sum + units
     end
-    count_steps(buckets.size / 2)
+    step_count = step_count + buckets.size / 2
     parts[#parts + 1] = string.format('%d', sum)
     buckets.body, buckets.start = table.concat(parts), 1
     buckets.first, buckets.size = first, newest - first + 1
@@ -135,7 +135,7 @@ end
 function bucket_counts.drop_units(buckets, units)
   local left, count, next_start = units, nil, nil
   buckets.units = buckets.units - units
-  count_steps(buckets.size / 2)
+  step_count = step_count + buckets.size / 2
   while left > 0 do
     count, next_start = count_at(buckets.body, buckets.start)
     if count > left then
@@ -154,7 +154,7 @@ function bucket_counts.take(buckets, ends, units)
   if index < 0 or index >= buckets.size then return end
   local body, start, find = buckets.body, buckets.start, string.find
   for _ = 1, index do start = find(body, ',', start, true) + 1 end
-  count_steps(index / 10)
+  step_count = step_count + index / 10
   local held, next_start = count_at(body, start)
   local taken = math.min(held, units)
   local left = held > taken and string.format('%d', held - taken) or ''

@@ -2,93 +2,99 @@
 --
 -- The text is "window:created", where `window` is in milliseconds and belongs to the limit that recorded last, and `created` is
 -- the stamp of the first record. For a minDifference, ":newest:longest_difference" follows. Then "/" and the buckets follow
--- (see bucket-counts.lua).
+-- (see bucket-counts.lua). The settings are the limit, the window, the width of a bucket and the minDifference.
 
-local bucketed_window = {}
-algorithms['bucketed-window'] = bucketed_window
-
-function bucketed_window.rule(limit, window, width, min_difference)
-  return { limit = limit, window = window, width = width, min_difference = min_difference }
+-- Returns the buckets (nil without a state), and the numbers in the order of the text.
+local function read_bucketed_window(key)
+  local text = redis.pcall('GET', key)
+  if not text then return nil end
+  if text.err then return false, text.err end
+  local window, created, newest, longest, head = string.match(text, '^(%d+):(%d+):?(%-?%d*):?(%d*)/()')
+  local buckets = window and bucket_counts.read(text, head)
+  newest, longest = tonumber(newest), tonumber(longest)
+  if not buckets or (newest and not longest) then return false, rare_steps().foreign(key) end
+  return buckets, window * 1000, tonumber(created), newest, longest
 end
 
-local function read(key)
-  local text = redis.call('GET', key)
-  local state = { key = key, window = 0, buckets = bucket_counts.empty(), expires = NEVER }
-  if not text then return state, false end
-  local window, created, newest, longest_difference, head = string.match(text, '^(%d+):(%d+):?(%-?%d*):?(%d*)/()')
-  state.buckets = window and bucket_counts.read(text, head)
-  if not state.buckets then string_state.raise_foreign(key) end
-  state.window, state.created = window * 1000, tonumber(created)
-  min_difference_state.read(state, newest, longest_difference, bucket_counts.newest_end(state.buckets) + state.window)
-  return state, true
+local function format_bucketed_window(buckets, window, created, newest, longest)
+  local head = string.format('%d:%d', window / 1000, created)
+  if newest then head = head .. string.format(':%d:%d', newest, longest) end
+  return bucket_counts.format(head .. '/', buckets)
 end
 
-local function format_state(state)
-  local head = string.format('%d:%d', state.window / 1000, state.created) .. min_difference_state.format(state)
-  return bucket_counts.format(head .. '/', state.buckets)
-end
-
-bucketed_window.read = read
-
--- Drops the buckets that have left the window.
-function bucketed_window.find(rule, key, now)
-  local state, is_known = read(key)
-  local window = rule.window
-  local newest_start = bucket_counts.newest_start(state.buckets)
-  local keep = math.max(window, rule.min_difference)
-  if is_known and not min_difference_state.is_valid(rule, state, now, newest_start - now > window, keep) then
-    state = { key = key, buckets = bucket_counts.empty(), expires = NEVER }
-    newest_start = -NEVER
-  end
-  state.latest = math.max(now, newest_start)
-  state.newest_end = bucket_counts.newest_end(state.buckets)
-  bucket_counts.drop(state.buckets, state.latest - window)
-  return state
-end
-
-function bucketed_window.test(rule, state, now, cost)
-  local limit, window, buckets = rule.limit, rule.window, state.buckets
-  local width = bucket_counts.width_for(buckets, rule.width, window)
-  local used = buckets.units
-  local free = limit - used
-  local wait, reset, next_unit = 0, 0, 0
-  if used > 0 then
-    if cost > free and cost <= limit then
-      wait = bucket_counts.end_of_unit(buckets, cost - free) + window - now
+local function apply_bucketed_window(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, window, own_width, min_difference = rule[1], rule[2], rule[3], rule[4]
+  local buckets, last_window, created, newest, longest, newest_end
+  local latest, expires = now, NEVER
+  if state then buckets, last_window, created, newest, longest, newest_end, latest, expires = unpack(state, 1, 8)
+  else
+    buckets, last_window, created, newest, longest = read_bucketed_window(key)
+    if buckets == false then return false, last_window end
+    if buckets then
+      newest_end, latest = bucket_counts.newest_end(buckets), math.max(now, bucket_counts.newest_start(buckets))
+      expires = newest_end + last_window
+      if newest then expires = math.max(expires, newest + longest) end
+      if expires <= now then buckets = nil
+      elseif latest - now > window or (newest and newest - now > math.max(window, min_difference)) then
+        local message = rare_steps().reset(key) -- A broken clock wrote it.
+        if message then return false, message end
+        buckets = nil
+      end
     end
-    reset = state.newest_end + window - now
-    next_unit = bucket_counts.end_of_unit(buckets, math.max(1, 1 - free)) + window - now
+    if not buckets then
+      buckets, created, newest, longest, newest_end, latest, expires = bucket_counts.empty(), nil, nil, nil, -NEVER, now, NEVER
+    end
+    bucket_counts.drop(buckets, latest - window)
   end
-  return min_difference_state.verdict(rule, state, now, cost, {
-    wait = wait,
-    remaining = math.max(0, free),
-    reset = reset,
-    next_unit = next_unit,
-    at = (math.floor(state.latest / width) + 1) * width,
-  })
+  local width = bucket_counts.width_for(buckets, own_width, window)
+  local used = buckets.units
+  local wait, reset, next_unit, reason = cost > limit and NEVER or 0, 0, 0, nil
+  if used > 0 then
+    if cost > limit - used and cost <= limit then
+      wait = bucket_counts.end_of_unit(buckets, cost - (limit - used)) + window - now
+    end
+    reset = newest_end + window - now
+    next_unit = bucket_counts.end_of_unit(buckets, math.max(1, 1 - limit + used)) + window - now
+  end
+  -- An expired state rejects nothing.
+  local left, at = expires - now, (math.floor(latest / width) + 1) * width
+  if wait < NEVER then
+    if newest and min_difference > 0 and newest + min_difference - now > wait then
+      wait, reason = newest + min_difference - now, -2
+    end
+    wait = math.min(wait, left)
+  end
+  if mode > CHECK or (mode == CHECK and wait == 0) then
+    bucket_counts.resize(buckets, width, latest)
+    created = created or stamp
+    bucket_counts.add(buckets, latest, cost)
+    -- Actions of limits without a minDifference count too once a limit with one has recorded.
+    if newest then newest, longest = math.max(now, newest), math.max(min_difference, longest)
+    elseif min_difference > 0 then newest, longest = now, min_difference end
+    local keep
+    expires, keep = at + window, window + own_width
+    if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
+    local text = format_bucketed_window(buckets, window, created, newest, longest)
+    local message = write_text(key, text, expires, keep, injected_now)
+    if message then return false, message end
+    used, reset, left = buckets.units, at + window - now, expires - now
+    next_unit = bucket_counts.end_of_unit(buckets, 1) + window - now
+  end
+  return wait, math.max(0, limit - used), math.min(reset, left), math.min(next_unit, left), at - now, nil, reason,
+    mode == TEST and { buckets, last_window, created, newest, longest, newest_end, latest, expires } or nil
 end
+-- end of what checks need
 
-function bucketed_window.record(rule, state, now, cost, verdict, stamp)
-  local buckets, latest = state.buckets, state.latest
-  bucket_counts.resize(buckets, bucket_counts.width_for(buckets, rule.width, rule.window), latest)
-  state.window, state.created = rule.window, state.created or stamp
-  bucket_counts.add(buckets, latest, cost)
-  min_difference_state.record(rule, state, now)
-  redis.call('SET', state.key, format_state(state))
-  verdict.remaining, verdict.reset = math.max(0, rule.limit - buckets.units), verdict.at + rule.window - now
-  verdict.next_unit = bucket_counts.end_of_unit(buckets, 1) + rule.window - now
-  verdict.expires = min_difference_state.expires(state, verdict.at + rule.window)
-  verdict.keep = min_difference_state.keep(state, rule.window + rule.width)
-  return verdict
-end
-
-function bucketed_window.refund(rule, key, stamp, _, at, cost, kept)
-  local state, is_known = read(key)
-  local buckets = state.buckets
-  if not is_known or state.created > stamp then return end
-  bucket_counts.take(buckets, at, cost - kept)
-  if buckets.units == 0 and not state.newest then redis.call('UNLINK', key) return end
-  redis.call('SET', key, format_state(state))
-  local expires = min_difference_state.expires(state, bucket_counts.newest_end(buckets) + state.window)
-  return expires, min_difference_state.keep(state, rule.window + rule.width)
-end
+changes['bucketed-window'] = {
+  read = read_bucketed_window,
+  refund = function(rule, key, stamp, _, at, cost, kept)
+    local buckets, window, created, newest, longest = raise_false(read_bucketed_window(key))
+    if not buckets or created > stamp then return end
+    bucket_counts.take(buckets, at, cost - kept)
+    if buckets.units == 0 and not newest then redis.call('UNLINK', key) return end
+    redis.call('SET', key, format_bucketed_window(buckets, window, created, newest, longest))
+    local expires, keep = bucket_counts.newest_end(buckets) + window, rule[2] + rule[3]
+    if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
+    return expires, keep
+  end,
+}

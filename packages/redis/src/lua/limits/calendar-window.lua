@@ -4,95 +4,65 @@
 -- first record, the period's end, the count, and the scale (see clock-skew-bound.ts). Every later record of the period has a
 -- larger stamp, so a refund finds only those. What follows belongs to leased-calendar-window.lua, and stays.
 --
--- The script knows no calendar. A rule has the boundaries of two periods, and the client sends others if now is in neither.
+-- The script knows no calendar. The settings are the limit, the keep, the scale, the start and the end of a period, and the end of the
+-- next one. The client sends other periods if now is in neither.
 
-local calendar_window = {}
-algorithms['calendar-window'] = calendar_window
-
-function calendar_window.rule(limit, keep, scale, first_start, first_end, second_end)
-  return {
-    limit = limit, keep = keep, scale = scale,
-    first_start = first_start, first_end = first_end, second_end = second_end,
-  }
+-- The end of the period that contains now. Returns false and a message if none of the rule's periods does.
+local function period_end_of(rule, now, first)
+  local first_start, first_end, second_end = rule[first], rule[first + 1], rule[first + 2]
+  if now >= first_start and now < first_end then return first_end end
+  if now >= first_end and now < second_end then return second_end end
+  return false, string.format('Expected the period of %d', now) -- The client reads this (see missing-period.ts).
 end
 
-local FORMAT = '>dddB'
-local SIZE = struct.size(FORMAT)
--- The size of each part that leased-calendar-window.lua adds.
-local PART_SIZE = 24
-calendar_window.FORMAT, calendar_window.SIZE = FORMAT, SIZE
-
--- The end of the period that contains now.
-function calendar_window.period_end(rule, now)
-  if now >= rule.first_start and now < rule.first_end then return rule.first_end end
-  if now >= rule.first_end and now < rule.second_end then return rule.second_end end
-  error(string.format('Expected the period of %d', now), 0) -- The client reads this (see missing-period.ts).
+-- Returns the numbers of a value (nil without one), and what follows them.
+local function read_calendar_window(key)
+  local text = redis.pcall('GET', key)
+  if not text then return nil end
+  if text.err then return false, text.err end
+  -- Each part that leased-calendar-window.lua adds has 24 bytes.
+  if #text ~= 25 and (#text < 25 or (#text - 25) % 24 ~= 0) then return false, rare_steps().foreign(key) end
+  local first, ends, count, scale = struct.unpack('>dddB', text)
+  return first, ends, count, scale, string.sub(text, 26)
 end
 
-local function read(key)
-  local text = redis.call('GET', key)
-  if not text then return { key = key, ends = -NEVER, count = 0, scale = 0 } end
-  if #text ~= SIZE and (#text < SIZE or (#text - SIZE) % PART_SIZE ~= 0) then string_state.raise_foreign(key) end
-  local first, ends, count, scale = struct.unpack(FORMAT, text)
-  local state = { key = key, first = first, ends = ends, count = count, scale = scale }
-  if #text > SIZE then state.rest = string.sub(text, SIZE + 1) end
-  return state
-end
-
-function calendar_window.pack(state)
-  local text = struct.pack(FORMAT, state.first, state.ends, state.count, state.scale)
-  return state.rest and text .. state.rest or text
-end
-
-calendar_window.read = read
-
-function calendar_window.find(rule, key, now)
-  local state = read(key)
-  if state.ends <= now then state = { key = key, ends = -NEVER, count = 0, scale = 0 }
-  elseif not string_state.is_within_scale(state.ends - now, state.scale) then
-    redis.call('UNLINK', key) -- A broken clock wrote it.
-    state = { key = key, ends = -NEVER, count = 0, scale = 0 }
+local function apply_calendar_window(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit = rule[1]
+  local first, ends, count, scale, rest
+  local period_end, problem = period_end_of(rule, now, 4)
+  if state then first, ends, count, scale, rest = unpack(state, 1, 5)
+  else
+    first, ends, count, scale, rest = read_calendar_window(key)
+    if first == false then return false, ends end
+    if first and ends > now and ends - now > 2 ^ (scale + 1) then
+      local message = rare_steps().reset(key) -- A broken clock wrote it.
+      if message then return false, message end
+      first = nil
+    end
+    if not first or ends <= now then first, ends, count, scale, rest = nil, -NEVER, 0, 0, '' end
+    if not period_end then return false, problem end
   end
-  state.period_end = calendar_window.period_end(rule, now)
-  return state
+  local left = count > 0 and ends - now or 0
+  local wait = cost > limit and NEVER or cost > limit - count and left or 0
+  if mode > CHECK or (mode == CHECK and wait == 0) then
+    first, ends, scale, count = first or stamp, math.max(ends, period_end), math.max(scale, rule[3]), math.min(count + cost, MAX_UNITS)
+    local message = write_text(key, struct.pack('>dddB', first, ends, count, scale) .. rest, ends, rule[2], injected_now)
+    if message then return false, message end
+    left = ends - now
+  end
+  if mode ~= TEST then return wait, math.max(0, limit - count), left, left, 0 end
+  return wait, math.max(0, limit - count), left, left, 0, nil, nil, { first, ends, count, scale, rest }, string.format(' %d 0', count)
 end
+-- end of what checks need
 
-function calendar_window.test(rule, state, now, cost)
-  local used, left = state.count, state.count > 0 and state.ends - now or 0
-  local wait = 0
-  if cost > rule.limit then wait = NEVER elseif cost > rule.limit - used then wait = left end
-  return { wait = wait, remaining = math.max(0, rule.limit - used), reset = left, next_unit = left, at = now }
-end
-
--- The units that a peek reports as spent, and those that it reports as reserved.
-function calendar_window.usage(_, state)
-  return string.format(' %d 0', state.count)
-end
-
-function calendar_window.add(rule, state, cost, stamp)
-  state.first = state.first or stamp
-  state.ends = math.max(state.ends, state.period_end)
-  state.scale = math.max(state.scale, rule.scale)
-  state.count = math.min(state.count + cost, MAX_UNITS)
-end
-
-function calendar_window.report(rule, state, now, verdict)
-  verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.ends - now
-  verdict.next_unit = verdict.reset
-  verdict.expires, verdict.keep = state.ends, rule.keep
-  return verdict
-end
-
-function calendar_window.record(rule, state, now, cost, verdict, stamp)
-  calendar_window.add(rule, state, cost, stamp)
-  redis.call('SET', state.key, calendar_window.pack(state))
-  return calendar_window.report(rule, state, now, verdict)
-end
-
-function calendar_window.refund(_, key, stamp, _, _, cost, kept, recorded_at)
-  local state = read(key)
-  -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
-  if not state.first or state.first > stamp or recorded_at >= state.ends then return end
-  state.count = math.max(0, state.count - (cost - kept))
-  if state.count > 0 then redis.call('SET', key, calendar_window.pack(state), 'KEEPTTL') else redis.call('UNLINK', key) end
-end
+changes['calendar-window'] = {
+  read = read_calendar_window,
+  refund = function(_, key, stamp, _, _, cost, kept, recorded_at)
+    local first, ends, count, scale, rest = raise_false(read_calendar_window(key))
+    -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
+    if not first or first > stamp or recorded_at >= ends then return end
+    count = math.max(0, count - (cost - kept))
+    if count == 0 then redis.call('UNLINK', key) return end
+    redis.call('SET', key, struct.pack('>dddB', first, ends, count, scale) .. rest, 'KEEPTTL')
+  end,
+}

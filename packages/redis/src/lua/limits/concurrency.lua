@@ -6,17 +6,11 @@
 -- their extra units. So a check counts the units of all leases without reading them.
 --
 -- Older versions marked such a set with "*", which has a finite score and contains no sum. The next record, refund or renewal
--- replaces that mark.
-
-local concurrency = {}
-algorithms.concurrency = concurrency
+-- replaces that mark. The settings are the limit, the lease and the advice of when to
+-- retry.
 
 -- A check that finds more expired leases than this removes them even if it records nothing, so that none is read often.
-local MAX_EXPIRED = 100
-
-function concurrency.rule(limit, lease, retry_after)
-  return { limit = limit, lease = lease, retry_after = retry_after }
-end
+local MAX_EXPIRED <const> = 100
 
 local function member_of(id, lease, units)
   return units == 1 and string.format('%d:%d', id, lease) or string.format('%d:%d:%d', id, lease, units)
@@ -26,7 +20,7 @@ end
 local function extra_of(members)
   local extra = 0
   for _, member in ipairs(members) do extra = extra + (string.match(member, '^%d+:%d+:(%d+)$') or 1) - 1 end
-  count_steps(#members / 2)
+  step_count = step_count + #members / 2
   return extra
 end
 
@@ -38,7 +32,7 @@ local function read_mark(key, found)
 end
 
 -- When the last lease expires, its length, and what `read_mark` returns if the key has a mark.
-function concurrency.read(key)
+local function read_leases(key)
   local found = redis.call('ZRANGE', key, '-2', '-1', 'WITHSCORES')
   local last, mark, extra, older_ends = #found - 1, nil, nil, nil
   if last < 1 then return end
@@ -72,59 +66,54 @@ local function count_units(key, now, mark, extra, older_ends)
   return used + live_extra, live_extra, #expired
 end
 
-function concurrency.find(_, key, now, stamp)
-  local latest, length, mark, extra, older_ends = concurrency.read(key)
+local function find_leases(key, now)
+  local latest, length, mark, extra, older_ends = read_leases(key)
   if latest and latest - now > 2 * length then
     redis.call('UNLINK', key) -- A broken clock wrote it.
     latest, mark = nil, nil
   end
   local used, live_extra, expired_count = 0, 0, 0
   if latest and latest > now then used, live_extra, expired_count = count_units(key, now, mark, extra, older_ends) end
-  local state = { key = key, stamp = stamp, latest = latest, used = used }
-  if not mark then return state end -- A table would grow even for fields that are nil.
+  if not mark then return { latest = latest, used = used } end
   -- A read-only server keeps expired leases.
   if expired_count > MAX_EXPIRED and type(redis.pcall('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now))) == 'number' then
     mark = set_extra(key, mark, live_extra)
   end
-  state.mark, state.live_extra = mark, live_extra
-  return state
+  return { latest = latest, used = used, mark = mark, live_extra = live_extra }
 end
 
-function concurrency.test(rule, state, now, cost)
-  local free, wait, id = rule.limit - state.used, 0, state.stamp
-  if cost > rule.limit then wait = NEVER elseif cost > free then wait = rule.retry_after end
+local function decide_on_leases(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, lease, retry_after = rule[1], rule[2], rule[3]
+  state = state or find_leases(key, now)
+  local latest, used, id = state.latest, state.used, stamp
+  local wait = cost > limit and NEVER or cost > limit - used and retry_after or 0
   -- Another lease may have this id if the server's clock has stepped back.
-  if state.latest and state.latest >= now + rule.lease then
-    while redis.call('ZSCORE', state.key, member_of(id, rule.lease, cost)) do id = id + 1 end
+  if latest and latest >= now + lease then
+    while redis.call('ZSCORE', key, member_of(id, lease, cost)) do id = id + 1 end
   end
-  return {
-    wait = wait, at = id,
-    remaining = math.max(0, free),
-    reset = state.used > 0 and rule.retry_after or 0,
-  }
+  if mode > CHECK or (mode == CHECK and wait == 0) then
+    local expires = now + lease
+    -- In this order, because a script cannot create a key whose hash slot moves to another node of a Cluster.
+    redis.call('ZADD', key, string.format('%d', expires), member_of(id, lease, cost))
+    redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now))
+    if state.mark or cost > 1 then set_extra(key, state.mark, (state.live_extra or 0) + cost - 1) end
+    used, expires = used + cost, math.max(expires, latest or 0)
+    expire(key, expires, expires - now, injected_now)
+  end
+  return wait, math.max(0, limit - used), used > 0 and retry_after or 0, nil, id - now, nil, nil, mode == TEST and state or nil
 end
 
-function concurrency.record(rule, state, now, cost, verdict)
-  local key, expires = state.key, now + rule.lease
-  -- In this order, because a script cannot create a key whose hash slot moves to another node of a Cluster.
-  redis.call('ZADD', key, string.format('%d', expires), member_of(verdict.at, rule.lease, cost))
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now))
-  if state.mark or cost > 1 then set_extra(key, state.mark, (state.live_extra or 0) + cost - 1) end
-  state.used = state.used + cost
-  verdict.remaining, verdict.reset = math.max(0, rule.limit - state.used), rule.retry_after
-  verdict.expires = math.max(expires, state.latest or 0)
-  verdict.keep = verdict.expires - now
-  return verdict
-end
+local function apply_concurrency(...) return protect(decide_on_leases, ...) end
+-- end of what checks need
 
 -- Frees all but the first `kept` units of the lease `id`.
-function concurrency.refund(rule, key, _, _, id, cost, kept)
-  local member = member_of(id, rule.lease, cost)
+local function free_lease(rule, key, _, _, id, cost, kept)
+  local member = member_of(id, rule[2], cost)
   local expires, mark, extra = cost > 1 and redis.call('ZSCORE', key, member), nil, nil
-  if expires then _, _, mark, extra = concurrency.read(key) end
+  if expires then _, _, mark, extra = read_leases(key) end
   redis.call('ZREM', key, member)
   if not expires then return end
-  if kept > 0 then redis.call('ZADD', key, expires, member_of(id, rule.lease, kept)) end
+  if kept > 0 then redis.call('ZADD', key, expires, member_of(id, rule[2], kept)) end
   set_extra(key, mark, extra - (cost - 1) + math.max(0, kept - 1)) -- Last, because an empty set would lose its TTL.
 end
 
@@ -140,8 +129,8 @@ end
 
 -- Extends the leases from `first` to `last` of a renewal's input, which have this key, or takes their slots again if they are
 -- free. Adds the indices of the others to `lost`. Returns when the last lease of the key expires, if it has extended any.
-function concurrency.renew(key, input, first, last, now, lost)
-  local is_ours, latest, length, mark, extra, older_ends = pcall(concurrency.read, key)
+local function renew_leases(key, input, first, last, now, lost)
+  local is_ours, latest, length, mark, extra, older_ends = pcall(read_leases, key)
   if not is_ours then
     -- If another program has written the key, its leases are lost, but not those of other keys.
     local message = type(latest) == 'table' and latest.err or tostring(latest)
@@ -178,3 +167,5 @@ function concurrency.renew(key, input, first, last, now, lost)
   set_extra(key, mark, total_extra)
   return math.max(renewed_end, latest or renewed_end)
 end
+
+changes.concurrency = { read = read_leases, refund = free_lease, renew = renew_leases }

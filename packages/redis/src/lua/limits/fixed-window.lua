@@ -2,80 +2,81 @@
 --
 -- The text is one number, which Redis keeps in little memory: the window's end in milliseconds, the count in four digits and
 -- the scale in two (see clock-skew-bound.ts). A larger count needs "end:count:scale". The newest action for a minDifference needs
--- "end:count:scale:newest:longest_difference".
+-- "end:count:scale:newest:longest_difference". The settings are the limit, the window, the scale and the minDifference.
 
-local fixed_window = {}
-algorithms['fixed-window'] = fixed_window
-
-function fixed_window.rule(limit, window, scale, min_difference)
-  local keep = math.max(window, min_difference)
-  return { limit = limit, window = window, scale = scale, min_difference = min_difference, keep = keep }
-end
-
-local function read(key)
-  local text, reset_stamp = string_state.read(key)
-  local state = { key = key, reset_stamp = reset_stamp, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
-  if not text then return state, false end
-  local window_end, count, scale, newest, longest_difference = string.match(text, '^(%-?%d+)(%d%d%d%d)(%d%d)$')
+-- Returns the numbers of a state in the order of the text, and the stamp of a reset.
+local function read_fixed_window(key)
+  local text, reset_stamp = read_text(key)
+  if text == false then return false, reset_stamp end
+  if not text then return nil, 0, 0, nil, nil, reset_stamp end
+  local window_end, count, scale, newest, longest = string.match(text, '^(%-?%d+)(%d%d%d%d)(%d%d)$')
   if not window_end then
-    window_end, count, scale, newest, longest_difference = string.match(text, '^(%-?%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$')
+    window_end, count, scale, newest, longest = string.match(text, '^(%-?%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$')
+    newest, longest = tonumber(newest), tonumber(longest)
+    if not window_end or (newest and not longest) then return false, rare_steps().foreign(key) end
   end
-  if not window_end then string_state.raise_foreign(key) end
-  state.window_end, state.count, state.scale = window_end * 1000, tonumber(count), tonumber(scale)
-  min_difference_state.read(state, newest, longest_difference, state.count > 0 and state.window_end or -NEVER)
-  return state, true
+  return window_end * 1000, tonumber(count), tonumber(scale), newest, longest, reset_stamp
 end
 
-local function format_state(state)
-  local end_ms = state.window_end / 1000
-  if state.newest or state.count >= 10000 then
-    return string.format('%d:%d:%d', end_ms, state.count, state.scale) .. min_difference_state.format(state)
+local function format_fixed_window(window_end, count, scale, newest, longest)
+  if not newest and count < 10000 then return string.format('%d%04d%02d', window_end / 1000, count, scale) end
+  local text = string.format('%d:%d:%d', window_end / 1000, count, scale)
+  return newest and text .. string.format(':%d:%d', newest, longest) or text
+end
+
+local function apply_fixed_window(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, window, own_scale, min_difference = rule[1], rule[2], rule[3], rule[4]
+  local window_end, count, scale, newest, longest, reset_stamp
+  if state then window_end, count, scale, newest, longest, reset_stamp = unpack(state, 1, 6)
+  else
+    window_end, count, scale, newest, longest, reset_stamp = read_fixed_window(key)
+    if window_end == false then return false, count end
+    local expires = count > 0 and window_end or -NEVER
+    if newest and newest + longest > expires then expires = newest + longest end
+    if expires <= now then window_end = nil
+    elseif window_end - now > 2 ^ (scale + 1) or (newest and newest - now > math.max(window, min_difference)) then
+      local message = rare_steps().reset(key, stamp) -- A broken clock wrote it.
+      if message then return false, message end
+      window_end, reset_stamp = nil, stamp
+    end
+    if not window_end then window_end, count, scale, newest, longest = -NEVER, 0, 0, nil, nil end
   end
-  return string.format('%d%04d%02d', end_ms, state.count, state.scale)
-end
-
-fixed_window.read = read
-
-function fixed_window.find(rule, key, now, stamp)
-  local state, is_known = read(key)
-  local ahead = not string_state.is_within_scale(state.window_end - now, state.scale)
-  if is_known and min_difference_state.is_valid(rule, state, now, ahead, rule.keep, stamp) then return state end
-  return { key = key, reset_stamp = state.reset_stamp, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
-end
-
-function fixed_window.test(rule, state, now, cost)
-  local limit, window_end = rule.limit, state.window_end
   local is_running = window_end > now
-  local used = is_running and state.count or 0
-  local left = used > 0 and window_end - now or 0
-  return min_difference_state.verdict(rule, state, now, cost, {
-    wait = cost > limit - used and left or 0,
-    remaining = math.max(0, limit - used),
-    reset = left,
-    next_unit = left,
-    at = is_running and window_end or (math.floor(now / rule.window) + 1) * rule.window,
-  })
+  -- All units of one window are interchangeable.
+  local at = is_running and window_end or (math.floor(now / window) + 1) * window
+  local units = is_running and count or 0
+  local wait, reason = cost > limit and NEVER or cost > limit - units and window_end - now or 0, nil
+  if newest and min_difference > 0 and wait < NEVER then
+    if newest + min_difference - now > wait then wait, reason = newest + min_difference - now, -2 end
+    -- An expired state rejects nothing.
+    wait = math.min(wait, math.max(units > 0 and window_end or -NEVER, newest + longest) - now)
+  end
+  if mode > CHECK or (mode == CHECK and wait == 0) then
+    units = math.min(units + cost, MAX_UNITS)
+    scale = is_running and math.max(scale, own_scale) or own_scale
+    -- Actions of limits without a minDifference count too once a limit with one has recorded.
+    if newest then newest, longest = math.max(now, newest), math.max(min_difference, longest)
+    elseif min_difference > 0 then newest, longest = now, min_difference end
+    local text, expires, keep = format_fixed_window(at, units, scale, newest, longest), at, window
+    if newest then expires, keep = math.max(at, newest + longest), math.max(window, longest) end
+    if reset_stamp then text = text .. string.format('r%d', reset_stamp) end
+    local message = write_text(key, text, expires, keep, injected_now)
+    if message then return false, message end
+  end
+  local left = units > 0 and at - now or 0
+  return wait, math.max(0, limit - units), left, left, at - now, nil, reason,
+    mode == TEST and { window_end, count, scale, newest, longest, reset_stamp } or nil
 end
+-- end of what checks need
 
-function fixed_window.record(rule, state, now, cost, verdict)
-  local is_running = verdict.at == state.window_end
-  if not is_running then state.window_end, state.count = verdict.at, 0 end
-  state.scale = is_running and math.max(state.scale, rule.scale) or rule.scale
-  state.count = math.min(state.count + cost, MAX_UNITS)
-  min_difference_state.record(rule, state, now)
-  string_state.write(state, format_state(state))
-  verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.window_end - now
-  verdict.next_unit = verdict.reset
-  verdict.expires = min_difference_state.expires(state, state.window_end)
-  verdict.keep = min_difference_state.keep(state, rule.window)
-  return verdict
-end
-
-function fixed_window.refund(_, key, stamp, _, at, cost, kept)
-  local state, is_known = read(key)
-  if not is_known or state.window_end ~= at or (state.reset_stamp and state.reset_stamp > stamp) then return end
-  state.count = math.max(0, state.count - (cost - kept))
-  string_state.rewrite(state, (state.count > 0 or state.newest) and format_state(state), stamp)
-end
-
-fixed_window.reset = string_state.reset
+changes['fixed-window'] = {
+  read = read_fixed_window,
+  has_marker = true,
+  refund = function(_, key, stamp, _, at, cost, kept)
+    local window_end, count, scale, newest, longest, reset_stamp = raise_false(read_fixed_window(key))
+    if window_end ~= at or (reset_stamp and reset_stamp > stamp) then return end
+    count = math.max(0, count - (cost - kept))
+    local text = (count > 0 or newest) and format_fixed_window(window_end, count, scale, newest, longest)
+    rewrite_text(key, text, reset_stamp, stamp)
+  end,
+}

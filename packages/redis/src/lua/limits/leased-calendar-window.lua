@@ -3,56 +3,49 @@
 -- The value begins like that of calendar-window.lua, whose count contains the reserved units. Once a key has had a reservation,
 -- three numbers follow: the id of the newest reservation, a time before which none ends, and the units of all reservations.
 -- Then come the reservations in the order of their ids: the id, when it ends, and its units, which are negative if they stay
--- spent. So a check reads and writes only the beginning, and appends its reservation.
+-- spent. So a check reads and writes only the beginning, and appends its reservation. The settings
+-- are the limit, the keep, the scale, the lease, 1 if units come back when it ends, and the periods as in calendar-window.lua.
 
-local leased_calendar_window = {}
-algorithms['leased-calendar-window'] = leased_calendar_window
-
-local BASE_SIZE = calendar_window.SIZE
-local LIST_FORMAT, LEASE_FORMAT = '>ddd', '>ddd'
-local LEASES_START = BASE_SIZE + struct.size(LIST_FORMAT)
-local LEASE_SIZE = struct.size(LEASE_FORMAT)
+-- The sizes of the beginning and of a reservation.
+local LEASES_START <const>, LEASE_SIZE <const> = 49, 24
 -- A check that finds more reservations than this after one has ended keeps what it has found, even if it records nothing.
-local MAX_READ = 100
-
-function leased_calendar_window.rule(limit, keep, scale, lease, refunds, ...)
-  local rule = calendar_window.rule(limit, keep, scale, ...)
-  rule.lease, rule.refunds = lease, refunds == 1
-  return rule
-end
+local MAX_READ <const> = 100
 
 -- Reads the beginning of a value.
-local function read(key)
+local function read_reservations(key)
   local text = redis.call('GETRANGE', key, 0, LEASES_START - 1)
   local state = { key = key, ends = -NEVER, count = 0, scale = 0, newest = 0, earliest = NEVER, reserved = 0 }
   if text == '' then return state end
-  if #text ~= BASE_SIZE and #text ~= LEASES_START then string_state.raise_foreign(key) end
-  state.first, state.ends, state.count, state.scale = struct.unpack(calendar_window.FORMAT, text)
-  if #text == BASE_SIZE then return state end
-  state.newest, state.earliest, state.reserved = struct.unpack(LIST_FORMAT, text, BASE_SIZE + 1)
+  if #text ~= 25 and #text ~= LEASES_START then error(rare_steps().foreign(key), 0) end
+  state.first, state.ends, state.count, state.scale = struct.unpack('>dddB', text)
+  if #text == 25 then return state end
+  state.newest, state.earliest, state.reserved = struct.unpack('>ddd', text, 26)
   return state
 end
 
-leased_calendar_window.read = read
+-- The text of a state without its reservations.
+local function pack_count(state)
+  return struct.pack('>dddB', state.first, state.ends, state.count, state.scale)
+end
 
 local function pack_beginning(state)
-  return calendar_window.pack(state) .. struct.pack(LIST_FORMAT, state.newest, state.earliest, state.reserved)
+  return pack_count(state) .. struct.pack('>ddd', state.newest, state.earliest, state.reserved)
 end
 
 -- The reservations of a key as text.
-local function read_leases(key)
+local function reservations_of(key)
   local text = string.sub(redis.call('GET', key), LEASES_START + 1)
-  if #text % LEASE_SIZE ~= 0 then string_state.raise_foreign(key) end
-  count_steps(#text / LEASE_SIZE / 4)
+  if #text % LEASE_SIZE ~= 0 then error(rare_steps().foreign(key), 0) end
+  step_count = step_count + #text / LEASE_SIZE / 4
   return text
 end
 
 -- Drops the reservations that have ended. Then `leases` is the text of the others, and `returned` are units that have come back.
 local function drop_ended(state, now)
-  local text, left, earliest, reserved, returned = read_leases(state.key), {}, NEVER, 0, 0
+  local text, left, earliest, reserved, returned = reservations_of(state.key), {}, NEVER, 0, 0
   local kept_from = 1
   for position = 1, #text, LEASE_SIZE do
-    local _, ends, units = struct.unpack(LEASE_FORMAT, text, position)
+    local _, ends, units = struct.unpack('>ddd', text, position)
     if ends > now then
       earliest, reserved = math.min(earliest, ends), reserved + math.abs(units)
     else
@@ -75,9 +68,9 @@ local function blank(state)
   state.ends, state.count, state.scale = -NEVER, 0, 0
 end
 
-function leased_calendar_window.find(rule, key, now)
-  local state = read(key)
-  if state.ends <= now or not string_state.is_within_scale(state.ends - now, state.scale) then
+local function find_reservations(rule, key, now)
+  local state = read_reservations(key)
+  if state.ends <= now or state.ends - now > 2 ^ (state.scale + 1) then
     if state.ends > now then redis.call('UNLINK', key) end -- A broken clock wrote it.
     state = { key = key, newest = 0, earliest = NEVER, reserved = 0 }
     blank(state)
@@ -85,51 +78,56 @@ function leased_calendar_window.find(rule, key, now)
     drop_ended(state, now)
     if state.count == 0 then blank(state) end
   end
-  state.period_end = calendar_window.period_end(rule, now)
+  local problem
+  state.period_end, problem = period_end_of(rule, now, 6)
+  if not state.period_end then error(problem, 0) end
   return state
 end
 
-function leased_calendar_window.test(rule, state, now, cost)
-  local verdict = calendar_window.test(rule, state, now, cost)
-  local free = rule.limit - state.count
-  if cost > free and cost <= free + state.reserved then
-    verdict.wait, verdict.is_estimate = math.min(verdict.reset, rule.lease), true
-  end
-  verdict.at = math.max(1, now, state.newest + 1)
-  return verdict
-end
-
-function leased_calendar_window.usage(_, state)
-  return string.format(' %d %d', math.max(0, state.count - state.reserved), state.reserved)
-end
-
 -- Writes a state whose reservations have been read, or the beginning of one whose reservations stay.
-local function write(state)
+local function write_reservations(state)
   if state.leases then redis.call('SET', state.key, pack_beginning(state) .. state.leases, 'KEEPTTL')
   else redis.call('SETRANGE', state.key, 0, pack_beginning(state)) end
 end
 
-function leased_calendar_window.record(rule, state, now, cost, verdict, stamp)
-  local ends = now + rule.lease
-  local lease = struct.pack(LEASE_FORMAT, verdict.at, ends, rule.refunds and cost or -cost)
-  local is_listed = state.newest > 0 and state.first and not state.leases
-  calendar_window.add(rule, state, cost, stamp)
-  state.newest, state.earliest = verdict.at, math.min(state.earliest, ends)
-  state.reserved = state.reserved + cost
-  if is_listed then
-    redis.call('APPEND', state.key, lease) -- First, because only this can exceed the size of a string.
-    write(state)
-  else redis.call('SET', state.key, pack_beginning(state) .. (state.leases or '') .. lease) end
-  return calendar_window.report(rule, state, now, verdict)
+-- Records what a check reserves, or what a charge spends.
+local function spend(rule, state, now, cost, id, stamp, reserves)
+  local key, is_listed = state.key, state.newest > 0 and state.first
+  state.first, state.ends = state.first or stamp, math.max(state.ends, state.period_end)
+  state.scale, state.count = math.max(state.scale, rule[3]), math.min(state.count + cost, MAX_UNITS)
+  if not reserves then
+    if is_listed then write_reservations(state) else redis.call('SET', key, pack_count(state)) end
+    return
+  end
+  local ends = now + rule[4]
+  local lease = struct.pack('>ddd', id, ends, rule[5] == 1 and cost or -cost)
+  state.newest, state.earliest, state.reserved = id, math.min(state.earliest, ends), state.reserved + cost
+  if is_listed and not state.leases then
+    redis.call('APPEND', key, lease) -- First, because only this can exceed the size of a string.
+    write_reservations(state)
+  else redis.call('SET', key, pack_beginning(state) .. (state.leases or '') .. lease) end
 end
 
--- Records without a reservation.
-function leased_calendar_window.overdraw(rule, state, now, cost, verdict, stamp)
-  local is_listed = state.newest > 0 and state.first
-  calendar_window.add(rule, state, cost, stamp)
-  if is_listed then write(state) else redis.call('SET', state.key, calendar_window.pack(state)) end
-  return calendar_window.report(rule, state, now, verdict)
+local function decide_on_reservations(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, lease = rule[1], rule[4]
+  state = state or find_reservations(rule, key, now)
+  local free, left = limit - state.count, state.count > 0 and state.ends - now or 0
+  local wait, reason = cost > limit and NEVER or cost > free and left or 0, nil
+  if cost > free and cost <= free + state.reserved then wait, reason = math.min(left, lease), -3 end
+  local id = math.max(1, now, state.newest + 1)
+  if mode > CHECK or (mode == CHECK and wait == 0) then
+    spend(rule, state, now, cost, id, stamp, mode ~= OVERDRAW)
+    expire(key, state.ends, rule[2], injected_now)
+    left = state.ends - now
+  end
+  local remaining = math.max(0, limit - state.count)
+  if mode ~= TEST then return wait, remaining, left, left, id - now, nil, reason end
+  local usage = string.format(' %d %d', math.max(0, state.count - state.reserved), state.reserved)
+  return wait, remaining, left, left, id - now, nil, reason, state, usage
 end
+
+local function apply_leased_calendar_window(...) return protect(decide_on_reservations, ...) end
+-- end of what checks need
 
 -- The position of the reservation with this id, if it exists.
 local function position_of(text, id)
@@ -144,15 +142,15 @@ end
 
 -- Replaces what a check has reserved by what it has cost. A negative cost stands for one that a release has spent before.
 -- `state` is what `find` has returned.
-function leased_calendar_window.settle(rule, state, stamp, recorded_stamp, recorded_at, now, id, cost, settled)
+local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_at, now, id, cost, settled)
   local key, is_spent, owed = state.key, cost < 0, nil
   cost = math.abs(cost)
   -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
   local is_own_life = state.first and state.first <= recorded_stamp and recorded_at < state.ends
-  local text = is_own_life and state.newest > 0 and (state.leases or read_leases(key)) or ''
+  local text = is_own_life and state.newest > 0 and (state.leases or reservations_of(key)) or ''
   local position = position_of(text, id)
   if not is_own_life then owed = is_spent and settled - cost or settled
-  elseif not position and rule.refunds and not is_spent then owed = settled
+  elseif not position and rule[5] == 1 and not is_spent then owed = settled
   else
     owed = settled - cost
     state.count = math.max(0, state.count - math.max(0, -owed))
@@ -163,24 +161,23 @@ function leased_calendar_window.settle(rule, state, stamp, recorded_stamp, recor
     if state.count == 0 and owed <= 0 then redis.call('UNLINK', key) return end
     -- Without reservations, the value is as short as before the first one. Ids stay unique while the server's clock decides.
     if state.leases == '' and now == stamp then state.newest, state.leases = 0, nil end
-    if state.newest > 0 then write(state) else redis.call('SET', key, calendar_window.pack(state), 'KEEPTTL') end
+    if state.newest > 0 then write_reservations(state) else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
   end
   if owed <= 0 then return end
-  local verdict = leased_calendar_window.test(rule, state, now, owed)
-  verdict = leased_calendar_window.overdraw(rule, state, now, owed, verdict, stamp)
-  return verdict.expires, verdict.keep
+  spend(rule, state, now, owed, 0, stamp, false)
+  return state.ends, rule[2]
 end
 
 -- The input of a lease is the stamp of its check, its length, its units and its id. A reservation in an earlier life of the key
 -- has nothing to lose.
-function leased_calendar_window.renew(key, input, first, last, now, lost)
-  local state = read(key)
+local function renew_reservations(key, input, first, last, now, lost)
+  local state = read_reservations(key)
   if not state.first or state.ends <= now then return end
-  if not string_state.is_within_scale(state.ends - now, state.scale) then
+  if state.ends - now > 2 ^ (state.scale + 1) then
     redis.call('UNLINK', key) -- A broken clock wrote it.
     return
   end
-  local text, earliest = state.newest > 0 and read_leases(key) or '', state.earliest
+  local text, earliest = state.newest > 0 and reservations_of(key) or '', state.earliest
   for index = first, last do
     local stamp, lease, _, id = unpack(input, 4 * index - 2, 4 * index + 1)
     if state.first <= stamp then
@@ -193,3 +190,7 @@ function leased_calendar_window.renew(key, input, first, last, now, lost)
   end
   if state.earliest < earliest then redis.call('SETRANGE', key, 0, pack_beginning(state)) end
 end
+
+changes['leased-calendar-window'] = {
+  read = read_reservations, find = find_reservations, settle = settle_reservation, renew = renew_reservations,
+}

@@ -56,12 +56,22 @@ local function report_refill(state, reported, limit, remaining, now, sent, max_a
   state.one, state.other, state.since = math.min(fill, MAX_FILL), span, now
 end
 
+-- What the server has reported, if the rule is for its response.
+local function reported_by(rule)
+  if not rule[5] then return nil end
+  local kind, remaining, limit, reset, window, block, age, reserve, needed = unpack(rule, 5, 13)
+  return {
+    kind = kind, remaining = remaining, limit = limit, reset = reset, window = window, block = block, age = age, reserve = reserve,
+    needed = needed,
+  }
+end
+
 -- Updates what a key knows by the numbers of a call that was sent at a time. Its cost is 0 if no check knows it.
 local function report_numbers(rule, state, now, sent, cost)
-  local reported = rule.reported
+  local reported = reported_by(rule)
   if reported.block > 0 then
     state.blocked = math.max(state.blocked, now + reported.block)
-    state.keep = math.max(state.keep, rule.max_age)
+    state.keep = math.max(state.keep, rule[3])
   end
   if reported.kind == NOTHING then return end
   -- A window that has ended shows nothing of the present one.
@@ -74,5 +84,5 @@ local function report_numbers(rule, state, now, sent, cost)
   end
   local remaining = limit > 0 and math.min(reported.remaining, limit) or reported.remaining
   if reported.kind == REFILL then learn_costs(state, reported, limit, remaining, cost) end
-  report_kind(state, reported, limit, remaining, now, math.min(sent, now), rule.max_age)
+  report_kind(state, reported, limit, remaining, now, math.min(sent, now), rule[3])
 end

@@ -10,8 +10,17 @@ local reported_state = {}
 
 local FORMAT, CALL_FORMAT = '>dBddddddddddd', '>dddd'
 local SIZE, CALL_SIZE = struct.size(FORMAT), struct.size(CALL_FORMAT)
+local function mul_div(a, b, c)
+  return (divide_product(a, b, c))
+end
+
+local function mul_div_up(a, b, c)
+  local whole, left = divide_product(a, b, c)
+  return left > 0 and whole + 1 or whole
+end
+
 -- What a server has reported: nothing, a quota that comes back at once when its window ends, or one that refills evenly.
-local NOTHING, WINDOW, REFILL = 0, 1, 2
+local NOTHING <const>, WINDOW <const>, REFILL <const> = 0, 1, 2
 
 local function blank(key)
   return {
@@ -23,14 +32,14 @@ end
 function reported_state.read(key)
   local text, state = redis.call('GET', key), blank(key)
   if not text then return state end
-  if #text < SIZE or (#text - SIZE) % CALL_SIZE ~= 0 then string_state.raise_foreign(key) end
+  if #text < SIZE or (#text - SIZE) % CALL_SIZE ~= 0 then error(rare_steps().foreign(key), 0) end
   state.first, state.kind, state.limit, state.remaining, state.at, state.keep, state.one, state.other, state.since,
     state.blocked, state.reserve, state.excess, state.newest = struct.unpack(FORMAT, text)
   for position = SIZE + 1, #text, CALL_SIZE do
     local id, ends, units, length = struct.unpack(CALL_FORMAT, text, position)
     state.calls[#state.calls + 1] = { id = id, ends = ends, units = units, length = length }
   end
-  count_steps(#state.calls / 2)
+  step_count = step_count + #state.calls / 2
   return state
 end
 
@@ -151,7 +160,7 @@ function reported_state.write(state, now, stamp)
   for _, call in ipairs(state.calls) do
     parts[#parts + 1] = struct.pack(CALL_FORMAT, call.id, call.ends, call.units, call.length)
   end
-  count_steps(#parts / 2)
+  step_count = step_count + #parts / 2
   redis.call('SET', state.key, table.concat(parts))
   return expires, expires - now
 end

@@ -2,11 +2,8 @@
 --
 -- The text is the time at which the subject expires, in microseconds, then "/" and the buckets (see bucket-counts.lua).
 
-local rolling_counter = {}
-algorithms['rolling-counter'] = rolling_counter
-
 -- Adds units. Returns the sum of the last `interval`, and when the subject expires if that has changed.
-function rolling_counter.add(key, width, span, expiry, units, interval, now)
+local function add_to_counter(key, width, span, expiry, units, interval, now)
   local text = redis.call('GET', key)
   local buckets = bucket_counts.empty()
   if text then
@@ -35,7 +32,7 @@ function kinds.count(run, stamp, first_key)
   local input = run.input
   local injected_now, width, span, expiry, units, interval = unpack(input, 1, 6)
   local now, key = injected_now or stamp, KEYS[first_key + 1]
-  local counted, expires = algorithms['rolling-counter'].add(key, width, span, expiry, units, interval, now)
+  local counted, expires = add_to_counter(key, width, span, expiry, units, interval, now)
   if expires then expire(key, expires, expiry, injected_now) end
   return string.format('%d', counted)
 end

@@ -1,129 +1,8 @@
 -- The rolling window: at no instant are there more than `limit` units in the last `window`. The counterpart of
--- rolling-window.ts.
-
--- Decides on the usual states of a packed log in a third of the instructions that others take, and leaves the same bytes: the log is
--- empty or was written by the same limit, which has no minDifference and counts no rejected attempts. Either each hit has a total or
--- none has, and among the first hits is one in the window.
---
--- Returns the wait, the remaining units, the reset, how long until more units remain, and after a test the state, with which the
--- record of the same cost follows. Checks of one run pass one table as `shared`. Returns nil for other states, if more units than one are rejected, and if Redis rejects the first
--- command that changes the state. So the steps below decide then. If it rejects a later one, returns false and the message.
-local function apply_usual(limit, window, key, now, cost, mode, stamp, injected_now, state, shared)
-  -- The forms of a packed log (see hit-log-packed.lua), and the sizes of a hit and of what follows the last one. They are here
-  -- because a variable that a function captures costs more than the function.
-  local PLAIN, HIT, END, WITH_TOTALS, HIT_WITH_TOTAL, END_WITH_TOTALS = 0xF8, 7, 32, 0xF9, 14, 45
-  -- The number of hits, the size of the room and the form are one number here, because each number takes time. There is no room.
-  local ONE_HIT = 2 ^ 24
-  local call, start = redis.pcall, now - window
-  local tail, newest, oldest, created, dropped, count, total, dropped_units, free
-  if state then
-    tail, newest, oldest, created = state.tail, state.newest, state.oldest, state.created
-    dropped, count, total, dropped_units, free = state.dropped, state.count, state.total, state.dropped_units, state.free
-  else
-    -- The tail is the whole of a log of up to 16 hits.
-    tail = call('GETRANGE', key, cost == 1 and '-144' or '-269', '-1')
-    if tail.err then return nil end
-    local size, last = #tail, start
-    if size > 0 then
-      if size < HIT + END then return nil end
-      local first, birth, keep, dropped_before, ending, last_total, units_before
-      last, first, birth, keep, dropped_before, ending = struct.unpack('>i7i7i7I7I4I7', tail, size - 38)
-      local form = ending % ONE_HIT
-      local hits = (ending - form) / ONE_HIT
-      if form ~= PLAIN then
-        if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then return nil end
-        local plain_count, gaps_size
-        last, last_total, plain_count, units_before, gaps_size = struct.unpack('>i7I7I4I7I2', tail, size - 58)
-        if plain_count > 0 or gaps_size > 0 or last_total - units_before > limit then return nil end
-      end
-      if keep ~= window or last > now or hits > limit then return nil end
-      if last > start then
-        if cost ~= 1 and not last_total then return nil end
-        newest, oldest, created, dropped, count, total, dropped_units = last, first, birth, dropped_before, hits, last_total, units_before
-        if first <= start then
-          -- Finds the oldest hit in the window, among the first hits.
-          local hit_size, end_size = HIT, END
-          if total then hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS end
-          local hits_text, from, left = tail, size - end_size - hit_size * count, 0
-          if from < 0 then
-            from = hit_size * dropped
-            hits_text, from = call('GETRANGE', key, string.format('%d', from), string.format('%d', from + 9 * hit_size - 1)), 0
-          end
-          repeat
-            left = left + 1
-            if from + hit_size * left + 7 > #hits_text then left = nil break end
-            oldest = struct.unpack('>i7', hits_text, from + hit_size * left + 1)
-          until oldest > start
-          if not left then return nil end
-          dropped, count = dropped + left, count - left
-          if total then dropped_units = struct.unpack('>I7', hits_text, from + 14 * left - 6) end
-        end
-      end
-    end
-    if last <= start then newest, oldest, created, dropped, count, total, dropped_units = nil, now, stamp, 0, 0, cost ~= 1 and 0 or nil, 0 end
-    -- A wait depends on the costs of the oldest hits, and the steps for all states keep large totals exact.
-    free = total and limit - total + dropped_units or limit - count
-    if total and (free < cost or total + cost >= 2 ^ 53) then return nil end
-  end
-  if mode == 0 or free < cost then
-    local wait, reset, next_unit = 0, 0, 0
-    if newest then reset, next_unit = newest + window - now, oldest + window - now end
-    if cost > limit then wait = math.huge elseif free < cost then wait = next_unit end
-    if mode ~= 0 then return wait, free, reset, next_unit end
-    return wait, free, reset, next_unit, state or {
-      tail = tail, newest = newest, oldest = oldest, created = created, dropped = dropped, count = count, total = total,
-      dropped_units = dropped_units, free = free, cost = cost, key = key,
-    }
-  end
-  -- The TTL changes only when a new half of a window has begun, as `expiry_of` describes.
-  local half = window / 2
-  local half_start, expiry = now - now % half, nil
-  if injected_now or not newest or newest < half_start then
-    if shared and shared.half_start == half_start then expiry = shared.expiry
-    else
-      -- Rounds up, as `expire` in common.lua does.
-      expiry = string.format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
-      if shared then shared.half_start, shared.expiry = half_start, expiry end
-    end
-  end
-  -- A log of up to 15 hits is written whole, and a longer one of which a fifth has left the window. To others a hit is appended.
-  local is_whole = count < 16 or (dropped > 16 and dropped * 4 > count + 1)
-  local dropped_before, hit_size, end_size, bytes, reply = is_whole and 0 or dropped, HIT, END, nil, nil
-  if total then
-    hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
-    bytes = struct.pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
-      (count + 1) * ONE_HIT + WITH_TOTALS)
-  else bytes = struct.pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, (count + 1) * ONE_HIT + PLAIN) end
-  if is_whole then
-    local from, first = #tail - end_size - hit_size * count, hit_size * dropped
-    if count > 0 and from < 0 then
-      bytes = call('GETRANGE', key, string.format('%d', first), string.format('%d', first + hit_size * count - 1)) .. bytes
-      step_count = step_count + count / 40
-    elseif count > 0 then bytes = string.sub(tail, from + 1, -1 - end_size) .. bytes end
-    if not expiry then reply = call('SET', key, bytes, 'KEEPTTL')
-    else reply = call('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry) end
-    if reply.err then return nil end
-  else
-    reply = call('SETRANGE', key, string.format('%d', hit_size * (dropped + count)), bytes)
-    if type(reply) == 'table' then return nil end
-    if expiry then
-      reply = call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry)
-      if type(reply) == 'table' then return false, reply.err end
-    end
-  end
-  return 0, free - cost, window, oldest + window - now
-end
-
--- end of what main.lua needs
-
-local rolling_window = {}
-algorithms['rolling-window'] = rolling_window
-
--- Redis accepts every string of this length and one more hit, because `proto-max-bulk-len` is at least 1 MiB.
-local SAFE_LENGTH = 2 ^ 20 - 100
+-- rolling-window.ts. The settings are the limit, the window and the minDifference.
 
 -- Creates the steps for all states. Most scripts need none of them.
-function rolling_window.load()
+local function load_rolling_window()
   -- Calls `define` to add more functions to a module when a missing one is first used, because few operations need them.
   local function define_lazily(module, define)
     local before = getmetatable(module)
@@ -136,10 +15,14 @@ function rolling_window.load()
     })
   end
 
+  local MAX_UNITS = 2 ^ 53 - 1
+
+  local function count_steps(steps) step_count = step_count + steps end
+
 -- include log
   -- The most hits that one check drops. A sorted set takes time for each of them, and the server serves no other client until
   -- then. Hits outside the window do not count, so the rest can wait for the next check.
-  local MAX_DROPPED = 10000
+  local MAX_DROPPED <const> = 10000
   -- How far ahead of now a queue records hits at most (see tickets.lua). The log of such hits is dated.
   local MAX_DATED = 1000000
 
@@ -169,9 +52,10 @@ function rolling_window.load()
     return hits.is_dated and math.max(now, newest - MAX_DATED) or newest
   end
 
-  rolling_window.read = log.open
+  -- Redis accepts every string of this length and one more hit, because `proto-max-bulk-len` is at least 1 MiB.
+  local SAFE_LENGTH <const> = 1048476
 
-  function rolling_window.find(rule, key, now)
+  local function find(rule, key, now)
     local hits = log.open(key, rule)
     if hits.size == 0 then return hits end
     local newest = hits.newest
@@ -186,7 +70,7 @@ function rolling_window.load()
     return empty
   end
 
-  function rolling_window.test(rule, hits, now, cost)
+  local function test(rule, hits, now, cost)
     local limit, window = rule.limit, rule.window
     local wait, by_min_difference = 0, nil
     if hits.size == 0 then
@@ -233,7 +117,7 @@ function rolling_window.load()
     return { keep = math.max(rule.keep, longest), min_difference = longest }
   end
 
-  function rolling_window.record(rule, hits, now, cost, verdict, stamp)
+  local function record(rule, hits, now, cost, verdict, stamp)
     local at = verdict.at
     -- Only the newest `limit` units affect decisions with countRejected. An overdraft must not make the units inexact.
     local most = rule.counts_rejected and rule.limit or MAX_UNITS
@@ -271,7 +155,7 @@ function rolling_window.load()
     if finish then finish() end
     if rule.counts_rejected then
       local rejection = verdict
-      verdict = rolling_window.test(rule, hits, now, cost)
+      verdict = test(rule, hits, now, cost)
       -- What rejected the attempt stays its reason, even if the attempt has filled the window.
       if rejection.wait > 0 then verdict.by_min_difference = rejection.by_min_difference end
     else
@@ -285,7 +169,20 @@ function rolling_window.load()
     return verdict
   end
 
-  function rolling_window.refund(_, key, stamp, _, at, cost, kept)
+  local function decide_by_log(rule, key, now, cost, mode, stamp, injected_now, hits)
+    hits = hits or find(rule, key, now)
+    local verdict = test(rule, hits, now, cost)
+    local wait, at = verdict.wait, verdict.at
+    if mode > CHECK or (mode == CHECK and (wait == 0 or rule.counts_rejected)) then
+      verdict = record(rule, hits, now, cost, verdict, stamp)
+      if injected_now then redis.call('PEXPIRE', key, string.format('%d', math.ceil(verdict.keep / 1000) + 60000))
+      else redis.call('PEXPIREAT', key, string.format('%d', math.ceil(verdict.expires / 1000))) end
+      if rule.counts_rejected and (wait > 0 or mode == RECORD) then wait = verdict.wait end
+    elseif mode == TEST and (hits.length or 0) > SAFE_LENGTH then hits.misfit = log.misfit(hits) end
+    return wait, verdict.remaining, verdict.reset, verdict.next_unit, at - now, nil, verdict.by_min_difference and -2 or nil, hits
+  end
+
+  local function refund(key, stamp, at, cost, kept)
     local hits = log.open(key)
     if hits.size == 0 or log.created(hits) > stamp then return nil end
     log.refund(hits, at, cost - kept)
@@ -294,36 +191,163 @@ function rolling_window.load()
     return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
   end
 
-  rolling_window.log = log
+  return { decide = decide_by_log, read = log.open, refund = refund }
 end
 
-function rolling_window.rule(limit, window, min_difference)
-  local keep, is_usual = math.max(window, min_difference), HAS_PACKED_LOG and min_difference == 0
-  return { limit = limit, window = window, min_difference = min_difference, keep = keep, is_usual = is_usual }
-end
+-- What `load_rolling_window` has returned.
+local rolling_steps
 
-function rolling_window.apply(rule, key, now, cost, mode, stamp, injected_now, state)
-  -- A usual state is that for one cost.
-  if state and state.tail and state.cost ~= cost then state = nil end
-  if state and state.tail or not state and rule.is_usual and not rule.counts_rejected and not rule.is_dated then
-    local wait, remaining, reset, next_unit, tested =
-      apply_usual(rule.limit, rule.window, key, now, cost, mode, stamp, injected_now, state)
-    if wait == false then error(remaining, 0) end
-    if wait then return wait, remaining, reset, next_unit, 0, nil, nil, tested end
+local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, window = rule[1], rule[2]
+  -- The usual states of a packed log take a third of the instructions that others take, and get the same bytes: the log is empty or
+  -- was written by the same limit, which has no minDifference and counts no rejected attempts. Either each hit has a total or none
+  -- has, and among the first hits is one in the window. If more units than one are rejected, the steps for all states decide.
+  -- A state of these has the tail and eight numbers, and then the cost for which it is.
+  local is_usual = HAS_PACKED_LOG and not rule.is_general and not rule.is_dated and mode < OVERDRAW and (not state or state[10] == cost)
+  if is_usual then
+    repeat
+      -- The forms of a packed log (see hit-log-packed.lua), and the sizes of a hit and of what follows the last one.
+      local PLAIN <const>, HIT <const>, END <const> = 0xF8, 7, 32
+      local WITH_TOTALS <const>, HIT_WITH_TOTAL <const>, END_WITH_TOTALS <const> = 0xF9, 14, 45
+      -- The number of hits, the size of the room and the form are one number here, because each number takes time. There is no room.
+      local ONE_HIT <const> = 16777216
+      local call, start = redis.pcall, now - window
+      local tail, newest, oldest, created, dropped, count, total, dropped_units, free
+      if state then
+        tail, newest, oldest, created, dropped, count, total, dropped_units, free = unpack(state, 1, 9)
+      else
+        -- The tail is the whole of a log of up to 16 hits.
+        tail = call('GETRANGE', key, cost == 1 and '-144' or '-269', '-1')
+        local size, last = #tail, start
+        if size == 0 then
+          if tail ~= '' then return false, tail.err end
+          oldest, created, dropped, count, dropped_units, free = now, stamp, 0, 0, 0, limit
+          if cost ~= 1 then total = 0 end
+        else
+          if size < HIT + END then break end
+          local first, birth, keep, dropped_before, ending, last_total, units_before
+          last, first, birth, keep, dropped_before, ending = struct.unpack('>i7i7i7I7I4I7', tail, size - 38)
+          local form = ending % ONE_HIT
+          local hits = (ending - form) / ONE_HIT
+          if form ~= PLAIN then
+            if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then break end
+            local plain_count, gaps_size
+            last, last_total, plain_count, units_before, gaps_size = struct.unpack('>i7I7I4I7I2', tail, size - 58)
+            if plain_count > 0 or gaps_size > 0 or last_total - units_before > limit then break end
+          end
+          if keep ~= window or last > now or hits > limit then break end
+          if last > start then
+            if cost ~= 1 and not last_total then break end
+            newest, oldest, created, dropped, count, total, dropped_units = last, first, birth, dropped_before, hits, last_total, units_before
+            if first <= start then
+              -- Finds the oldest hit in the window, among the first hits.
+              local hit_size, end_size = HIT, END
+              if total then hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS end
+              local hits_text, from, left = tail, size - end_size - hit_size * count, 0
+              if from < 0 then
+                from = hit_size * dropped
+                hits_text, from = call('GETRANGE', key, string.format('%d', from), string.format('%d', from + 9 * hit_size - 1)), 0
+              end
+              repeat
+                left = left + 1
+                if from + hit_size * left + 7 > #hits_text then left = nil break end
+                oldest = struct.unpack('>i7', hits_text, from + hit_size * left + 1)
+              until oldest > start
+              if not left then break end
+              dropped, count = dropped + left, count - left
+              if total then dropped_units = struct.unpack('>I7', hits_text, from + 14 * left - 6) end
+            end
+          end
+          if last <= start then
+            oldest, created, dropped, count, dropped_units = now, stamp, 0, 0, 0
+            if cost ~= 1 then total = 0 end
+          end
+          free = total and limit - total + dropped_units or limit - count
+        end
+        -- A wait depends on the costs of the oldest hits, and the steps for all states keep large totals exact.
+        if total and (free < cost or total + cost >= 2 ^ 53) then break end
+      end
+      if mode == TEST or free < cost then
+        local wait, reset, next_unit = 0, 0, 0
+        if newest then reset, next_unit = newest + window - now, oldest + window - now end
+        if cost > limit then wait = NEVER elseif free < cost then wait = next_unit end
+        if mode ~= TEST then return wait, free, reset, next_unit, 0 end
+        -- Redis may reject a longer value with one more hit.
+        if (dropped + count) * (total and 14 or 7) > 2 ^ 20 - 200 then break end
+        return wait, free, reset, next_unit, 0, nil, nil,
+          state or { tail, newest, oldest, created, dropped, count, total, dropped_units, free, cost }
+      end
+      -- The TTL changes only when a new half of a window has begun, as `expiry_of` describes.
+      local half = window / 2
+      local half_start, expiry = now - now % half, nil
+      if injected_now or not newest or newest < half_start then
+        if rule.half_start == half_start then expiry = rule.expiry
+        else
+          -- Rounds up, as `write_text` does.
+          expiry = string.format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
+          if rule.half_start ~= nil then rule.half_start, rule.expiry = half_start, expiry end
+        end
+      end
+      -- A log of up to 15 hits is written whole, and a longer one of which a fifth has left the window. To others a hit is appended.
+      local is_whole = count < 16 or (dropped > 16 and dropped * 4 > count + 1)
+      local dropped_before, hit_size, end_size, bytes, reply = is_whole and 0 or dropped, HIT, END
+      if total then
+        hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
+        bytes = struct.pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
+          (count + 1) * ONE_HIT + WITH_TOTALS)
+      else bytes = struct.pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, (count + 1) * ONE_HIT + PLAIN) end
+      if is_whole then
+        local from, first = #tail - end_size - hit_size * count, hit_size * dropped
+        if count > 0 and from < 0 then
+          local kept = call('GETRANGE', key, string.format('%d', first), string.format('%d', first + hit_size * count - 1))
+          if #kept < hit_size * count then break end -- The state is damaged.
+          bytes = kept .. bytes
+          step_count = step_count + count / 40
+        elseif count > 0 then bytes = string.sub(tail, from + 1, -1 - end_size) .. bytes end
+        if not expiry then reply = call('SET', key, bytes, 'KEEPTTL')
+        else reply = call('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry) end
+        if reply.err then return false, reply.err end
+      else
+        -- A state whose counts do not match its length is damaged. Looking at the length before each record would take too long.
+        local length = hit_size * (dropped + count) + end_size
+        if expiry and call('STRLEN', key) ~= length then break end
+        reply = call('SETRANGE', key, string.format('%d', length - end_size), bytes)
+        if type(reply) == 'table' then return false, reply.err end
+        if reply ~= length + hit_size then break end
+        if expiry then
+          reply = call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry)
+          if type(reply) == 'table' then return false, reply.err end
+        end
+      end
+      return 0, free - cost, window, oldest + window - now, 0
+    until true
+  end
+  if not rule.keep then
+    rule.limit, rule.window, rule.min_difference, rule.keep = limit, window, rule[3], math.max(window, rule[3])
+  end
+  if state and state[1] then state = nil end
+  rolling_steps = rolling_steps or load_rolling_window()
+  while true do
+    local succeeded, wait, remaining, reset, next_unit, ahead, delay, reason, tested =
+      pcall(rolling_steps.decide, rule, key, now, cost, mode, stamp, injected_now, state)
+    if succeeded then return wait, remaining, reset, next_unit, ahead, delay, reason, tested end
+    local reply = wait == 'damaged' and redis.pcall('UNLINK', key) or wait
+    if type(reply) ~= 'number' then return false, type(reply) == 'table' and reply.err or tostring(reply) end
     state = nil
   end
-  if not rolling_window.find then rolling_window.load() end
-  return apply_steps(rule, key, now, cost, mode, stamp, injected_now, state)
 end
+-- end of what checks need
 
--- Raises an error if a record would make the log too long for Redis. Only this algorithm keeps values that grow without a bound.
-function rolling_window.ensure_fits(state)
-  local length = state.length
-  if state.tail then
-    local hits = state.dropped + state.count
-    length = state.total and 14 * hits + 45 or 7 * hits + 32
-  end
-  if not length or length <= SAFE_LENGTH then return end
-  if not rolling_window.find then rolling_window.load() end
-  rolling_window.log.ensure_fits({ key = state.key, length = length })
-end
+changes['rolling-window'] = {
+  read = function(key)
+    rolling_steps = rolling_steps or load_rolling_window()
+    rolling_steps.read(key)
+  end,
+  refund = function(_, key, stamp, _, at, cost, kept)
+    rolling_steps = rolling_steps or load_rolling_window()
+    local succeeded, expires, keep = pcall(rolling_steps.refund, key, stamp, at, cost, kept)
+    if succeeded then return expires, keep end
+    if expires ~= 'damaged' then error(expires, 0) end
+    redis.call('UNLINK', key)
+  end,
+}

@@ -2,115 +2,129 @@
 --
 -- The text is "end:window:current:previous:scale". `end` is the end of the current window, and `window` is the length of the
 -- window of the limit that recorded last, both in milliseconds. For the scale see clock-skew-bound.ts. For a minDifference,
--- ":newest:longest_difference" follows.
+-- ":newest:longest_difference" follows. The settings are the limit, the window, the scale and the minDifference.
 
-local sliding_window_counter = {}
-algorithms['sliding-window-counter'] = sliding_window_counter
-
-function sliding_window_counter.rule(limit, window, scale, min_difference)
-  return { limit = limit, window = window, scale = scale, min_difference = min_difference }
-end
-
-local function empty(key, reset_stamp)
-  return { key = key, reset_stamp = reset_stamp, window_end = -NEVER, current = 0, previous = 0, scale = 0, expires = NEVER }
-end
-
-local function expires_of(state)
-  if state.current > 0 then return state.window_end + state.window end
-  return state.previous > 0 and state.window_end or -NEVER
-end
-
-local function read(key)
-  local text, reset_stamp = string_state.read(key)
-  if not text then return empty(key, reset_stamp), false end
+-- Returns the numbers of a state in the order of the text, and the stamp of a reset.
+local function read_sliding_window_counter(key)
+  local text, reset_stamp = read_text(key)
+  if text == false then return false, reset_stamp end
+  if not text then return nil, nil, 0, 0, 0, nil, nil, reset_stamp end
   local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
-  local window_end, window, current, previous, scale, newest, longest_difference = string.match(text, pattern)
-  if not window_end then string_state.raise_foreign(key) end
-  local state = { key = key, reset_stamp = reset_stamp, window_end = window_end * 1000, window = window * 1000 }
-  state.current, state.previous, state.scale = tonumber(current), tonumber(previous), tonumber(scale)
-  min_difference_state.read(state, newest, longest_difference, expires_of(state))
-  return state, true
+  local window_end, window, current, previous, scale, newest, longest = string.match(text, pattern)
+  newest, longest = tonumber(newest), tonumber(longest)
+  if not window_end or (newest and not longest) then return false, rare_steps().foreign(key) end
+  return window_end * 1000, window * 1000, tonumber(current), tonumber(previous), tonumber(scale), newest, longest, reset_stamp
 end
 
-local function format_state(state)
-  local window_end, window = state.window_end / 1000, state.window / 1000
-  local text = string.format('%d:%d:%d:%d:%d', window_end, window, state.current, state.previous, state.scale)
-  return text .. min_difference_state.format(state)
+local function format_sliding_window_counter(window_end, window, current, previous, scale, newest, longest)
+  local text = string.format('%d:%d:%d:%d:%d', window_end / 1000, window / 1000, current, previous, scale)
+  return newest and text .. string.format(':%d:%d', newest, longest) or text
 end
 
-sliding_window_counter.read = read
-
-function sliding_window_counter.find(rule, key, now, stamp)
-  local state, is_known = read(key)
-  local keep = math.max(rule.window, rule.min_difference)
-  local ahead = not string_state.is_within_scale(state.window_end - now, state.scale)
-  if is_known and min_difference_state.is_valid(rule, state, now, ahead, keep, stamp) then return state end
-  return empty(key, state.reset_stamp)
+-- When a state expires, which ends with its counts or with the longest minDifference.
+local function sliding_window_counter_expires(window_end, window, current, previous, newest, longest)
+  local expires = current > 0 and window_end + window or previous > 0 and window_end or -NEVER
+  return newest and math.max(expires, newest + longest) or expires
 end
 
--- The time from which the estimate is at most `most` units.
-local function until_free(rule, state, most, is_running)
-  if is_running and state.current <= most then
-    return state.window_end - mul_div(most - state.current, rule.window, state.previous)
-  end
-  return state.window_end + rule.window - mul_div(most, rule.window, state.current)
-end
-
-local function end_of_window(rule, window_end, now)
-  if window_end > now then return window_end end
-  if window_end + rule.window > now then return window_end + rule.window end
-  return (math.floor(now / rule.window) + 1) * rule.window
-end
-
-function sliding_window_counter.test(rule, state, now, cost)
-  local limit, window, window_end = rule.limit, rule.window, state.window_end
+-- The free units, the reset, and how long until `most` units are free. `most` is nil for one more than now.
+local function judge_counts(limit, window, window_end, current, previous, now, most)
   -- Before its end, the current window counts in full and the previous one fades. After its end, the current one fades.
   local is_running = window_end > now
-  local full, fading, faded = 0, state.current, window_end + window
-  if is_running then full, fading, faded = state.current, state.previous, window_end end
+  local full, fading, faded = 0, current, window_end + window
+  if is_running then full, fading, faded = current, previous, window_end end
   local covered = math.min(window, math.max(0, faded - now))
-  local free = limit - full - (fading > 0 and mul_div_up(fading, covered, window) or 0)
-  local remaining = math.max(0, free)
-  local reset = 0
-  if state.current > 0 then reset = math.max(0, window_end + window - now)
+  local units, left = 0, 0
+  if fading > 0 then units, left = divide_product(fading, covered, window) end
+  local free = limit - full - units - (left > 0 and 1 or 0)
+  local reset, time = 0, now
+  if current > 0 then reset = math.max(0, window_end + window - now)
   elseif fading > 0 then reset = math.max(0, faded - now) end
-  return min_difference_state.verdict(rule, state, now, cost, {
-    wait = cost > free and cost <= limit and until_free(rule, state, limit - cost, is_running) - now or 0,
-    remaining = remaining,
-    reset = reset,
-    next_unit = remaining < limit and until_free(rule, state, limit - remaining - 1, is_running) - now or 0,
-    at = end_of_window(rule, window_end, now),
-  })
-end
-
-function sliding_window_counter.record(rule, state, now, cost, verdict)
-  local is_running = verdict.at == state.window_end
-  state.scale = is_running and math.max(state.scale, rule.scale) or rule.scale
-  if not is_running then
-    state.previous = verdict.at == state.window_end + rule.window and state.current or 0
-    state.current, state.window_end = 0, verdict.at
+  -- The time from which the estimate is at most so many units.
+  units = limit - (most or math.max(0, free) + 1)
+  if units >= 0 and free < (most or limit) then
+    if is_running and current <= units then time = window_end - (divide_product(units - current, window, previous))
+    else time = window_end + window - (divide_product(units, window, current)) end
   end
-  state.current, state.window = math.min(state.current + cost, MAX_UNITS), rule.window
-  min_difference_state.record(rule, state, now)
-  string_state.write(state, format_state(state))
-  state.expires = min_difference_state.expires(state, expires_of(state))
-  verdict = sliding_window_counter.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.expires, min_difference_state.keep(state, 2 * rule.window)
-  return verdict
+  return free, reset, time - now
 end
 
-function sliding_window_counter.refund(rule, key, stamp, _, at, cost, kept)
-  local state, is_known = read(key)
-  if not is_known or state.window ~= rule.window or (state.reset_stamp and state.reset_stamp > stamp) then return end
-  local units = cost - kept
-  if state.window_end == at then state.current = math.max(0, state.current - units)
-  elseif state.window_end == at + rule.window then state.previous = math.max(0, state.previous - units)
-  else return end
-  local text = (state.current > 0 or state.previous > 0 or state.newest) and format_state(state)
-  string_state.rewrite(state, text, stamp)
-  if text and not state.reset_stamp then
-    return min_difference_state.expires(state, expires_of(state)), min_difference_state.keep(state, 2 * rule.window)
+local function apply_sliding_window_counter(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, window, own_scale, min_difference = rule[1], rule[2], rule[3], rule[4]
+  local window_end, last_window, current, previous, scale, newest, longest, reset_stamp
+  if state then window_end, last_window, current, previous, scale, newest, longest, reset_stamp = unpack(state, 1, 8)
+  else
+    window_end, last_window, current, previous, scale, newest, longest, reset_stamp = read_sliding_window_counter(key)
+    if window_end == false then return false, last_window end
+    if window_end then
+      if sliding_window_counter_expires(window_end, last_window, current, previous, newest, longest) <= now then window_end = nil
+      elseif window_end - now > 2 ^ (scale + 1) or (newest and newest - now > math.max(window, min_difference)) then
+        local message = rare_steps().reset(key, stamp) -- A broken clock wrote it.
+        if message then return false, message end
+        window_end, reset_stamp = nil, stamp
+      end
+    end
+    if not window_end then
+      window_end, last_window, current, previous, scale, newest, longest = -NEVER, window, 0, 0, 0, nil, nil
+    end
   end
+  local free, reset, next_unit = judge_counts(limit, window, window_end, current, previous, now)
+  local wait, at, reason = cost > limit and NEVER or 0, window_end, nil
+  if cost > free and cost <= limit then
+    wait = select(3, judge_counts(limit, window, window_end, current, previous, now, cost))
+  end
+  if window_end <= now then
+    at = window_end + window
+    if at <= now then at = (math.floor(now / window) + 1) * window end
+  end
+  if newest and min_difference > 0 and wait < NEVER and newest + min_difference - now > wait then
+    wait, reason = newest + min_difference - now, -2
+  end
+  local is_known = current > 0 or previous > 0 or newest
+  -- An expired state rejects nothing.
+  local left = is_known and sliding_window_counter_expires(window_end, last_window, current, previous, newest, longest) - now or 0
+  if wait < NEVER then wait = math.min(wait, left) end
+  if mode > CHECK or (mode == CHECK and wait == 0) then
+    local is_running = at == window_end
+    scale = is_running and math.max(scale, own_scale) or own_scale
+    if not is_running then
+      previous = at == window_end + window and current or 0
+      current, window_end = 0, at
+    end
+    current = math.min(current + cost, MAX_UNITS)
+    -- Actions of limits without a minDifference count too once a limit with one has recorded.
+    if newest then newest, longest = math.max(now, newest), math.max(min_difference, longest)
+    elseif min_difference > 0 then newest, longest = now, min_difference end
+    local expires = sliding_window_counter_expires(window_end, window, current, previous, newest, longest)
+    local text = format_sliding_window_counter(window_end, window, current, previous, scale, newest, longest)
+    if reset_stamp then text = text .. string.format('r%d', reset_stamp) end
+    local message = write_text(key, text, expires, newest and math.max(2 * window, longest) or 2 * window, injected_now)
+    if message then return false, message end
+    free, reset, next_unit = judge_counts(limit, window, window_end, current, previous, now)
+    left = expires - now
+  end
+  return wait, math.max(0, free), math.min(reset, left), math.min(next_unit, left), at - now, nil, reason,
+    mode == TEST and { window_end, last_window, current, previous, scale, newest, longest, reset_stamp } or nil
 end
+-- end of what checks need
 
-sliding_window_counter.reset = string_state.reset
+changes['sliding-window-counter'] = {
+  read = read_sliding_window_counter,
+  has_marker = true,
+  refund = function(rule, key, stamp, _, at, cost, kept)
+    local window_end, window, current, previous, scale, newest, longest, reset_stamp =
+      raise_false(read_sliding_window_counter(key))
+    if not window_end or window ~= rule[2] or (reset_stamp and reset_stamp > stamp) then return end
+    local units = cost - kept
+    if window_end == at then current = math.max(0, current - units)
+    elseif window_end == at + window then previous = math.max(0, previous - units)
+    else return end
+    local has_left = current > 0 or previous > 0 or newest
+    local text = has_left and format_sliding_window_counter(window_end, window, current, previous, scale, newest, longest)
+    rewrite_text(key, text, reset_stamp, stamp)
+    if text and not reset_stamp then
+      local expires = sliding_window_counter_expires(window_end, window, current, previous, newest, longest)
+      return expires, newest and math.max(2 * window, longest) or 2 * window
+    end
+  end,
+}

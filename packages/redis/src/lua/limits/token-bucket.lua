@@ -5,133 +5,135 @@
 -- action to `full`, and `since_created` is the time from the stamp of the first record to `full`. These are shorter than times:
 -- a usual text has at most 44 characters, and a longer one takes 16 bytes more. For the scale see clock-skew-bound.ts. For a
 -- minDifference, ":newest:longest_difference" follows.
-
-local token_bucket = {}
-algorithms['token-bucket'] = token_bucket
-
-function token_bucket.rule(limit, tokens, micros, fill, scale, min_difference)
-  local rest = micros % tokens
-  return {
-    limit = limit, tokens = tokens, micros = micros, scale = scale, min_difference = min_difference,
-    rest = rest, whole = (micros - rest) / tokens, fill = fill, keep = math.max(fill, min_difference),
-  }
-end
+--
+-- The settings are the limit, the rate as tokens per microseconds in lowest terms, how long an empty bucket takes to become full, the
+-- scale and the minDifference.
 
 -- How long so many tokens take to refill, in whole microseconds and parts.
-local function time_of(rule, tokens)
-  if tokens > rule.limit then return divide_product(tokens, rule.micros, rule.tokens) end
-  if rule.rest == 0 then return tokens * rule.whole, 0 end
-  local parts = tokens * rule.rest
-  return tokens * rule.whole + math.floor(parts / rule.tokens), parts % rule.tokens
+local function time_of_tokens(rule, tokens)
+  local rate_tokens, micros = rule[2], rule[3]
+  if tokens > rule[1] then return divide_product(tokens, micros, rate_tokens) end
+  local rest = micros % rate_tokens
+  local whole = tokens * ((micros - rest) / rate_tokens)
+  if rest == 0 then return whole, 0 end
+  local parts = tokens * rest
+  return whole + math.floor(parts / rate_tokens), parts % rate_tokens
 end
 
-local function empty(key)
-  return { key = key, full = -NEVER, parts = 0, refunded = 0, newest_action = -NEVER, scale = 0, expires = NEVER }
+-- How long until the bucket contains so many tokens, if it is full at `full` and `parts`.
+local function until_tokens(rule, full, parts, now, tokens)
+  local micros, spared_parts = time_of_tokens(rule, rule[1] - tokens)
+  return math.max(0, full - micros + (parts > spared_parts and 1 or 0) - now)
 end
 
-local function read(key)
-  local text = redis.call('GET', key)
-  if not text then return empty(key), false end
+-- Returns the numbers of a state, of which the newest action and the stamp of the first record are times.
+local function read_token_bucket(key)
+  local text = redis.pcall('GET', key)
+  if not text then return nil end
+  if text.err then return false, text.err end
   local pattern = '^(%-?%d+):(%d+):(%d+):(%-?%d+):(%-?%d+):(%d+):?(%-?%d*):?(%d*)$'
-  local full, parts, refunded, since_newest, since_created, scale, newest, longest_difference = string.match(text, pattern)
-  if not full then string_state.raise_foreign(key) end
-  local state = { key = key, full = tonumber(full), parts = tonumber(parts), refunded = tonumber(refunded) }
-  state.newest_action, state.created, state.scale = full - since_newest, full - since_created, tonumber(scale)
-  min_difference_state.read(state, newest, longest_difference, state.parts > 0 and state.full + 1 or state.full)
-  return state, true
+  local full, parts, refunded, since_newest, since_created, scale, newest, longest = string.match(text, pattern)
+  newest, longest = tonumber(newest), tonumber(longest)
+  if not full or (newest and not longest) then return false, rare_steps().foreign(key) end
+  return tonumber(full), tonumber(parts), tonumber(refunded), full - since_newest, full - since_created, tonumber(scale), newest, longest
 end
 
-local function format_state(state)
-  local since_newest, since_created = state.full - state.newest_action, state.full - state.created
-  local text = string.format(
-    '%d:%d:%d:%d:%d:%d', state.full, state.parts, state.refunded, since_newest, since_created, state.scale
-  )
-  return text .. min_difference_state.format(state)
+local function format_token_bucket(full, parts, refunded, newest_action, created, scale, newest, longest)
+  local text = string.format('%d:%d:%d:%d:%d:%d', full, parts, refunded, full - newest_action, full - created, scale)
+  return newest and text .. string.format(':%d:%d', newest, longest) or text
 end
 
--- The state's parts. Another limit may have written more parts than a microsecond has for this one.
-local function parts_of(rule, state)
-  return math.min(state.parts, rule.tokens - 1)
-end
-
--- Sets when the bucket is full. `parts` may be negative, or more than a microsecond has.
-local function move(rule, state, micros, parts)
-  local carried = math.floor(parts / rule.tokens)
-  state.full, state.parts = micros + carried, parts - carried * rule.tokens
-  state.expires = min_difference_state.expires(state, state.parts > 0 and state.full + 1 or state.full)
-end
-
-token_bucket.read = read
-
-function token_bucket.find(rule, key, now)
-  local state, is_known = read(key)
-  local ahead = not string_state.is_within_scale(state.full - now, state.scale)
-  if is_known and min_difference_state.is_valid(rule, state, now, ahead, rule.keep) then return state end
-  return empty(key)
-end
-
--- How long the key lives.
-local function keep_of(rule, state, now)
-  return math.max(min_difference_state.keep(state, rule.keep), state.expires - now)
-end
-
--- How long until the bucket contains so many tokens.
-local function until_free(rule, state, now, parts, tokens)
-  local micros, spared_parts = time_of(rule, rule.limit - tokens)
-  return math.max(0, state.full - micros + (parts > spared_parts and 1 or 0) - now)
-end
-
-function token_bucket.test(rule, state, now, cost)
-  local limit, full, parts = rule.limit, state.full, parts_of(rule, state)
-  local verdict = { wait = 0, remaining = limit, reset = 0, next_unit = 0, at = math.max(full, now) + state.refunded }
-  local until_full = full + (parts > 0 and 1 or 0) - now
-  if until_full > 0 then
+local function apply_token_bucket(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, rate_tokens, micros, fill, own_scale, min_difference = rule[1], rule[2], rule[3], rule[4], rule[5], rule[6]
+  local full, parts, refunded, newest_action, created, scale, newest, longest
+  if state then full, parts, refunded, newest_action, created, scale, newest, longest = unpack(state, 1, 8)
+  else
+    full, parts, refunded, newest_action, created, scale, newest, longest = read_token_bucket(key)
+    if full == false then return false, parts end
+    if full then
+      local expires = parts > 0 and full + 1 or full
+      if newest and newest + longest > expires then expires = newest + longest end
+      if expires <= now then full = nil
+      elseif full - now > 2 ^ (scale + 1) or (newest and newest - now > math.max(fill, min_difference)) then
+        local message = rare_steps().reset(key) -- A broken clock wrote it.
+        if message then return false, message end
+        full = nil
+      end
+    end
+    if not full then full, parts, refunded, newest_action, created, scale, newest, longest = -NEVER, 0, 0, -NEVER, nil, 0, nil, nil end
+  end
+  -- The parts of another limit may have another size.
+  local own_parts, start = math.min(parts, rate_tokens - 1), math.max(full, now)
+  local reset = full + (own_parts > 0 and 1 or 0) - now
+  local wait, remaining, next_unit, at, reason = cost > limit and NEVER or 0, limit, 0, start + refunded, nil
+  if reset > 0 then
     -- A token that refills at the moment is not available yet.
-    verdict.remaining = math.max(0, limit - mul_div_up(full - now, rule.tokens, rule.micros, parts))
-    verdict.reset = until_full
-    if cost > verdict.remaining and cost <= limit then verdict.wait = until_free(rule, state, now, parts, cost) end
-    verdict.next_unit = until_free(rule, state, now, parts, verdict.remaining + 1)
+    local missing, rest = divide_product(full - now, rate_tokens, micros)
+    remaining = math.max(0, limit - missing - math.ceil((rest + own_parts) / micros))
+    if cost > remaining and cost <= limit then wait = until_tokens(rule, full, own_parts, now, cost) end
+    next_unit = until_tokens(rule, full, own_parts, now, remaining + 1)
+  else reset = 0 end
+  if newest and min_difference > 0 and wait < NEVER then
+    if newest + min_difference - now > wait then wait, reason = newest + min_difference - now, -2 end
+    -- An expired state rejects nothing.
+    wait = math.min(wait, math.max(parts > 0 and full + 1 or full, newest + longest) - now)
   end
-  return min_difference_state.verdict(rule, state, now, cost, verdict)
+  if mode > CHECK or (mode == CHECK and wait == 0) then
+    local is_full = full < now or (full == now and own_parts == 0)
+    local added, added_parts = time_of_tokens(rule, cost)
+    scale = is_full and own_scale or math.max(scale, own_scale)
+    newest_action, created = math.max(newest_action, now), created or stamp
+    -- Actions of limits without a minDifference count too once a limit with one has recorded.
+    if newest then newest, longest = math.max(now, newest), math.max(min_difference, longest)
+    elseif min_difference > 0 then newest, longest = now, min_difference end
+    parts = added_parts + (full < now and 0 or own_parts)
+    local carried = math.floor(parts / rate_tokens)
+    full, parts = start + added + carried, parts - carried * rate_tokens
+    if full - now > fill then
+      -- The bucket is in debt.
+      if full - now > MAX_AHEAD then full, parts = now + MAX_AHEAD, 0 end
+      scale = math.max(scale, rare_steps().scale_of(full - now))
+    end
+    reset = full + (parts > 0 and 1 or 0) - now
+    local expires, keep = now + reset, math.max(fill, min_difference)
+    if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
+    local text = format_token_bucket(full, parts, refunded, newest_action, created, scale, newest, longest)
+    local message = write_text(key, text, expires, math.max(keep, expires - now), injected_now)
+    if message then return false, message end
+    local missing, rest = divide_product(full - now, rate_tokens, micros)
+    remaining = math.max(0, limit - missing - math.ceil((rest + parts) / micros))
+    next_unit = until_tokens(rule, full, parts, now, remaining + 1)
+  end
+  return wait, remaining, reset, next_unit, at - now, nil, reason,
+    mode == TEST and { full, parts, refunded, newest_action, created, scale, newest, longest } or nil
 end
+-- end of what checks need
 
-function token_bucket.record(rule, state, now, cost, _, stamp)
-  local micros, parts = time_of(rule, cost)
-  local before = state.full < now and 0 or parts_of(rule, state)
-  local is_full = state.full < now or (state.full == now and before == 0)
-  state.scale = is_full and rule.scale or math.max(state.scale, rule.scale)
-  state.newest_action = math.max(state.newest_action, now)
-  min_difference_state.record(rule, state, now)
-  move(rule, state, math.max(state.full, now) + micros, before + parts)
-  if state.full - now > rule.fill then
-    -- The bucket is in debt.
-    if state.full - now > MAX_AHEAD then move(rule, state, now + MAX_AHEAD, 0) end
-    state.scale = math.max(state.scale, string_state.scale_of(state.full - now))
-  end
-  state.created = state.created or stamp
-  redis.call('SET', state.key, format_state(state))
-  local verdict = token_bucket.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.expires, keep_of(rule, state, now)
-  return verdict
-end
-
-function token_bucket.refund(rule, key, stamp, now, at, cost, kept, recorded_at)
-  local state, is_known = read(key)
-  -- If the server's clock has stepped back, a state that began later may have an earlier stamp, but no action so late.
-  if not is_known or state.created > stamp or recorded_at > state.newest_action then return end
-  local micros, parts = time_of(rule, cost - kept)
-  if kept > 0 then
-    -- The tokens that stay taken refill first.
-    local kept_micros = time_of(rule, kept)
-    at, recorded_at = at + kept_micros, recorded_at + kept_micros
-  end
-  -- Excludes the time in which the hit's tokens have refilled: after those taken before it, and after it was recorded.
-  -- The clock may have stepped back since the newest action.
-  local latest = math.max(state.newest_action, now)
-  micros = micros - math.max(0, math.min(latest + state.refunded - at, latest - recorded_at))
-  if micros < 0 then return end
-  move(rule, state, state.full - micros, parts_of(rule, state) - parts)
-  state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)
-  redis.call('SET', key, format_state(state))
-  return state.expires, keep_of(rule, state, now)
-end
+changes['token-bucket'] = {
+  read = read_token_bucket,
+  refund = function(rule, key, stamp, now, at, cost, kept, recorded_at)
+    local full, parts, refunded, newest_action, created, scale, newest, longest = raise_false(read_token_bucket(key))
+    -- If the server's clock has stepped back, a state that began later may have an earlier stamp, but no action so late.
+    if not full or created > stamp or recorded_at > newest_action then return end
+    local micros, own_parts = time_of_tokens(rule, cost - kept)
+    if kept > 0 then
+      -- The tokens that stay taken refill first.
+      local kept_micros = time_of_tokens(rule, kept)
+      at, recorded_at = at + kept_micros, recorded_at + kept_micros
+    end
+    -- Excludes the time in which the hit's tokens have refilled: after those taken before it, and after it was recorded.
+    -- The clock may have stepped back since the newest action.
+    local latest = math.max(newest_action, now)
+    micros = micros - math.max(0, math.min(latest + refunded - at, latest - recorded_at))
+    if micros < 0 then return end
+    local left = math.min(parts, rule[2] - 1) - own_parts
+    local carried = math.floor(left / rule[2])
+    -- The time since the first record counts from the new time.
+    full, parts = full - micros + carried, left - carried * rule[2]
+    refunded = refunded + micros + (own_parts > 0 and 1 or 0)
+    redis.call('SET', key, format_token_bucket(full, parts, refunded, newest_action, created, scale, newest, longest))
+    local expires, keep = parts > 0 and full + 1 or full, math.max(rule[4], rule[6])
+    if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
+    return expires, math.max(keep, expires - now)
+  end,
+}

@@ -1,4 +1,12 @@
--- Operations that change states after a decision, or without one. Scripts of checks alone do not contain this file.
+-- Operations that change states after a decision, or without one. Scripts of checks alone do not contain this file. An algorithm has
+-- these steps among the `changes`, behind what checks need of its file:
+--   read(key)              returns false and a message, or raises an error, if another program has written the value
+--   refund(rule, key, stamp, now, at, cost, kept, recorded_at)  refunds all but the first `kept` units of what the check with
+--                          this stamp recorded, unless the key was reset or expired since. Returns when the key expires and
+--                          its keep, if they have changed
+--   has_marker             true if a reset must leave a marker, so that a refund finds nothing that was recorded before
+--   find, settle           what ends a reservation: see leased-calendar-window.lua. With `settles_free_calls`, a rule with reported
+--                          numbers also settles what has cost nothing: see reported-quota.lua
 
 -- The message of what `pcall` caught. Redis 6 raises texts, and later versions raise tables.
 local function message_of(failure)
@@ -24,14 +32,10 @@ local function change_without_memory(first_key, key_count, change, ...)
   error(failure, 0)
 end
 
-for _, algorithm in pairs(algorithms) do
-  if algorithm.load then algorithm.load() end
-end
-
 local last_done_key
 
 -- How long Redis knows that an operation has run, in milliseconds. A client that resends it later runs it again.
-local DONE_TTL = 120000
+local DONE_TTL <const> = 120000
 
 -- Whether an operation with this number has run before, because a client sent it twice. Marks it as done. A full server rejects
 -- the mark, but must not reject a refund. It is marked when `change_without_memory` repeats it.
@@ -47,20 +51,29 @@ local function is_done(key, number)
   return was_done
 end
 
+-- The state with which an overdraft of so many units follows. Raises an error if the key has a foreign value, or no room.
+local function state_before(rule, key, now, units, stamp, injected_now)
+  local state = select(8, raise_false(rule.apply(rule, key, now, math.max(1, units), TEST, stamp, injected_now)))
+  if units > 0 then raise(state.misfit) end
+  return state
+end
+
+local function overdraw(rule, key, now, units, stamp, injected_now, state)
+  raise_false(rule.apply(rule, key, now, units, OVERDRAW, stamp, injected_now, state))
+end
+
 function kinds.charge(run, stamp, first_key)
   local plan, input = run.plan, run.input
   local number, injected_now, states = input[1], input[2] or nil, {}
   local now = injected_now or stamp
   -- First, because an operation that fails here runs again.
-  for index = 1, #plan do states[index] = plan[index].algorithm.find(plan[index], KEYS[first_key + index], now, stamp) end
+  for index = 1, #plan do
+    states[index] = state_before(plan[index], KEYS[first_key + index], now, input[2 + index], stamp, injected_now)
+  end
   if not (number and is_done(KEYS[first_key + #plan + 1], number)) then
     for index = 1, #plan do
-      local ensure_fits = plan[index].algorithm.ensure_fits
-      if ensure_fits and input[2 + index] > 0 then ensure_fits(states[index]) end
-    end
-    for index = 1, #plan do
-      local rule, units = plan[index], input[2 + index]
-      if units > 0 then rule.apply(rule, KEYS[first_key + index], now, units, OVERDRAW, stamp, injected_now, states[index]) end
+      local units = input[2 + index]
+      if units > 0 then overdraw(plan[index], KEYS[first_key + index], now, units, stamp, injected_now, states[index]) end
     end
   end
   return decide({ plan = plan, cost = 1, mode = TEST, injected_now = injected_now }, stamp, first_key)
@@ -80,23 +93,21 @@ local function settle(plan, input, stamp, first_key, start, count)
   -- Reads all keys before the first write, so that an error changes nothing.
   for index = 1, count do
     local rule, _, cost, settled = settled_hit(plan, input, start, index)
-    local key, algorithm = KEYS[first_key + index], rule.algorithm
-    if settled > cost or algorithm.settle then
-      states[index] = algorithm.find(rule, key, now, stamp)
-      if algorithm.ensure_fits then algorithm.ensure_fits(states[index]) end
-    elseif count > 1 then algorithm.read(key) end
+    local key, steps = KEYS[first_key + index], changes[rule.name]
+    if steps.settle then states[index] = steps.find(rule, key, now)
+    elseif settled > cost then states[index] = state_before(rule, key, now, settled - cost, stamp, injected_now)
+    elseif count > 1 then raise_false(steps.read(key)) end
   end
   if number and is_done(KEYS[first_key + count + 1], number) then return '' end
   for index = 1, count do
     local rule, at, cost, settled = settled_hit(plan, input, start, index)
-    local key = KEYS[first_key + index]
-    if rule.algorithm.settle and (cost ~= 0 or rule.reported) then
-      local state = states[index]
-      local expires, keep = rule.algorithm.settle(rule, state, stamp, recorded_stamp, recorded_at, now, at, cost, settled)
+    local key, steps = KEYS[first_key + index], changes[rule.name]
+    if steps.settle and (cost ~= 0 or (steps.settles_free_calls and rule[5])) then
+      local expires, keep = steps.settle(rule, states[index], stamp, recorded_stamp, recorded_at, now, at, cost, settled)
       if expires then expire(key, expires, keep, injected_now) end
-    elseif settled > cost then rule.apply(rule, key, now, settled - cost, OVERDRAW, stamp, injected_now, states[index])
-    else
-      local expires, keep = rule.algorithm.refund(rule, key, recorded_stamp, now, at, cost, settled, recorded_at)
+    elseif settled > cost then overdraw(rule, key, now, settled - cost, stamp, injected_now, states[index])
+    elseif steps.refund then
+      local expires, keep = steps.refund(rule, key, recorded_stamp, now, at, cost, settled, recorded_at)
       if expires then expire(key, expires, keep, injected_now) end
     end
   end
@@ -116,8 +127,8 @@ end
 
 local function reset(plan, stamp, first_key)
   for index = 1, #plan do
-    local key, reset_key = KEYS[first_key + index], plan[index].algorithm.reset
-    if reset_key then reset_key(key, stamp) else redis.call('UNLINK', key) end
+    local key = KEYS[first_key + index]
+    if changes[plan[index].name].has_marker then raise(reset_text(key, stamp)) else redis.call('UNLINK', key) end
   end
   return ''
 end
@@ -126,20 +137,20 @@ function kinds.reset(run, stamp, first_key)
   return change_without_memory(first_key, #run.plan, reset, run.plan, stamp, first_key)
 end
 
--- Extends leases. An algorithm with leases has the step `renew`:
+-- Extends leases. An algorithm with leases has the step `renew` among its changes:
 --
 --   renew(key, input, first, last, now, lost)
 --       extends the leases from `first` to `last` of a renewal's input, which have this key. Adds the indices of those that are
 --       lost to `lost`. Returns when the key expires if that has changed
 
-local function renew_all(algorithm, input, stamp, first_key, count)
+local function renew_all(steps, input, stamp, first_key, count)
   local injected_now, lost, first = input[1], {}, 1
   local now = injected_now or stamp
   while first <= count do
     -- The client sends the leases of a key in a row, because the calls for a key take most of the time.
     local key, last = KEYS[first_key + first], first
     while last < count and KEYS[first_key + last + 1] == key do last = last + 1 end
-    local expires = algorithm.renew(key, input, first, last, now, lost)
+    local expires = steps.renew(key, input, first, last, now, lost)
     if expires then expire(key, expires, expires - now, injected_now) end
     first = last + 1
   end
@@ -149,5 +160,5 @@ end
 function kinds.renew(run, stamp, first_key)
   local plan, input = run.plan, run.input
   local count = (#input - 1) / 4
-  return change_without_memory(first_key, count, renew_all, plan[1].algorithm, input, stamp, first_key, count)
+  return change_without_memory(first_key, count, renew_all, changes[plan[1].name], input, stamp, first_key, count)
 end

@@ -1,70 +1,141 @@
 -- The main program: runs the operations of one call in order. Each operation is atomic, and fails without the others.
 --
 -- KEYS     for each operation, the keys of its rules in the order of the rules
--- ARGV     one run after the other. A run consists of operations that differ only in their keys:
---            "window", the number of operations, now, the cost, the limit and the window
---                     checks of a rolling window that has no minDifference and counts no rejected attempts, on packed logs. `now` is
---                     empty for the server's time
---            others   their kind, the number of operations, a plan and an input: see operations.lua
---          A call of nothing but such checks by the server's time with a cost of 1 has only the limit and the window. If they are
---          those of another limit, it has the algorithm and its settings, or the plan if they are those of several limits. Each
---          argument takes as long as three functions
+-- ARGV     one run after the other. A run consists of operations that differ only in their keys: their kind, the number of operations,
+--          a plan and an input. A plan is a text: the algorithm and the settings of each rule, with spaces between them. The input of a
+--          check and a peek are two arguments: now, which is empty for the server's time, and the cost, or the costs of the rules with
+--          spaces between them. A rule with a cost of 0 never rejects and records nothing. The input of any other operation is one
+--          JSON list:
+--            "charge"  number, now, and the cost of each rule
+--                                      records without deciding, then decides like a "peek" with a cost of 1
+--            "settle"  number, now, stamp, recorded_at, and for each key the number of a rule, `at`, the cost, and the settled cost
+--                                      replaces the costs that the check with this stamp recorded. The inputs of a run follow
+--                                      each other, because decoding one list takes less time
+--            "reset"                   deletes the state of the keys
+--            "renew"   now, and for each key the limit, the lease, the units, and the id of a lease. Of a reservation, the stamp of
+--                      its check in the place of the limit
+--                                      extends these leases, and returns the indices of those that are lost. Its plan names their
+--                                      algorithm
+--            "count"   now, width, span, expiry, units, interval
+--                                      adds to a rolling counter, and returns its count. Its plan is empty
+--          In these, `now` is false for the server's time. `number` is false, or the operation runs only once: see `is_done`.
+--          A call of nothing but checks by the server's time with a cost of 1 has only the plan. If that is a rolling window that has no
+--          minDifference and counts no rejected attempts, it has only the limit and the window, because a check is then as short as
+--          possible
 -- returns  one text, because clients read it much faster than many numbers. If operations failed, an array of the text and their
 --          messages, in order. If the server is read-only and rejected all operations of the call, an error. The first line of
 --          the text has the server's time in seconds and microseconds. A line follows for each operation that ran, which is at
 --          least the first one:
 --            "!" for an operation that failed
+--            "+" for an operation on queues that has to run again. It is the last line
 --            nothing for a settle or reset, and for a check that the queues hold up: see ../queues/unless-queued.lua
 --            the count for a "count"
 --            the indices of the leases that are lost, for a "renew"
 --            the results of the rules, with a comma between them, for a check, peek or charge: see `to_result` in decide.lua
 --          The time and the stamp of an operation are the server's time plus the number of operations before it. So no two
 --          checks record at the same microsecond.
---
--- The loop decides a check of one window by itself, because it takes as long to create the functions that all others need.
+
+local read_plan = #ARGV ~= 2 and function(text)
+  local plan, rule = {}, nil
+  for word in string.gmatch(text, '%S+') do
+    local setting = tonumber(word)
+    if setting then rule[#rule + 1] = setting
+    else
+      rule = { name = word, apply = applies[word] }
+      plan[#plan + 1] = rule
+    end
+  end
+  for index = 1, #plan do
+    rule = plan[index]
+    if rule.name == 'rolling-window' and rule[1] then
+      rule.window, rule.counts_rejected = rule[2], rule[4] == 1
+      rule.is_general = rule[3] > 0 or rule.counts_rejected
+      rule.half_start = false -- It remembers the expiry.
+    end
+    if rule.name ~= 'block' then rule.limit = rule[1] end
+  end
+  return plan
+end
 
 local keys, values, time = KEYS, ARGV, redis.call('TIME')
 local server_time, lines, messages = time[1] * 1000000 + time[2], {}, nil
 local argument_count, position, done, next_key, read_only_count, read_only_message = #values, 1, 0, 0, 0, nil
-local operations
+local last_plan_text, last_plan -- Runs often have the plan of the one before.
 
 while position <= argument_count and step_count < MAX_STEPS do
-  local last, run, injected_now, cost, limit, window
-  local both, allowed_line, shared -- Of the last check, because the next one often has the same.
+  -- A check of one rule needs nothing but the rule, its function, now and the cost.
+  local last, key_count, run, rule, apply, injected_now, cost = #keys, 1, nil, nil, nil, nil, 1
+  local limit, window = tonumber(values[1]), nil
+  local both, allowed_line -- Of the last check, because the next one often has the same.
   if argument_count == 2 then
-    last, cost, limit, window, position = #keys, 1, tonumber(values[1]), tonumber(values[2]), 3
-  elseif values[position] == 'window' then
-    last, injected_now, cost = done + values[position + 1], tonumber(values[position + 2]), tonumber(values[position + 3])
-    limit, window, position = tonumber(values[position + 4]), tonumber(values[position + 5]), position + 6
+    window, position = tonumber(values[2]), 3
+    rule, apply = { limit, window, 0 }, apply_rolling_window
+    if last > 1 then rule.half_start = false end
   else
-    operations = operations or load_operations()
-    run, position = operations.read_run(values, position)
-    last = done + run.times
+    local kind, plan, costs = 'check', nil, nil
+    if argument_count == 1 then
+      plan, position = read_plan(values[1]), 2
+      key_count = #plan
+      last = #keys / key_count
+    else
+      local text = values[position + 2]
+      kind, last = values[position], done + values[position + 1]
+      if text ~= last_plan_text then last_plan_text, last_plan = text, read_plan(text) end
+      plan, key_count, position = last_plan, #last_plan, position + 4
+      if kind == 'check' or kind == 'peek' then
+        injected_now, cost = tonumber(values[position - 1]), tonumber(values[position])
+        if not cost then
+          costs = {}
+          for own_cost in string.gmatch(values[position], '%d+') do costs[#costs + 1] = tonumber(own_cost) end
+        end
+        position = position + 1
+      else
+        local times, input = last - done, cjson.decode(values[position - 1])
+        if kind == 'count' then key_count = 1
+        elseif kind == 'renew' then key_count = (#input - 1) / 4
+        elseif kind == 'settle' then
+          input.next, input.size = 0, #input / times
+          key_count = (input.size - 4) / 4
+        end
+        if (kind == 'settle' or kind == 'charge') and input[1] then key_count = key_count + 1 end
+        run = { operate = kinds[kind], plan = plan, input = input }
+      end
+    end
+    if kind == 'check' and key_count == 1 and cost and cost > 0 then
+      rule = plan[1]
+      apply, limit, window = rule.apply, rule.limit, rule.window
+    elseif not run then
+      local mode = kind == 'check' and CHECK or TEST
+      run = { operate = decide, plan = plan, mode = mode, injected_now = injected_now, cost = cost, costs = costs }
+    end
   end
-  local key_count = run and run.key_count or 1
-  if last > done + 1 then shared = {} end
 -- include unless-queued
   while done < last and step_count < MAX_STEPS do
     local stamp, first_key, line, failure = server_time + done, next_key, nil, nil
     done, next_key, step_count = done + 1, first_key + key_count, step_count + 10 * key_count
 -- include unless-tickets
-    if limit and not line then
-      local wait, remaining, reset, next_unit =
-        apply_usual(limit, window, keys[first_key + 1], injected_now or stamp, cost, 1, stamp, injected_now, nil, shared)
-      if wait == 0 then
+    if apply and not line then
+      local wait, remaining, reset, next_unit, ahead, delay, reason =
+        apply(rule, keys[first_key + 1], injected_now or stamp, cost, CHECK, stamp, injected_now)
+      if wait == 0 and reset == window and ahead == 0 then
         local number = next_unit * (limit + 1) + remaining
-        if number ~= both then both, allowed_line = number, to_allowed(limit, window, remaining, reset, next_unit) end
+        if number ~= both then
+          both = number
+          if number < 2 ^ 53 then allowed_line = string.format('%d', number)
+          else allowed_line = string.format('%d %d %d', remaining, reset, next_unit) end
+        end
         line = allowed_line
-      elseif wait then line = string.format('-%d %d', wait, reset)
       elseif wait == false then failure = remaining
-      elseif not run then
-        operations = operations or load_operations()
-        run = operations.run_of_window(limit, window, cost, injected_now)
+      else
+        local is_allowed = wait == 0
+        line = to_result(rule, is_allowed, is_allowed or rule.counts_rejected, is_allowed, wait, remaining, reset, next_unit, ahead,
+          delay, reason)
       end
-    end
-    if not line and not failure then
+    elseif not line then
       local succeeded, result = pcall(run.operate, run, stamp, first_key)
-      if succeeded then line = result else failure = type(result) == 'table' and result.err or tostring(result) end
+      if succeeded then line = result
+      elseif result == '+' then line, step_count = '+', MAX_STEPS
+      else failure = type(result) == 'table' and result.err or tostring(result) end
     end
     if failure then
       if string.find(failure, 'READONLY', 1, true) then read_only_message, read_only_count = failure, read_only_count + 1 end

@@ -1,7 +1,7 @@
 -- Exact quotients of products of whole numbers, even if the product itself is too large to be exact. The counterpart of
 -- mul-div.ts.
 
-local EXACT = 2 ^ 53
+local EXACT <const> = 9007199254740992
 
 -- The quotient and the remainder of a * b / c, for c below 2^52. Large products use long division, one bit of `a` at a time.
 local function divide_product(a, b, c)
@@ -24,15 +24,4 @@ local function divide_product(a, b, c)
     bit = bit / 2
   end
   return whole, left
-end
-
--- a * b / c, rounded down.
-local function mul_div(a, b, c)
-  return (divide_product(a, b, c))
-end
-
--- (a * b + d) / c, rounded up, for d below 2^52.
-local function mul_div_up(a, b, c, d)
-  local whole, left = divide_product(a, b, c)
-  return whole + math.ceil((left + (d or 0)) / c)
 end

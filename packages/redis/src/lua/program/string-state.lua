@@ -5,53 +5,45 @@
 -- the reset. A refund that leaves nothing does the same, because a new state may begin in the same window if the clock steps
 -- back.
 
-local string_state = {}
+-- Creates what few operations need.
+local function rare_steps()
+  -- The message of an operation that fails because the key has a value that this algorithm did not write.
+  local function foreign(key)
+    return 'Expected a state of this algorithm in ' .. key .. ', got another value. Delete the key or change the prefix'
+  end
 
--- Whether a limit of this scale can write a state that ends so far ahead (see clock-skew-bound.ts).
-function string_state.is_within_scale(ahead, scale)
-  return ahead <= 2 ^ (scale + 1)
+  -- The scale of a limit that can write a state that ends so far ahead (see clock-skew-bound.ts).
+  local function scale_of(ahead)
+    local scale = 0
+    while 2 ^ scale < ahead do scale = scale + 1 end
+    return scale
+  end
+
+  -- Deletes a state. With a stamp, a marker with it stays until the state would have expired. Returns the message of an error.
+  local function reset(key, stamp)
+    local ttl = stamp and redis.pcall('PTTL', key) or 0
+    local reply
+    if type(ttl) == 'number' and ttl > 0 then reply = redis.pcall('SET', key, string.format('r%d', stamp), 'PX', ttl)
+    else reply = redis.pcall('UNLINK', key) end
+    return type(reply) == 'table' and reply.err or nil
+  end
+
+  return { foreign = foreign, scale_of = scale_of, reset = reset }
 end
 
--- The scale of a limit that can write a state that ends so far ahead.
-function string_state.scale_of(ahead)
-  local scale = 0
-  while 2 ^ scale < ahead do scale = scale + 1 end
-  return scale
+-- Writes the state, which expires at `expires`. Rounds up, because a key must not expire before its state does. An injected clock
+-- may stand still, so a key then lives for its keep and a minute by the server's clock. Returns the message of an error.
+local function write_text(key, text, expires, keep, injected_now)
+  if injected_now then return redis.pcall('SET', key, text, 'PX', string.format('%d', math.ceil(keep / 1000) + 60000)).err end
+  return redis.pcall('SET', key, text, 'PXAT', string.format('%d', math.ceil(expires / 1000))).err
 end
+-- end of what checks need
 
--- Fails this operation, because the key has a value that this algorithm did not write.
-function string_state.raise_foreign(key)
-  error('Expected a state of this algorithm in ' .. key .. ', got another value. Delete the key or change the prefix', 0)
-end
+local reset_text = rare_steps().reset
 
--- The state's text, if there is one, and the stamp of a reset, if there is a marker.
-function string_state.read(key)
-  local text = redis.call('GET', key)
-  local mark = text and string.find(text, 'r', 1, true)
-  if not mark then return text end
-  return mark > 1 and string.sub(text, 1, mark - 1), tonumber(string.sub(text, mark + 1))
-end
-
-local function with_reset_mark(text, reset_stamp)
-  return reset_stamp and text .. string.format('r%d', reset_stamp) or text
-end
-
--- Writes the state after a record. main.lua then sets the expiry.
-function string_state.write(state, text)
-  redis.call('SET', state.key, with_reset_mark(text, state.reset_stamp))
-end
-
--- Replaces the value of a key and keeps its expiry. Deletes the key if the text is empty.
-local function replace(key, text)
-  local ttl = redis.call('PTTL', key)
-  if text ~= '' and ttl > 0 then redis.call('SET', key, text, 'PX', ttl) else redis.call('UNLINK', key) end
-end
-
-function string_state.reset(key, stamp)
-  replace(key, with_reset_mark('', stamp))
-end
-
--- Writes the state after a refund. Without a text, nothing is left and only the marker with `stamp` stays.
-function string_state.rewrite(state, text, stamp)
-  if text then replace(state.key, with_reset_mark(text, state.reset_stamp)) else string_state.reset(state.key, stamp) end
+-- Replaces a state after a refund and keeps its expiry. Without a text, only the marker with `stamp` stays.
+local function rewrite_text(key, text, reset_stamp, stamp)
+  local ttl = text and redis.call('PTTL', key) or 0
+  if ttl > 0 then redis.call('SET', key, reset_stamp and text .. string.format('r%d', reset_stamp) or text, 'PX', ttl)
+  else raise(reset_text(key, not text and stamp or nil)) end
 end

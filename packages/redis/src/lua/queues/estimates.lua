@@ -1,7 +1,7 @@
 -- How long tickets wait. It continues places.lua.
 
 -- The most tickets of which an operation adds the units one by one.
-local MAX_ADDED = 100
+local MAX_ADDED <const> = 100
 
 -- How long a ticket with these costs would wait if it were the first one, and the queue of the state with the longest wait.
 local function wait_of(line, costs)
@@ -19,7 +19,7 @@ local function units_between(line, index, from, to)
   local units = 0
   local members = redis.call('ZRANGEBYSCORE', line[index], from, to)
   for _, member in ipairs(members) do units = units + units_of(line, index, ticket_of(member)) end
-  count_steps(#members)
+  step_count = step_count + #members
   return units
 end
 
@@ -45,7 +45,9 @@ local function wait_behind(line, index, cost, ahead)
   local rounds = period > 0 and math.max(0, math.floor((units - 1) / rule.limit)) or 0
   if period == 0 and units > rule.limit then return math.max(longest, 1000) end
   local rest = math.max(1, units - rounds * rule.limit)
-  local wait = rule.apply(rule, KEYS[line.first_key + number], line.now, rest, TEST, line.stamp, line.injected_now, rule.state)
+  local key = KEYS[line.first_key + number]
+  local wait, message = rule.apply(rule, key, line.now, rest, TEST, line.stamp, line.injected_now, rule.state)
+  if wait == false then error(message, 0) end
   return math.max(longest, wait + rounds * period)
 end
 

@@ -42,8 +42,11 @@ local function wait_at(line, ticket, kept_by, is_behind, wait)
   return has_moved
 end
 
+-- Ends an operation that has done nothing yet but drop as many tickets as it may. It then runs again, in the next script.
 local function read_heads(line)
   for index = 1, #line.queues do line.heads[index] = first_in(line, index) or false end
+  if line.is_cut and not line.has_begun then error('+', 0) end
+  line.has_begun = true
 end
 
 -- The first ticket of this group that is the first one of some queue, without those that were tried.

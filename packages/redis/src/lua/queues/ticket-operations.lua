@@ -84,7 +84,7 @@ function kinds.sync(run, stamp, first_key)
       notify_place(line, ticket)
       has_notified = true
     end
-    count_steps(2)
+    step_count = step_count + 2
   end
   notify_first(line)
   return close_line(line)
@@ -113,6 +113,11 @@ function kinds.wake(run, stamp, first_key)
   return close_line(line)
 end
 
+-- Where the settings of an algorithm have the minDifference.
+local DIFFERENCES = {
+  ['rolling-window'] = 3, ['fixed-window'] = 4, ['sliding-window-counter'] = 4, ['bucketed-window'] = 4, ['token-bucket'] = 6,
+}
+
 -- How long a check waits in each queue behind the tickets there, by the numbers of the rules. No queue rejects it if all of their
 -- units and its own are free. Only a least difference of starts cannot be kept free for them.
 local function waits_behind(line, costs)
@@ -122,7 +127,8 @@ local function waits_behind(line, costs)
   for index, own in ipairs(line.queues) do
     if first_in(line, index) then
       local wait = wait_behind(line, index, units_of(line, index, ticket), units_before(line, index, ticket))
-      local has_difference = (line.rules[own.number].min_difference or 0) > 0
+      local rule = line.rules[own.number]
+      local has_difference = (rule[DIFFERENCES[rule.name] or 0] or 0) > 0
       if wait > 0 or has_difference then waits[own.number], is_held = math.max(math.min(wait, MAX_AHEAD), 1000), true end
     end
   end
@@ -151,6 +157,7 @@ function kinds.tail(run, stamp, first_key)
     grant_turns(line)
     notify_first(line)
     close_line(line)
+    if line.is_cut then error('+', 0) end
   end
   local waits = not is_empty(line) and waits_behind(line, costs)
   local check = { plan = line.rules, costs = cost_list(costs), injected_now = line.injected_now, mode = waits and TEST or CHECK }

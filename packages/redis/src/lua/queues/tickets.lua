@@ -16,27 +16,21 @@
 -- records its hits at the time of its start, takes it out, and sends its owner that time. So a start is always recorded before any
 -- process knows it, at a time at which there is room for it.
 
-local queue = {}
-algorithms.queue = queue
-
 -- How an owner gets messages: not at all, by a connection that this server counts, or by one that may be at another node.
-local POLLS, COUNTED = 0, 1
+local POLLS <const>, COUNTED <const> = 0, 1
 -- The items of a reply or of a message: see `add_item`.
-local GRANTED, FIRST, QUEUED, MISSING, FULL, NEVER_ALLOWED = 1, 2, 3, 4, 5, 6
+local GRANTED <const>, FIRST <const>, QUEUED <const>, MISSING <const> = 1, 2, 3, 4
+local FULL <const>, NEVER_ALLOWED <const> = 5, 6
 
--- A queue has the number of the rule whose state it is for, how long the rule takes to free its whole quota, 0 if unknown, and the
--- number of the rule's settings.
-function queue.rule(number, period, settings)
-  return { number = number, period = period, settings = settings }
-end
-
--- Separates the rules of a plan from its queues.
+-- Separates the rules of a plan from its queues, which follow. A queue has the number of the rule whose state it is for, how long the
+-- rule takes to free its whole quota, 0 if unknown, and the number of the rule's settings.
 local function split(plan)
   if plan.rules then return end
   plan.rules, plan.queues = {}, {}
   for index = 1, #plan do
-    local list = plan[index].algorithm == queue and plan.queues or plan.rules
-    list[#list + 1] = plan[index]
+    local rule = plan[index]
+    if rule.name == 'queue' then plan.queues[#plan.queues + 1] = { number = rule[1], period = rule[2], settings = rule[3] }
+    else plan.rules[#plan.rules + 1] = rule end
   end
 end
 
@@ -49,7 +43,7 @@ local function open_line(run, stamp, first_key)
   local line = {
     rules = plan.rules, queues = plan.queues, owner = owner, group = group, contact = contact, lease = lease, horizon = horizon,
     injected_now = injected_now or nil, now = injected_now or stamp, stamp = stamp, first_key = first_key, items = {}, messages = {},
-    former = {}, heads = {}, receivers = {}, max_turns = max_turns,
+    former = {}, heads = {}, receivers = {}, max_turns = max_turns, dropped = 0,
   }
   for index = 1, #line.queues do line[index] = KEYS[first_key + #line.rules + index] end
   return line
@@ -65,6 +59,7 @@ local function channel_of(owner) return 'rollgate:' .. owner end
 --   4 id                                  it is in no queue
 --   5 id                                  the queue has too many tickets
 --   6 id                                  it can never start
+--   7                                     the script has left tickets of owners that have ended, so a "wake" must follow
 local function add_item(line, owner, item)
   local items = line.items
   if owner ~= line.owner then
@@ -80,6 +75,7 @@ local function close_line(line)
   for owner, items in pairs(line.messages) do
     redis.pcall('PUBLISH', channel_of(owner), now .. ',' .. table.concat(items, ','))
   end
+  if line.is_cut then add_item(line, line.owner, '7') end
   return #line.items > 0 and now .. ',' .. table.concat(line.items, ',') or now
 end
 
@@ -172,7 +168,11 @@ local function contact_with(line, index, owner)
   return is_subscribed, is_subscribed
 end
 
--- The first ticket in a queue. Drops those before it whose owner has ended.
+-- How many tickets one script drops at most, because each takes about 10 microseconds.
+local MOST_DROPPED <const> = 200
+
+-- The first ticket in a queue. Drops those before it whose owner has ended. If these are too many, the first of the others belongs to no
+-- group, so that it holds up all behind it, and `line.is_cut` is true.
 local function first_in(line, index)
   while true do
     local found = redis.call('ZRANGEBYSCORE', line[index], '0', '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
@@ -182,7 +182,11 @@ local function first_in(line, index)
     if ticket.owner then is_live, gets_messages = contact_with(line, index, ticket.owner) end
     ticket.gets_messages = gets_messages
     if is_live then return ticket end
-    count_steps(10)
+    if line.dropped == MOST_DROPPED then
+      line.is_cut, ticket.group = true, nil
+      return ticket
+    end
+    line.dropped, step_count = line.dropped + 1, step_count + 10
     if ticket.owner then remove(line, index, ticket) else redis.call('ZREM', line[index], found[1]) end
   end
 end

@@ -3,7 +3,7 @@
 -- An operation that changes the first ticket, or frees quota, notifies the owner of the first ticket, which then asks in time.
 
 -- The most tickets that one operation lets wait elsewhere.
-local MAX_MOVES = 20
+local MAX_MOVES <const> = 20
 
 -- Records the hits of a ticket that starts after the wait. Returns the time, the stamp and the result of each rule, or false if
 -- a rule rejects.
@@ -19,7 +19,7 @@ local function record_start(line, costs, wait)
     rule.is_dated = nil
     is_recorded = is_recorded and rule.wait == 0
   end
-  count_steps(20)
+  step_count = step_count + 20
   return is_recorded and string.format('%d %d %d,', at, stamp, #line.rules) .. result
 end
 
@@ -33,7 +33,7 @@ local function units_of_mates(line, index, ticket)
       for number, cost in ipairs(cost_list(mate.costs)) do units[number] = (units[number] or 0) + cost end
     end
   end
-  count_steps(#members)
+  step_count = step_count + #members
   return units
 end
 
