@@ -78,7 +78,8 @@ export function calendarWindow(options: CalendarWindowOptions): CalendarWindow {
 
 function createCalendar({ period, anchor, timeZone: name = 'UTC' }: CalendarWindowOptions): Calendar {
   const timeZone = parseTimeZone(name);
-  if (period !== 'hour') return new DayCalendar(parseDays(period, anchor), timeZone);
+  const options = { period, anchor, timeZone };
+  if (period !== 'hour') return new DayCalendar(parseDays(period, anchor), options);
   if (anchor !== undefined) throw invalidOption('anchor', "no value with the period 'hour'", anchor);
-  return new HourCalendar(timeZone);
+  return new HourCalendar(options);
 }

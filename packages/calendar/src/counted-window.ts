@@ -12,6 +12,8 @@ import {
 } from '@rollgate/core/limits';
 import { validateOptionNames, validateQuota } from '@rollgate/core/store';
 
+import type { Anchor, CalendarPeriod } from './days.js';
+
 /** One period of a calendar. Both times are whole milliseconds, in microseconds. */
 export interface Period {
   /** The first time of the period. */
@@ -20,12 +22,24 @@ export interface Period {
   readonly endMicros: number;
 }
 
+/** What a calendar was created from. */
+export interface CalendarOptions {
+  /** The length of a period. */
+  readonly period: CalendarPeriod;
+  /** The day on which periods begin. */
+  readonly anchor?: Anchor | undefined;
+  /** The name of the time zone. */
+  readonly timeZone: string;
+}
+
 /** Periods that follow each other without gaps. */
 export interface Calendar {
   /** The usual length of a long period. Headers report it as the window. */
   readonly windowMicros: number;
   /** No period is longer. */
   readonly longestMicros: number;
+  /** What it was created from, for a description of the limit. */
+  readonly options?: CalendarOptions | undefined;
   /** Returns the period that contains the time. */
   periodAt(micros: number): Period;
 }

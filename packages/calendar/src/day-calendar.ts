@@ -1,4 +1,4 @@
-import type { Calendar, Period } from './counted-window.js';
+import type { Calendar, CalendarOptions, Period } from './counted-window.js';
 import { type Days, firstDay, indexOfDay } from './days.js';
 import { toZoned } from './time-zone.js';
 
@@ -9,13 +9,15 @@ export class DayCalendar implements Calendar {
   readonly windowMicros: number;
   readonly longestMicros: number;
   readonly #days: Days;
+  readonly options: CalendarOptions;
   readonly #timeZone: string;
   /** The period of the last call, because most calls are in the same one. */
   #last: Period | undefined;
 
-  constructor(days: Days, timeZone: string) {
+  constructor(days: Days, options: CalendarOptions) {
     this.#days = days;
-    this.#timeZone = timeZone;
+    this.options = options;
+    this.#timeZone = options.timeZone;
     this.windowMicros = days.longest * DAY_MICROS;
     this.longestMicros = this.windowMicros + DAY_MICROS; // A clock goes back by less than a day.
   }

@@ -1,4 +1,4 @@
-import type { Calendar, Period } from './counted-window.js';
+import type { Calendar, CalendarOptions, Period } from './counted-window.js';
 import { toZoned } from './time-zone.js';
 
 const HOUR_MS = 3600e3;
@@ -8,12 +8,14 @@ const HOUR_MICROS = HOUR_MS * 1000;
 export class HourCalendar implements Calendar {
   readonly windowMicros = HOUR_MICROS;
   readonly longestMicros = HOUR_MICROS;
+  readonly options: CalendarOptions;
   readonly #timeZone: string;
   /** The period of the last call, because most calls are in the same one. */
   #last: Period | undefined;
 
-  constructor(timeZone: string) {
-    this.#timeZone = timeZone;
+  constructor(options: CalendarOptions) {
+    this.options = options;
+    this.#timeZone = options.timeZone;
   }
 
   periodAt(micros: number): Period {

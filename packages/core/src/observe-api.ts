@@ -1,4 +1,12 @@
 // The entry point `@rollgate/core/observe`: who is rejected, and what a store has, for operators.
+export type { LimitDescription } from './observe/describe-limit.js';
+export {
+  type DescribeLimiterOptions,
+  describedLimiters,
+  describeLimiter,
+  type KeptDescription,
+  type LimiterDescription,
+} from './observe/describe-limiter.js';
 export { type KeysOfOptions, keysOf } from './observe/keys-of.js';
 export {
   type RejectedKey,

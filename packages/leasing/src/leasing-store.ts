@@ -82,6 +82,7 @@ export class LeasingStore implements Store {
     if (store.inspection) {
       const { inspection } = store;
       this.inspection = {
+        options: { ...inspection.options, leasing: 'true' },
         listKeys: (plan, ...rest) => inspection.listKeys(this.#innerPlan(plan), ...rest),
         writeNote: (...note) => inspection.writeNote(...note),
         readNotes: () => inspection.readNotes(),

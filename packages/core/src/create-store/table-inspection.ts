@@ -27,6 +27,7 @@ interface Cursor {
  * be one of checks that lock what they read.
  */
 export class TableInspection implements StoreInspection {
+  readonly options = {};
   readonly #options: CreateStoreOptions;
   readonly #toNowMicros: (ofDatabase: number | undefined) => number;
 

@@ -2,11 +2,13 @@ import type { Awaitable } from '../base/awaitable.js';
 import { afterPoll } from '../base/platform.js';
 import type { CheckOptions } from '../limiter/rate-limiter-options.js';
 import { isMemoryStore } from '../memory/memory-store.js';
+import { toStoredCall } from '../plan/constant-limits.js';
 import type { Plan } from '../plan/plan.js';
 import type { KeyPage, StoredKey } from '../store/capabilities.js';
+import type { WrappingStore } from '../store/decide-constants.js';
 import type { Store } from '../store/store.js';
 import { unsupported } from '../validation/errors.js';
-import { validateOptionNames, validateString } from '../validation/validate.js';
+import { validateBoolean, validateOptionNames, validateString } from '../validation/validate.js';
 import { listKeysInMemory } from './memory-inspection.js';
 
 /** The part of a `RateLimiter` that functions of this entry point use. */
@@ -22,6 +24,13 @@ export interface KeysOfOptions extends Pick<CheckOptions, 'limits'> {
    * @defaultValue `''`: all keys
    */
   prefix?: string | undefined;
+  /**
+   * Whether a key may come more than once. The iteration then takes no memory for what it has reported, which it otherwise needs with
+   * a `RedisStore`, because SCAN may return a key twice.
+   *
+   * @defaultValue `false`
+   */
+  repeats?: boolean | undefined;
 }
 
 /**
@@ -47,11 +56,18 @@ export interface KeysOfOptions extends Pick<CheckOptions, 'limits'> {
  * ```
  */
 export function keysOf(limiter: Inspected, options: KeysOfOptions = {}): AsyncGenerator<StoredKey, void, undefined> {
-  validateOptionNames('keysOf', options, ['prefix', 'limits']);
-  const { prefix = '', limits } = options;
+  validateOptionNames('keysOf', options, ['prefix', 'limits', 'repeats']);
+  const { prefix = '', limits, repeats = false } = options;
   const { plan, store } = limiter.internals({ limits });
+  const stored = toStoredCall(plan, '', 1); // Limits of 0 and `Infinity` have no states.
   validateString('prefix', prefix);
-  return iterate(listerOf(store), plan, prefix);
+  validateBoolean('repeats', repeats);
+  return iterate(listerOf(storeOf(store)), stored?.plan, prefix, repeats ? undefined : new Set());
+}
+
+/** Returns the store that has the states. */
+export function storeOf(store: Store): Store {
+  return (store as Partial<WrappingStore>).wrapped ?? store;
 }
 
 type ListKeys = (plan: Plan, start: string, next: unknown) => Awaitable<KeyPage>;
@@ -63,11 +79,25 @@ function listerOf(store: Store): ListKeys {
   return (...call) => inspection.listKeys(...call);
 }
 
-async function* iterate(listKeys: ListKeys, plan: Plan, start: string): AsyncGenerator<StoredKey, void, undefined> {
+/** @param seen The keys so far, if none may come again. */
+async function* iterate(
+  listKeys: ListKeys,
+  plan: Plan | undefined,
+  start: string,
+  seen: Set<string> | undefined,
+): AsyncGenerator<StoredKey, void, undefined> {
+  if (plan === undefined) return;
   let next: unknown;
   do {
     const page = await listKeys(plan, start, next);
-    yield* page.keys;
+    for (const found of page.keys) {
+      if (page.mayRepeat && seen !== undefined) {
+        const name = `${found.limit} ${found.key}`;
+        if (seen.has(name)) continue;
+        seen.add(name);
+      }
+      yield found;
+    }
     next = page.next;
     // Promises alone would hold up everything else in this process, because keys in memory take no time.
     if (next !== undefined) await new Promise<void>(afterPoll);

@@ -157,6 +157,8 @@ export interface StoredKey {
 export interface KeyPage {
   /** The keys, which may be none. */
   readonly keys: readonly StoredKey[];
+  /** Whether a key may come again in a later page. */
+  readonly mayRepeat?: boolean | undefined;
   /** What the next step continues from; `undefined` after the last one. */
   readonly next: unknown;
 }
@@ -165,11 +167,13 @@ export interface KeyPage {
 export interface StoreInspection {
   /**
    * Returns some of the keys that begin with `start` and have a state in a rule of the plan. A step takes a bounded amount of work.
-   * The hash of a key begins with nothing. A key that has a state during all steps comes exactly once for each rule.
+   * The hash of a key begins with nothing. A key that has a state during all steps comes for each rule, exactly once unless `mayRepeat` says otherwise.
    *
    * @param next That of the page before; `undefined` for the first one.
    */
   listKeys(plan: Plan, start: string, next: unknown): Awaitable<KeyPage>;
+  /** The options that another store needs in order to read the same data, by their names. Those of a connection are not among them. */
+  readonly options: Readonly<Record<string, string>>;
   /** Keeps a text under this name for so long, in place of an earlier one. */
   writeNote(name: string, text: string, forMs: number): Awaitable<void>;
   /** Returns the texts of all notes. */

@@ -10,13 +10,20 @@ import type { StoreWait, StoreWaiting } from './capabilities.js';
 import { backendOf, namesOf } from './quota-waiters.js';
 import type { Store } from './store.js';
 
+/** The store of a limiter with such limits. */
+export interface WrappingStore {
+  /** The store that decides by the other limits. */
+  readonly wrapped: Store;
+}
+
 /**
  * Wraps a store for plans with limits of 0 and `Infinity`. They decide here, and the store decides by the other rules. Everything else
  * goes to the store.
  */
 export function decideConstants(store: Store): Store {
   const { charge, settle, release, renew, waiting } = store;
-  const wrapper: Omit<Store, 'guard' | 'partOf' | 'connectionTo'> = {
+  const wrapper: Omit<Store, 'guard' | 'partOf' | 'connectionTo'> & WrappingStore = {
+    wrapped: store,
     backend: backendOf(store),
     clock: store.clock,
     waiting: waiting && decideConstantsOfWaits(waiting),

@@ -30,12 +30,13 @@ for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
 end
 redis.call('PEXPIREAT', KEYS[1], string.format('%d', last))`;
 
+/** An equals sign before each text keeps clients from parsing it as JSON. */
 const READ_NOTES = `
 local time = redis.call('TIME')
 local notes, now = {}, time[1] * 1000 + math.floor(time[2] / 1000)
 for _, value in ipairs(redis.call('HVALS', KEYS[1])) do
   local stop, text = string.match(value, '^(%d+) (.*)$')
-  if tonumber(stop) > now then notes[#notes + 1] = text end
+  if tonumber(stop) > now then notes[#notes + 1] = '=' .. text end
 end
 return notes`;
 
@@ -54,12 +55,10 @@ interface Listing {
   cursor: string;
   /** A plan for each rule, because the store encodes each plan once. */
   readonly plans: readonly Plan[];
-  /** What has been listed, because a scan may return a key twice. */
-  readonly seen: Set<string>;
 }
 
 /** Lists the keys of a store by SCAN. A peek of each key shows whether it still has a state. */
-export class RedisInspection implements StoreInspection {
+export class RedisInspection implements Omit<StoreInspection, 'options'> {
   readonly #store: InspectedStore;
 
   constructor(store: InspectedStore) {
@@ -75,20 +74,19 @@ export class RedisInspection implements StoreInspection {
     const pattern = `${escapePattern(beginning + (start === '' ? '' : escapeKeyPart(start)))}*`;
     const [cursor, found] = await listing.scans[0]!(listing.cursor, pattern);
     const keys = await Promise.all(
-      found
-        .filter((key) => !listing.seen.has(key) && listing.seen.add(key))
-        .map((key) => {
-          const end = ends.findIndex((one) => key.endsWith(one));
-          if (end < 0) return undefined;
-          const part = key.slice(beginning.length, -ends[end]!.length);
-          const redisKey = key.slice(keyPrefix.length);
-          return this.#toStoredKey(part, redisKey, plan.rules[end]!, listing.plans[end]!);
-        }),
+      found.map((key) => {
+        const end = ends.findIndex((one) => key.endsWith(one));
+        if (end < 0) return undefined;
+        const part = key.slice(beginning.length, -ends[end]!.length);
+        const redisKey = key.slice(keyPrefix.length);
+        return this.#toStoredKey(part, redisKey, plan.rules[end]!, listing.plans[end]!);
+      }),
     );
     listing.cursor = cursor;
     const scans = cursor === '0' ? listing.scans.slice(1) : listing.scans;
     return {
       keys: keys.filter((key) => key !== undefined),
+      mayRepeat: true,
       next: scans.length > 0 ? { ...listing, scans } : undefined,
     };
   }
@@ -98,13 +96,14 @@ export class RedisInspection implements StoreInspection {
   }
 
   async readNotes(): Promise<string[]> {
-    return (await this.#store.connection.eval(READ_NOTES, [NOTES], [])) as string[];
+    const notes = (await this.#store.connection.eval(READ_NOTES, [NOTES], [])) as string[];
+    return notes.map((note) => note.slice(1));
   }
 
   async #startListing(plan: Plan): Promise<Listing> {
     const { client, connection } = this.#store;
     const scans = await createScans(client, connection.isCluster);
-    return { scans, cursor: '0', plans: plan.rules.map((rule) => ({ ...plan, rules: [rule] })), seen: new Set() };
+    return { scans, cursor: '0', plans: plan.rules.map((rule) => ({ ...plan, rules: [rule] })) };
   }
 
   async #toStoredKey(part: string, redisKey: string, { name }: Rule, plan: Plan): Promise<StoredKey | undefined> {

@@ -25,6 +25,7 @@ import type { CheckInput, CheckOperation } from '../operations/operations.js';
 import { PlanEncoder } from '../operations/plan-encoder.js';
 import { Receipt } from '../operations/receipt.js';
 import { type ClusterSlot, counterKey } from '../operations/redis-keys.js';
+import type { Log } from '../script/script-builder.js';
 import { OperationSender } from '../sending/operation-sender.js';
 import type { StoreQueues } from '../waiting/fair-waiting.js';
 import type { QueueingStore } from '../waiting/room.js';
@@ -68,6 +69,7 @@ export class RedisStore implements Store, CountingStore {
   readonly #plans: PlanEncoder;
   readonly #connection: RedisConnection;
   readonly #clusterSlot: ClusterSlot | undefined;
+  readonly #log: Log;
   readonly #sender: OperationSender;
   /** The injected clock. */
   readonly clock: Clock | undefined;
@@ -83,6 +85,7 @@ export class RedisStore implements Store, CountingStore {
     this.backend = client;
     this.#connection = connection;
     this.#clusterSlot = clusterSlot;
+    this.#log = log;
     this.#sender = new OperationSender(connection, scripts);
     this.#plans = new PlanEncoder(clusterSlot);
     this.clock = clock;
@@ -182,6 +185,7 @@ export class RedisStore implements Store, CountingStore {
       });
     };
     return {
+      options: { log: this.#log, ...(this.#clusterSlot && { clusterSlot: this.#clusterSlot }) },
       listKeys: async (...call) => (await load()).listKeys(...call),
       writeNote: async (...note) => (await load()).writeNote(...note),
       readNotes: async () => (await load()).readNotes(),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Decision, type Limits, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
-import { type KeysOfOptions, keysOf } from '@rollgate/core/observe';
+import { describedLimiters, describeLimiter, type KeysOfOptions, keysOf } from '@rollgate/core/observe';
 import { hashKey, isMemoryStore, MAX_KEY_LENGTH } from '@rollgate/core/store';
 import fc from 'fast-check';
 import { limitOf, minuteLimit, withQuotas } from '../algorithms.js';
@@ -146,9 +146,34 @@ async function expectEachOnce(context: CheckContext): Promise<void> {
   assertSame(stayed, [...stays].sort(), () => 'The listed keys that were there all the time');
 }
 
+/** A description is kept until it expires, and a later one of the same name and prefix replaces it. */
+async function expectDescriptions(context: CheckContext): Promise<void> {
+  const { store } = context;
+  if (!canList(store) || isMemoryStore(store)) return;
+  const name = `run-${randomUUID()} ä\0`;
+  const describe = async (limits: Limits) => {
+    const limiter = new RateLimiter({ name, prefix: name, limits, store, timeout: TIMEOUT });
+    (await describeLimiter(limiter, { expiry: '1h' })).close();
+    return (await describedLimiters(store)).filter((one) => one.name === name);
+  };
+  const { options } = store.inspection!;
+  const burst = { algorithm: 'rolling-window', options: { limit: 5, window: '1000ms' } };
+  const expected = { name, prefix: name, limits: { burst }, store: options };
+  assertSame(JSON.stringify(await describe({ burst: '5/1s' })), JSON.stringify([expected]), () => 'The description');
+  const longer = { algorithm: 'rolling-window', options: { limit: 9, window: '2000ms', minDifference: '5ms' } };
+  const replaced = { ...expected, limits: { default: longer } };
+  const limits = rollingWindow({ limit: 9, window: '2s', minDifference: '5ms' });
+  assertSame(
+    JSON.stringify(await describe(limits)),
+    JSON.stringify([replaced]),
+    () => 'The description after a change',
+  );
+}
+
 export const listedKeys: readonly Requirement[] = [
   { name: 'lists the keys with a state, if it lists keys, like a naive log', verify: expectNaiveLists },
   { name: 'lists keys of each algorithm from a record to a reset', verify: expectEachAlgorithm },
   { name: 'lists keys of any characters, and the hashes of long ones', verify: expectAnyCharacters },
   { name: 'lists keys that stay exactly once while others come and go', verify: expectEachOnce },
+  { name: 'keeps descriptions of limiters, if it lists keys', verify: expectDescriptions },
 ];

@@ -1,0 +1,48 @@
+import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { describedLimiters, describeLimiter, keysOf } from '@rollgate/core/observe';
+import { createStore } from '@rollgate/core/store';
+
+const limits = rollingWindow({ limit: 5, window: '1m' });
+
+test('lists the keys of limits that have a state, in limiters with limits of 0 and Infinity, too', async () => {
+  const clock = manualClock();
+  const limiter = new RateLimiter({
+    limits: { some: limits, any: rollingWindow({ limit: Infinity, window: '1s' }) },
+    store: new MemoryStore({ clock }),
+  });
+  await limiter.check('ann');
+  const listed = [];
+  for await (const { limit, key, isHashed } of keysOf(limiter)) listed.push({ limit, key, isHashed });
+  expect(listed).toEqual([{ limit: 'some', key: 'ann', isHashed: false }]);
+  clock.advance(60_000);
+  expect((await keysOf(limiter).next()).done).toBe(true);
+});
+
+test('an iteration over many keys in memory lets other work go on', async () => {
+  const limiter = new RateLimiter({ limits });
+  for (let key = 0; key < 2000; key++) await limiter.check(key);
+  const order: string[] = [];
+  setImmediate(() => order.push('other work'));
+  let count = 0;
+  for await (const _ of keysOf(limiter)) count += 1;
+  order.push('the last key');
+  expect(count).toBe(2000);
+  expect(order).toEqual(['other work', 'the last key']);
+});
+
+test.each([
+  [() => keysOf(new RateLimiter({ limits }), { start: 'a' } as never), '`start`'],
+  [() => keysOf(new RateLimiter({ limits }), { prefix: 5 } as never), 'Expected `prefix` to be a string'],
+  [() => keysOf(new RateLimiter({ limits: null })), 'limits'],
+  [() => keysOf(new RateLimiter({ limits, store: createStore({ transact() {} }) })), '`inspection`'],
+])('misuse %# throws', (call, message) => {
+  expect(call).toThrow(message);
+});
+
+test('a description needs a store that other processes can read', async () => {
+  const limiter = new RateLimiter({ limits });
+  (await describeLimiter(limiter)).close();
+  const custom = createStore({ transact() {} });
+  await expect(describeLimiter(new RateLimiter({ limits, store: custom }))).rejects.toThrow('`inspection`');
+  await expect(describedLimiters(custom)).rejects.toThrow('`inspection`');
+});
