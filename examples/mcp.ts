@@ -2,32 +2,24 @@
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { createClientKey, RateLimiter, rateLimit, rollingWindow } from '@rollgate/express';
+import { createClientKey, RateLimiter, rateLimit } from '@rollgate/express';
 import express from 'express';
 import { z } from 'zod';
 
 const { PORT = '3000', LIMIT = '100' } = process.env;
 
-const searches = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }) });
+const searches = new RateLimiter({ limit: 2, window: '1m' });
 const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
-
-/** Limits a tool by caller. The model gets the rejection as a result, so it can wait or continue without the tool. */
-function limitTool<Args>(limiter: RateLimiter, caller: string, run: (args: Args) => Promise<CallToolResult>) {
-  return async (args: Args): Promise<CallToolResult> => {
-    const { allowed, retryAfterMs } = await limiter.check(caller);
-    if (allowed) return run(args);
-    const text = `Rate limit exceeded. Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`;
-    return { isError: true, content: [{ type: 'text', text }] };
-  };
-}
 
 function createServer(caller: string): McpServer {
   const server = new McpServer({ name: 'library', version: '1.0.0' });
   server.registerTool(
     'search',
     { description: 'Searches the library', inputSchema: { title: z.string() } },
-    limitTool(searches, caller, async ({ title }) => ({ content: [{ type: 'text', text: `One book: ${title}` }] })),
+    async ({ title }) => {
+      await searches.enforce(caller);
+      return { content: [{ type: 'text', text: `One book: ${title}` }] };
+    },
   );
   return server;
 }

@@ -25,7 +25,7 @@ describe('mcp.ts', () => {
       results.push(await client.callTool({ name: 'search', arguments: { title: 'Emma' } }));
     }
     const found = { content: [{ type: 'text', text: 'One book: Emma' }] };
-    const text = expect.stringMatching(/^Rate limit exceeded. Try again in \d+ seconds\.$/);
+    const text = expect.stringMatching(/^Rate limit exceeded: try again in \d+ seconds$/);
     expect(results).toEqual([found, found, { isError: true, content: [{ type: 'text', text }] }]);
 
     expect(await client.listTools()).toMatchObject({ tools: [{ name: 'search' }] });

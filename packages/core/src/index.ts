@@ -1,6 +1,7 @@
 export type { Awaitable } from './base/awaitable.js';
 export { type Block, block } from './blocks/block.js';
 export type { Decision, LimitDecision, LimitDecisions } from './decision/decision.js';
+export { RateLimitError } from './decision/rate-limit-error.js';
 export type { LimiterEvent } from './events/limiter-event.js';
 export type { StoreFailure, StoreRecovery } from './failure/part-health.js';
 export { StoreError } from './failure/store-error.js';

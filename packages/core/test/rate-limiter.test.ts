@@ -6,6 +6,7 @@ import {
   type Limits,
   leakyBucket,
   MemoryStore,
+  RateLimitError,
   RateLimiter,
   rollingWindow,
   type Store,
@@ -438,5 +439,45 @@ describe('a limiter without limits', () => {
     await expect(limiter[method]('ann')).rejects.toThrow(
       'Expected `limits` with this call, got none. The limits of this limiter are',
     );
+  });
+});
+
+describe('enforce', () => {
+  test('returns the decision, or throws it with all that a response needs', async () => {
+    const limiter = make({ burst: rollingWindow({ limit: 1, window: '1m' }) });
+    const decision = await limiter.enforce('ann');
+    expect(decision).toMatchObject({ allowed: true, remaining: 0 });
+    const error = await limiter.enforce('ann', { cost: { burst: 1 } }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'RateLimitError',
+      code: 'RATE_LIMIT_EXCEEDED',
+      status: 429,
+      statusCode: 429,
+      retryAfterMs: 60_000,
+      message: 'Rate limit exceeded: try again in 60 seconds',
+      stack: 'RateLimitError: Rate limit exceeded: try again in 60 seconds',
+      extensions: { code: 'RATE_LIMIT_EXCEEDED', retryAfterMs: 60_000 },
+    });
+    expect(error.decision).toMatchObject({ allowed: false, violated: ['burst'] });
+    expect(inspect(error)).not.toContain('violated');
+    await limiter.refund(decision);
+    await limiter.enforce(42);
+  });
+
+  test('a wait without an end has its own sentence', async () => {
+    const sentence = (limiter: RateLimiter, cost = 1) =>
+      limiter.enforce('ann', { cost }).catch((error) => error.message);
+    expect(await sentence(new RateLimiter({ limits: '0/1m' }))).toBe('Rate limit exceeded: no requests are allowed');
+    expect(await sentence(new RateLimiter({ limits: '1/1m' }), 2)).toBe(
+      'Rate limit exceeded: this request alone exceeds the limit',
+    );
+  });
+
+  test('throws what a check throws, and no rejection of a dry run', async () => {
+    await expect(make('1/1m').enforce('')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_INVALID_KEY' });
+    const limiter = new RateLimiter({ limits: '0/1m', dryRun: true });
+    expect((await limiter.enforce('ann')).allowed).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
-import type { Decision, RateLimiter } from '@rollgate/core';
+import { type Decision, RateLimitError, type RateLimiter } from '@rollgate/core';
 import { isThenable, validateOneOf, validateOptionalFunction } from '@rollgate/core/store';
-import { HttpLimiter, type Next, RateLimitError, type Rejection, renderRejection, statusOf } from '@rollgate/http';
+import { HttpLimiter, type Next, type Rejection, renderRejection, statusOf } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FASTIFY } from './fastify-framework.js';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
@@ -62,7 +62,7 @@ function sendRejection(reply: FastifyReply, done: Next, decision: Decision, reje
     if (statusOf(rejection.error) === undefined) reply.code(status); // A frozen error.
     return done(rejection.error);
   }
-  if ('text' in rejection) return done(new RateLimitError(status, rejection.text, decision));
+  if ('text' in rejection) return done(new RateLimitError(decision, rejection.text, status));
   const { type, body } = renderRejection(rejection);
   return reply.code(status).type(type).send(body);
 }

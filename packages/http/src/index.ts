@@ -1,4 +1,5 @@
-export type { Awaitable } from '@rollgate/core';
+export { type Awaitable, RateLimitError } from '@rollgate/core';
+export { REJECTION_CODE } from '@rollgate/core/store';
 export { resolveByPrototype } from './client/client-address.js';
 export { createClientKey } from './client/client-key.js';
 export { createForwardedReader, type ForwardedAddressOptions } from './client/forwarded-address.js';
@@ -17,8 +18,7 @@ export type { CommonOptions, HttpOptions, PartialOptions } from './options/optio
 export { type SettleRequestOptions, settle } from './refunds/settle.js';
 export { type HttpError, statusOf } from './rejection/http-error.js';
 export type { MessageFormats } from './rejection/message-formats.js';
-export { RateLimitError } from './rejection/rate-limit-error.js';
-export { REJECTION_CODE, type Rejection, rejectionBody } from './rejection/rejection.js';
+export { type Rejection, rejectionBody } from './rejection/rejection.js';
 export { renderRejection } from './rejection/render-rejection.js';
 export { WARNING_CODES, type WarningCode } from './warnings/warning-codes.js';
 export type { RateLimitResult } from './web/rate-limit-result.js';

@@ -1,6 +1,7 @@
 import { type Awaitable, mapAwaitable, toPromise } from '../base/awaitable.js';
 import { type BlockNameOf, toBlockingPlan } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
+import { RateLimitError } from '../decision/rate-limit-error.js';
 import { hasReport } from '../engine/reserving-limit.js';
 import { decisions, rejections } from '../events/channels.js';
 import { type DecisionEventOf, publishDecision } from '../events/publish-decision.js';
@@ -128,6 +129,28 @@ export class RateLimiter<Given extends Limits = Limits> {
     if (plan.leasing) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
     const isObserved = decisions.hasSubscribers || rejections.hasSubscribers;
     return (isObserved ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
+  }
+
+  /**
+   * Like {@link check}, but throws the rejection, unless `dryRun` is `true`. For code whose errors become responses, such as resolvers,
+   * procedures and tools.
+   *
+   * @throws A {@link RateLimitError} if the action is rejected. The same as {@link check} otherwise. The promise rejects with it.
+   * @example
+   * ```ts
+   * import { RateLimiter } from '@rollgate/core';
+   *
+   * const limiter = new RateLimiter({ limit: 1, window: '1m' });
+   * await limiter.enforce('ann');
+   * const error = await limiter.enforce('ann').catch((error) => error);
+   * error.code; // => 'RATE_LIMIT_EXCEEDED'
+   * error.status; // => 429
+   * ```
+   */
+  async enforce<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
+    const decision: Decision = await this.decide(key, options);
+    if (decision.allowed || this.dryRun) return decision as DecisionOn<Own>;
+    throw new RateLimitError(decision);
   }
 
   /** Like {@link check}, but records nothing. With a record of keys, only the limits that it names decide. */

@@ -1,10 +1,9 @@
 import type { Cost, Decision, LimitDecision } from '@rollgate/core';
-import { hasQuota, holdsSlots, isReportedBefore, type ParsedLimits } from '@rollgate/core/store';
+import { hasQuota, holdsSlots, isReportedBefore, type ParsedLimits, toRetryAfterSeconds } from '@rollgate/core/store';
 import type { HeaderWriter, ResetUnit } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import { type HeaderNames, selectNames } from './header-names.js';
-import { toRetryAfterSeconds } from './seconds.js';
 
 /** Which headers describe the decision. */
 export const HEADERS = ['x-ratelimit', 'draft-11', 'all', 'none'] as const;

@@ -1,12 +1,12 @@
 import type { Awaitable, Decision } from '@rollgate/core';
-import { invalidOption, validateString } from '@rollgate/core/store';
+import { describeRejection, invalidOption, validateString } from '@rollgate/core/store';
 import { MESSAGE, notJsonMessage } from '../errors/error-texts.js';
 import { optionError } from '../errors/errors.js';
 import { isNativeError } from '../host/platform.js';
 import type { HttpError } from './http-error.js';
 import type { MessageFormats } from './message-formats.js';
 import { negotiate } from './negotiate.js';
-import { describeRejection, HTML_TYPE, JSON_TYPE, problemRejection, type Rejection, TEXT_TYPE } from './rejection.js';
+import { HTML_TYPE, JSON_TYPE, problemRejection, type Rejection, TEXT_TYPE } from './rejection.js';
 
 /** A `message` that is not a function. Empty for the default body. */
 export interface ResolvedMessage {

@@ -1,9 +1,6 @@
 import type { Decision } from '@rollgate/core';
-import { toRetryAfterSeconds } from '../headers/seconds.js';
+import { REJECTION_CODE } from '@rollgate/core/store';
 import { STATUS_CODES } from '../host/platform.js';
-
-/** The `code` of every rejection, for programs to compare with. */
-export const REJECTION_CODE = 'RATE_LIMIT_EXCEEDED';
 
 /** The values of `Content-Type` that a rejection may have. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -44,22 +41,6 @@ export interface RejectionBody {
   readonly error: string;
   /** A sentence for people, such as `Rate limit exceeded: try again in 23 seconds`. */
   readonly message: string;
-}
-
-/** Those of the last rejection. Many rejections in a row have the same text. */
-let lastSeconds = 0;
-let lastText = '';
-
-/** Returns the default text of a rejection. */
-export function describeRejection(decision: Decision): string {
-  const seconds = toRetryAfterSeconds(decision.retryAfterMs);
-  if (seconds === undefined && decision.reason === 'blocked') return 'Access is blocked';
-  if (seconds === undefined && decision.limit === 0) return 'Rate limit exceeded: no requests are allowed';
-  if (seconds === undefined) return 'Rate limit exceeded: this request alone exceeds the limit';
-  if (seconds !== lastSeconds)
-    lastText = `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;
-  lastSeconds = seconds;
-  return lastText;
 }
 
 /** Returns the JSON body that contains `message`. */
