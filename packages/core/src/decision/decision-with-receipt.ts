@@ -82,7 +82,7 @@ export class DecisionWithReceipt implements Decision {
     this.retryAfterMs = figures.retryAfterMs;
     this.resetMs = figures.resetMs;
     this.nextUnitMs = figures.nextUnitMs;
-    this.delayMs = (allowed && figures.delayMs) || 0; // A custom store may omit it.
+    this.delayMs = allowed ? (figures.delayMs ?? 0) : 0; // A custom store may omit it.
     this.violated = violated;
     this.degraded = degraded;
     if (!allowed && reason !== undefined) this.reason = reason;

@@ -7,8 +7,18 @@ import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, TEST, type Verdict 
 import { type Costs, costAt, type Keys, keyAt, type Rule } from '../plan/plan.js';
 import type { KeyState, Place, States } from './states.js';
 
-/** The verdict of each limit of an operation. They serve all operations, because none begins before another one ends. */
-const verdicts = [createVerdict()];
+/** What an operation knows of one of its limits. */
+class Trial {
+  readonly verdict = createVerdict();
+  state: KeyState | undefined = undefined;
+  /** Whether the limit allows the action. Its verdict may change when it records. */
+  passes = false;
+  isRecorded = false;
+}
+
+/** The trials of all operations, because none begins before another one ends. The first one serves checks by one limit. */
+const trials = [new Trial()];
+const [{ verdict: onlyVerdict }] = trials as [Trial];
 
 /**
  * Checks an action: decides, and records it in all limits or in none. Limits with `countRejected` also record a rejected attempt.
@@ -23,7 +33,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   const key = typeof keys === 'string' ? keys : keys[0]!;
   const cost = costs as number;
   const { nowMicros } = states;
-  const verdict = verdicts[0]!;
+  const verdict = onlyVerdict;
   const state = states.find(rule, key);
   if (state.isNew) applyToNew(states, state, rule, key, cost, verdict);
   else limit.apply(state, nowMicros, cost, verdict, CHECK);
@@ -60,13 +70,15 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
 
 /** Decides without recording. */
 export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: Costs): Decision {
-  const { allowed, found, passed } = testAll(states, rules, keys, costs);
+  const allowed = testAll(states, rules, keys, costs);
   const results = rules.map(({ limit }, index) => {
-    const result = toLimitDecision(limit, verdicts[index]!, passed[index]!, allowed);
+    const trial = trials[index]!;
+    const result = toLimitDecision(limit, trial, allowed);
     if (!isMetered(limit)) return result;
-    const state = found[index]!;
+    const state = trial.state!;
     return Object.assign(result, limit.usageOf(state.isNew ? undefined : state, states.nowMicros));
   });
+  forgetStates(rules);
   return toDecision(rules, results, undefined, costs);
 }
 
@@ -86,59 +98,65 @@ function applyToNew(states: States, state: KeyState, rule: Rule, key: string, co
 /** Checks an action by several limits. All of them test before one records. A limit with cost 0 only reports. */
 function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Costs, owner: object): Decision {
   const { nowMicros } = states;
-  const { allowed, found, passed } = testAll(states, rules, keys, costs);
-  const isRecorded = ({ limit }: Rule, cost: number) => cost > 0 && (allowed ? !onlyTests(limit) : limit.countRejected);
+  const allowed = testAll(states, rules, keys, costs);
   // All states exist before the first one changes, so that a store can make room for them first.
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index]!;
-    const state = found[index]!;
-    if (state.isNew && isRecorded(rule, costAt(costs, index))) states.begin(state, rule, keyAt(keys, index));
+    const trial = trials[index]!;
+    const mayRecord = allowed ? !onlyTests(rule.limit) : rule.limit.countRejected;
+    trial.isRecorded = mayRecord && costAt(costs, index) > 0;
+    if (trial.isRecorded && trial.state!.isNew) states.begin(trial.state!, rule, keyAt(keys, index));
   }
-  const hits: RecordedHit[] = [];
-  const results: LimitDecision[] = [];
+  // Arrays of their final length, because an array that grows takes more time and memory than the rest.
+  const results = new Array<LimitDecision>(rules.length);
+  const hits = allowed ? new Array<RecordedHit>(rules.length) : [];
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index]!;
-    const verdict = verdicts[index]!;
-    const cost = costAt(costs, index);
-    const key = keyAt(keys, index);
-    if (isRecorded(rule, cost)) {
-      const state = found[index]!;
+    const trial = trials[index]!;
+    if (trial.isRecorded) {
+      const { verdict } = trial;
+      const state = trial.state!;
+      const cost = costAt(costs, index);
       rule.limit.apply(state, nowMicros, cost, verdict, RECORD);
       states.save(state, verdict.expiresMicros);
-      hits.push(new RecordedHit(rule, key, state.life, verdict.atMicros, nowMicros, cost));
+      const hit = new RecordedHit(rule, keyAt(keys, index), state.life, verdict.atMicros, nowMicros, cost);
+      if (allowed) hits[index] = hit;
+      else hits.push(hit);
     } else if (allowed) {
-      hits.push(RecordedHit.none(rule, key, nowMicros));
+      hits[index] = RecordedHit.none(rule, keyAt(keys, index), nowMicros);
     }
-    results.push(toLimitDecision(rule.limit, verdict, passed[index]!, allowed));
+    results[index] = toLimitDecision(rule.limit, trial, allowed);
   }
+  forgetStates(rules);
   return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(owner, hits), costs);
 }
 
-/** Tests an action by all limits, and leaves their verdicts in `verdicts`. */
-function testAll(
-  states: States,
-  rules: readonly Rule[],
-  keys: Keys,
-  costs: Costs,
-): { allowed: boolean; found: KeyState[]; passed: boolean[] } {
-  const found: KeyState[] = [];
-  const passed: boolean[] = [];
+/** Tests an action by all limits, and leaves the results in `trials`. Returns whether all allow it. */
+function testAll(states: States, rules: readonly Rule[], keys: Keys, costs: Costs): boolean {
+  const { nowMicros } = states;
   let allowed = true;
+  while (trials.length < rules.length) trials.push(new Trial());
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index]!;
-    if (index === verdicts.length) verdicts.push(createVerdict());
-    const verdict = verdicts[index]!;
+    const { limit } = rule;
+    const trial = trials[index]!;
+    const { verdict } = trial;
     const cost = costAt(costs, index);
     const state = states.find(rule, keyAt(keys, index));
-    if (state.isNew) states.blank(state, rule.limit);
-    rule.limit.apply(state, states.nowMicros, cost === 0 ? 1 : cost, verdict, TEST);
-    capWaits(rule.limit, verdict, states.nowMicros);
+    if (state.isNew) states.blank(state, limit);
+    limit.apply(state, nowMicros, cost === 0 ? 1 : cost, verdict, TEST);
+    capWaits(limit, verdict, nowMicros);
     if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
-    if (verdict.waitMicros > 0) allowed = false;
-    found.push(state);
-    passed.push(verdict.waitMicros === 0);
+    trial.state = state;
+    trial.passes = verdict.waitMicros === 0;
+    if (!trial.passes) allowed = false;
   }
-  return { allowed, found, passed };
+  return allowed;
+}
+
+/** Ends the use of states that the trials have, so that their store can be collected. */
+function forgetStates(rules: readonly Rule[]): void {
+  for (let index = 0; index < rules.length; index++) trials[index]!.state = undefined;
 }
 
 /**
@@ -158,10 +176,10 @@ function capWaits(limit: Limit, verdict: Verdict, nowMicros: number): void {
  *
  * @param allowed Whether all limits allowed the action.
  */
-function toLimitDecision(limit: Limit, verdict: Verdict, passed: boolean, allowed: boolean): LimitDecision {
+function toLimitDecision(limit: Limit, { verdict, passes }: Trial, allowed: boolean): LimitDecision {
   const { waitMicros, nextUnitMicros, delayMicros } = verdict;
   const figures = {
-    allowed: passed,
+    allowed: passes,
     limit: limit.limit,
     remaining: verdict.remaining,
     retryAfterMs: allowed ? 0 : waitMicros / 1000,
@@ -169,7 +187,7 @@ function toLimitDecision(limit: Limit, verdict: Verdict, passed: boolean, allowe
     nextUnitMs: holdsSlots(limit) ? undefined : nextUnitMicros / 1000,
     delayMs: allowed ? delayMicros / 1000 : 0,
   };
-  if (passed) return figures;
+  if (passes) return figures;
   // A copy of the figures with more properties would take ten times as long as the rest of the check.
   const result = figures as typeof figures & { reason: Verdict['reason']; retryIsEstimate?: boolean };
   result.reason = verdict.reason;
@@ -192,7 +210,7 @@ export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[
     if (found[index]!.isNew) states.begin(found[index]!, rule, key);
   });
   changing.forEach(({ rule, units }, index) => {
-    rule.limit.apply(found[index]!, states.nowMicros, units, verdicts[0]!, OVERDRAW);
-    states.save(found[index]!, verdicts[0]!.expiresMicros);
+    rule.limit.apply(found[index]!, states.nowMicros, units, onlyVerdict, OVERDRAW);
+    states.save(found[index]!, onlyVerdict.expiresMicros);
   });
 }

@@ -11,10 +11,11 @@
 import type { KeyState } from '../engine/states.js';
 import { QUEUE, UNQUEUED } from './expiry-queue.js';
 import type { Namespace } from './namespace.js';
-import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, roundUp, type Slab } from './slab.js';
+import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, offsetOf, roundUp, type Slab } from './slab.js';
 
 const LIFE = 1;
-const HEAD = 2;
+/** How many numbers a cell has before the state. */
+export const HEAD = 2;
 
 /** No cell has this address. */
 const NOWHERE = -1;
@@ -25,19 +26,16 @@ const MOST_LOOPED = 16;
 /** A view of the cell of one key, for the time of one operation. */
 export class Cell implements KeyState {
   numbers: Float64Array = NO_NUMBERS;
-  start = 0;
+  start = HEAD;
   size = 0;
-  /** Identifies the life of the key. */
-  life = 0;
   /** Whether the key has no cell, or one whose state has expired. */
   isNew = false;
   /** When the state expires, as of the lookup. */
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
+  /** That of the last lookup which found the key. The next one is often for the same limit. */
   namespace!: Namespace;
   address = NOWHERE;
-  /** The index of the cell's first number. */
-  #head = 0;
-  #slab: Slab;
+  readonly #slab: Slab;
   /** The key, while it is not in the queue. */
   #unqueuedKey = '';
 
@@ -54,9 +52,14 @@ export class Cell implements KeyState {
     return this.address !== NOWHERE;
   }
 
+  /** Identifies the life of the key. */
+  get life(): number {
+    return this.numbers[this.start - HEAD + LIFE]!;
+  }
+
   /** The index in the expiry queue, or `UNQUEUED`. */
   get queueIndex(): number {
-    return this.numbers[this.#head + QUEUE]!;
+    return this.#slab.numbersAt(this.address)[offsetOf(this.address) + QUEUE]!;
   }
 
   /** The table's copy of the key. A view has no own one, because that would be a young object in an old one at each check. */
@@ -68,14 +71,11 @@ export class Cell implements KeyState {
   /** Turns to the cell at this address. */
   open(namespace: Namespace, address: number): this {
     const chunk = address >>> CHUNK_BITS;
-    const head = address & OFFSET_MASK;
     this.namespace = namespace;
     this.address = address;
     this.numbers = this.#slab.arrays[chunk]!;
     this.size = this.#slab.cellSizes[chunk]! - HEAD;
-    this.start = head + HEAD;
-    this.#head = head;
-    this.life = this.numbers[head + LIFE]!;
+    this.start = (address & OFFSET_MASK) + HEAD;
     return this;
   }
 
@@ -94,21 +94,20 @@ export class Cell implements KeyState {
 
   /** Starts another life of the key. */
   startLife(life: number): void {
-    this.life = life;
     this.isNew = false;
-    this.numbers[this.#head + LIFE] = life;
+    this.numbers[this.start - HEAD + LIFE] = life;
   }
 
-  /** Turns to the numbers of no key, which a test may read as a state. */
+  /** Turns to the numbers of no key, which a test may read as a state. The state follows a head. */
   openBlank(numbers: Float64Array, size: number): void {
     this.numbers = numbers;
-    this.start = 0;
+    this.start = HEAD;
     this.size = size;
   }
 
   /** Call it when the key is in no queue. */
   unqueue(key: string): void {
-    this.numbers[this.#head + QUEUE] = UNQUEUED;
+    this.#slab.numbersAt(this.address)[offsetOf(this.address) + QUEUE] = UNQUEUED;
     this.#unqueuedKey = key;
   }
 
@@ -118,14 +117,14 @@ export class Cell implements KeyState {
   }
 
   resize(size: number): void {
-    const { numbers, address, life } = this;
-    const head = this.#head;
+    const { numbers, address } = this;
+    const from = this.start - HEAD;
     const kept = HEAD + Math.min(size, this.size);
     if (roundUp(HEAD + size) === HEAD + this.size) return;
     this.open(this.namespace, this.#slab.allocate(HEAD + size));
-    if (kept > MOST_LOOPED) this.numbers.set(numbers.subarray(head, head + kept), this.#head);
-    else for (let index = 0; index < kept; index++) this.numbers[this.#head + index] = numbers[head + index]!;
-    this.life = life;
+    const to = this.start - HEAD;
+    if (kept > MOST_LOOPED) this.numbers.set(numbers.subarray(from, from + kept), to);
+    else for (let index = 0; index < kept; index++) this.numbers[to + index] = numbers[from + index]!;
     this.#slab.release(address);
     this.namespace.addresses.set(this.key, this.address);
     if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);

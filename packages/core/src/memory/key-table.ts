@@ -2,7 +2,7 @@ import { copyString } from '../base/copy-string.js';
 import type { Effect, Place, StateOwner, StatePort, States } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
 import { type Clock, readMicros } from '../time/clock.js';
-import { Cell } from './cell.js';
+import { Cell, HEAD } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';
 import { IdleSweep, type SweptKeys } from './idle-sweep.js';
 import { Namespace, SWEEPS_PER_NEW_KEY } from './namespace.js';
@@ -68,9 +68,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   find(owner: StateOwner, key: string): Cell {
-    const cell = this.#cells[this.#opened] ?? this.#addCell();
-    this.#opened += 1;
-    const namespace = this.#namespaces.of(owner);
+    const cell = this.#nextCell();
+    const namespace = this.#namespaces.of(owner, cell.namespace);
     const address = namespace?.addresses.get(key);
     if (namespace === undefined || address === undefined) return cell.close();
     const { limit } = owner;
@@ -83,16 +82,17 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   findLife(owner: StateOwner, key: string, life: number): Cell | undefined {
-    const namespace = this.#namespaces.of(owner);
+    const cell = this.#nextCell();
+    const namespace = this.#namespaces.of(owner, cell.namespace);
     const address = namespace?.addresses.get(key);
     if (namespace === undefined || address === undefined) return undefined;
-    const cell = this.#nextCell().open(namespace, address);
+    cell.open(namespace, address);
     cell.expiresMicros = owner.limit.expiresMicros(cell);
     return cell.life === life ? cell : undefined;
   }
 
   blank(cell: Cell, limit: StateLifecycle): void {
-    if (this.#blank.length < limit.stateSize) this.#blank = new Float64Array(limit.stateSize);
+    if (this.#blank.length < HEAD + limit.stateSize) this.#blank = new Float64Array(HEAD + limit.stateSize);
     cell.openBlank(this.#blank, limit.stateSize);
     limit.create(cell);
   }
@@ -118,21 +118,22 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   /** Queues a key that has changed by its expiry. Of a later one than at the lookup, only a sweep or an eviction takes notice. */
   save(cell: Cell, expiresMicros: number): void {
-    const foundMicros = cell.expiresMicros;
-    if (expiresMicros >= foundMicros && foundMicros !== -Infinity) return;
+    if (cell.expiresMicros === -Infinity || expiresMicros < cell.expiresMicros) this.#requeue(cell, expiresMicros);
+  }
+
+  #requeue(cell: Cell, expiresMicros: number): void {
     if (expiresMicros === -Infinity) this.#namespaces.remove(cell);
     else if (cell.queueIndex === UNQUEUED) this.#enqueue(cell, expiresMicros);
-    else if (expiresMicros < foundMicros && expiresMicros < cell.namespace.queue.microsAt(cell.queueIndex)) {
+    else if (expiresMicros < cell.namespace.queue.microsAt(cell.queueIndex)) {
       this.#namespaces.move(cell, expiresMicros);
     }
   }
 
   remove(owner: StateOwner, key: string): void {
-    const namespace = this.#namespaces.of(owner);
+    const cell = this.#nextCell();
+    const namespace = this.#namespaces.of(owner, cell.namespace);
     const address = namespace?.addresses.get(key);
-    if (namespace !== undefined && address !== undefined) {
-      this.#namespaces.remove(this.#nextCell().open(namespace, address));
-    }
+    if (namespace !== undefined && address !== undefined) this.#namespaces.remove(cell.open(namespace, address));
   }
 
   sweep(nowMicros: number, steps: number): boolean {
@@ -166,7 +167,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   #add(cell: Cell, owner: StateOwner, key: string): void {
     this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY);
-    const namespace = this.#namespaces.of(owner) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
+    const namespace =
+      this.#namespaces.of(owner, cell.namespace) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
     if (this.#namespaces.isFull) {
       this.#namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
     }

@@ -1,4 +1,5 @@
 import type { QueueMember } from '../base/priority-queue.js';
+import type { StateOwner } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
 import { ExpiryQueue } from './expiry-queue.js';
 import type { Slab } from './slab.js';
@@ -26,6 +27,8 @@ export class Namespace implements QueueMember {
   readonly sizeMember: SizeMember = { namespace: this, priority: 0, queueIndex: -1 };
   priority = 0;
   queueIndex = -1;
+  /** Whose lookup was the last one, or `undefined` while the store has no keys of the namespace. */
+  owner: StateOwner | undefined = undefined;
   /** The index in `queue` of the key that was last tested for being implausible. */
   #lastTested = 0;
 

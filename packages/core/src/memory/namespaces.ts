@@ -15,9 +15,6 @@ export class Namespaces {
   readonly #byName = new Map<string, Namespace>();
   #queue = new PriorityQueue<Namespace>();
   #sizes = new PriorityQueue<SizeMember>();
-  /** The namespace of the last lookup, and whose it is. Most stores have only one. */
-  #last: Namespace | undefined;
-  #lastOwner: StateOwner | undefined;
   #size = 0;
   #hasWarned = false;
 
@@ -40,15 +37,19 @@ export class Namespaces {
     return this.#queue.first;
   }
 
-  /** Returns the namespace of a rule or a counter, if it has keys. */
-  of(owner: StateOwner): Namespace | undefined {
-    return owner === this.#lastOwner ? this.#last : this.#turnTo(owner);
+  /**
+   * Returns the namespace of a rule or a counter, if it has keys.
+   *
+   * @param likely A namespace of this store that may be the one, which saves the lookup.
+   */
+  of(owner: StateOwner, likely: Namespace | undefined): Namespace | undefined {
+    return likely !== undefined && likely.owner === owner ? likely : this.#find(owner);
   }
 
-  #turnTo(owner: StateOwner): Namespace | undefined {
-    this.#last = this.#byName.get(owner.namespace);
-    this.#lastOwner = this.#last === undefined ? undefined : owner;
-    return this.#last;
+  #find(owner: StateOwner): Namespace | undefined {
+    const namespace = this.#byName.get(owner.namespace);
+    if (namespace !== undefined) namespace.owner = owner;
+    return namespace;
   }
 
   /** Adds the key of a new cell, which is not queued yet. */
@@ -71,7 +72,7 @@ export class Namespaces {
       return;
     }
     this.#byName.delete(namespace.name);
-    this.#lastOwner = undefined;
+    namespace.owner = undefined;
     this.#sizes.remove(namespace.sizeMember);
   }
 
@@ -103,9 +104,11 @@ export class Namespaces {
   }
 
   clear(): void {
-    for (const { addresses } of this.#byName.values()) addresses.clear();
+    for (const namespace of this.#byName.values()) {
+      namespace.addresses.clear();
+      namespace.owner = undefined;
+    }
     this.#byName.clear();
-    this.#lastOwner = undefined;
     this.#queue = new PriorityQueue();
     this.#sizes = new PriorityQueue();
     this.#size = 0;
