@@ -16,9 +16,9 @@ test('a released cell serves the next key of its size', () => {
 
 test('a chunk of memory serves any size once it is empty', () => {
   const addresses = [slab.allocate(16), slab.allocate(16)];
-  const chunk = slab.numbersAt(addresses[0]!);
+  const chunk = slab.chunkAt(addresses[0]!).numbers;
   for (const address of addresses) slab.release(address);
-  expect(slab.numbersAt(slab.allocate(32))).toBe(chunk);
+  expect(slab.chunkAt(slab.allocate(32)).numbers).toBe(chunk);
 });
 
 test('a state that grows releases its old cell', () => {
@@ -31,7 +31,7 @@ test('a state that grows releases its old cell', () => {
 
 test('a free cell of an earlier chunk is used before a new chunk', () => {
   const address = slab.allocate(1000);
-  const perChunk = slab.numbersAt(address).length / slab.cellSizeAt(address);
+  const perChunk = slab.chunkAt(address).numbers.length / slab.chunkAt(address).cellSize;
   const addresses = Array.from({ length: 2 * perChunk - 1 }, () => slab.allocate(1000));
   slab.release(addresses[0]!);
   expect(slab.allocate(1000)).toBe(addresses[0]);
@@ -39,17 +39,17 @@ test('a free cell of an earlier chunk is used before a new chunk', () => {
 
 test('a chunk that became empty among others serves any size', () => {
   const addresses = Array.from({ length: 16 }, () => slab.allocate(1000));
-  const first = slab.numbersAt(addresses[0]!);
-  const ofFirst = addresses.filter((address) => slab.numbersAt(address) === first);
+  const first = slab.chunkAt(addresses[0]!).numbers;
+  const ofFirst = addresses.filter((address) => slab.chunkAt(address).numbers === first);
   for (const address of ofFirst) slab.release(address);
-  const larger = Array.from({ length: 2 }, () => slab.numbersAt(slab.allocate(2000)));
+  const larger = Array.from({ length: 2 }, () => slab.chunkAt(slab.allocate(2000)).numbers);
   expect(larger.every((numbers) => numbers === first)).toBe(true);
-  expect(addresses.some(() => slab.numbersAt(slab.allocate(1000)) === first)).toBe(false);
+  expect(addresses.some(() => slab.chunkAt(slab.allocate(1000)).numbers === first)).toBe(false);
 });
 
 test('at most two empty chunks keep their memory', () => {
   const addresses = Array.from({ length: 32 }, () => slab.allocate(1000));
   for (const address of addresses) slab.release(address);
-  const kept = new Set(addresses.map((address) => slab.numbersAt(address)).filter(({ length }) => length > 0));
+  const kept = new Set(addresses.map((address) => slab.chunkAt(address).numbers).filter(({ length }) => length > 0));
   expect(kept.size).toBe(2);
 });

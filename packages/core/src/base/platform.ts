@@ -65,9 +65,3 @@ export function afterPoll(callback: () => void): void {
 export function hashUtf16(text: string): string {
   return createHash('sha256').update(text, 'utf16le').digest('base64url');
 }
-
-/** Copies a string of at least 13 characters into its own memory. */
-export function cloneString(text: string): string {
-  const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Both keep any string exactly, even lone surrogates.
-  return Buffer.from(text, encoding).toString(encoding);
-}

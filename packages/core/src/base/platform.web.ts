@@ -59,6 +59,3 @@ export const hashUtf16: typeof node.hashUtf16 = (text) => {
   const base64 = btoa(String.fromCharCode(...sha256(text)));
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace('=', '');
 };
-
-/** The concatenation is flattened into new memory, of which the result is a slice. */
-export const cloneString: typeof node.cloneString = (text) => ` ${text}`.slice(1);

@@ -31,9 +31,11 @@ export class PriorityQueue<Member extends QueueMember> {
 
   /** Adds the member, or moves it if the queue has it. */
   set(member: Member, priority: number): void {
+    const { queueIndex } = member;
+    const isLater = queueIndex >= 0 && priority > member.priority;
     member.priority = priority;
-    this.#rise(member, member.queueIndex < 0 ? this.#heap.length : member.queueIndex);
-    this.#sink(member, member.queueIndex);
+    if (isLater) this.#sink(member, queueIndex);
+    else this.#rise(member, queueIndex < 0 ? this.#heap.length : queueIndex);
   }
 
   /** Removes the member if the queue has it. */
@@ -42,8 +44,8 @@ export class PriorityQueue<Member extends QueueMember> {
     if (index < 0) return;
     const last = this.#heap.pop() as Member;
     if (last !== member) {
-      this.#setAt(last, index);
-      this.set(last, last.priority);
+      this.#rise(last, index);
+      this.#sink(last, last.queueIndex);
     }
     member.queueIndex = -1;
   }

@@ -11,7 +11,7 @@
 import type { KeyState } from '../engine/states.js';
 import { QUEUE, UNQUEUED } from './expiry-queue.js';
 import type { Namespace } from './namespace.js';
-import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, offsetOf, roundUp, type Slab } from './slab.js';
+import { NO_NUMBERS, offsetOf, roundUp, type Slab } from './slab.js';
 
 const LIFE = 1;
 /** How many numbers a cell has before the state. */
@@ -37,7 +37,7 @@ export class Cell implements KeyState {
   address = NOWHERE;
   readonly #slab: Slab;
   /** The key, while it is not in the queue. */
-  #unqueuedKey = '';
+  unqueuedKey = '';
 
   get diesWithProcess(): boolean {
     return true;
@@ -59,23 +59,23 @@ export class Cell implements KeyState {
 
   /** The index in the expiry queue, or `UNQUEUED`. */
   get queueIndex(): number {
-    return this.#slab.numbersAt(this.address)[offsetOf(this.address) + QUEUE]!;
+    return this.#slab.chunkAt(this.address).numbers[offsetOf(this.address) + QUEUE]!;
   }
 
   /** The table's copy of the key. A view has no own one, because that would be a young object in an old one at each check. */
   get key(): string {
     const { queueIndex } = this;
-    return queueIndex === UNQUEUED ? this.#unqueuedKey : this.namespace.queue.keyAt(queueIndex);
+    return queueIndex === UNQUEUED ? this.unqueuedKey : this.namespace.queue.keyAt(queueIndex);
   }
 
   /** Turns to the cell at this address. */
   open(namespace: Namespace, address: number): this {
-    const chunk = address >>> CHUNK_BITS;
+    const { numbers, cellSize } = this.#slab.chunkAt(address);
     this.namespace = namespace;
     this.address = address;
-    this.numbers = this.#slab.arrays[chunk]!;
-    this.size = this.#slab.cellSizes[chunk]! - HEAD;
-    this.start = (address & OFFSET_MASK) + HEAD;
+    this.numbers = numbers;
+    this.size = cellSize - HEAD;
+    this.start = offsetOf(address) + HEAD;
     return this;
   }
 
@@ -107,8 +107,8 @@ export class Cell implements KeyState {
 
   /** Call it when the key is in no queue. */
   unqueue(key: string): void {
-    this.#slab.numbersAt(this.address)[offsetOf(this.address) + QUEUE] = UNQUEUED;
-    this.#unqueuedKey = key;
+    this.#slab.chunkAt(this.address).numbers[offsetOf(this.address) + QUEUE] = UNQUEUED;
+    this.unqueuedKey = key;
   }
 
   release(): void {

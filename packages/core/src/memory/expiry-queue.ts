@@ -108,6 +108,6 @@ export class ExpiryQueue {
 
   /** Writes the index of a member into its cell. */
   #setIndex(address: number, index: number): void {
-    this.#slab.numbersAt(address)[offsetOf(address) + QUEUE] = index;
+    this.#slab.chunkAt(address).numbers[offsetOf(address) + QUEUE] = index;
   }
 }

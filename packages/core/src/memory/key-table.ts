@@ -172,8 +172,9 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     if (this.#namespaces.isFull) {
       this.#namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
     }
-    cell.allocate(namespace, copyString(key), owner.limit.stateSize);
-    this.#namespaces.add(cell);
+    const ownKey = copyString(key);
+    cell.allocate(namespace, ownKey, owner.limit.stateSize);
+    this.#namespaces.add(cell, ownKey);
     this.hasUnqueued = true;
   }
 

@@ -53,7 +53,7 @@ export class Namespaces {
   }
 
   /** Adds the key of a new cell, which is not queued yet. */
-  add({ namespace, key, address }: Cell): void {
+  add({ namespace, address }: Cell, key: string): void {
     namespace.addresses.set(key, address);
     this.#size += 1;
     this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);
@@ -77,8 +77,8 @@ export class Namespaces {
   }
 
   /** Queues a key that is not queued. */
-  enqueue({ namespace, key, address }: Cell, micros: number): void {
-    namespace.queue.add(micros, key, address);
+  enqueue({ namespace, address, unqueuedKey }: Cell, micros: number): void {
+    namespace.queue.add(micros, unqueuedKey, address);
     this.requeue(namespace);
   }
 

@@ -1,10 +1,10 @@
 import { withCode } from '../validation/error-codes.js';
 
 /** 8,192 numbers, which are 64 KiB. */
-export const CHUNK_BITS = 13;
+const CHUNK_BITS = 13;
 const CHUNK_SIZE = 1 << CHUNK_BITS;
 /** The bits of an address that are an offset. */
-export const OFFSET_MASK = CHUNK_SIZE - 1;
+const OFFSET_MASK = CHUNK_SIZE - 1;
 
 /** An address has 32 bits. */
 const MOST_CHUNKS = 2 ** (32 - CHUNK_BITS);
@@ -16,9 +16,13 @@ const MOST_SPARE = 2;
 export const NO_NUMBERS = new Float64Array(0);
 const NONE = -1;
 
-/** Which cells are in use, of an array that is cut into cells of one size. */
+/** An array that is cut into cells of one size, and which of them are in use. */
 interface Chunk {
   readonly index: number;
+  /** `NO_NUMBERS` in a chunk without memory. */
+  numbers: Float64Array;
+  /** How many numbers a cell has. */
+  cellSize: number;
   /** How many cells are in use. */
   used: number;
   /** The end of the cells that have ever been in use. */
@@ -46,10 +50,6 @@ interface SizeClass {
  */
 export class Slab {
   #chunks: Chunk[] = [];
-  /** The array of each chunk. They are not in `Chunk`, so that a lookup loads one object less. */
-  arrays: Float64Array[] = [];
-  /** How many numbers a cell of each chunk has. */
-  cellSizes: number[] = [];
   #classes = new Map<number, SizeClass>();
   /** Empty chunks that keep their memory. */
   #spare: Chunk[] = [];
@@ -74,19 +74,19 @@ export class Slab {
       offset = chunk.end;
       chunk.end += cellSize;
     } else {
-      chunk.released = this.arrays[chunk.index]![offset]!;
+      chunk.released = chunk.numbers[offset]!;
     }
     chunk.used += 1;
     return ((chunk.index << CHUNK_BITS) | offset) >>> 0;
   }
 
   release(address: number): void {
-    const chunk = this.#chunks[address >>> CHUNK_BITS]!;
+    const chunk = this.chunkAt(address);
     const offset = offsetOf(address);
-    this.numbersAt(address)[offset] = chunk.released;
+    chunk.numbers[offset] = chunk.released;
     chunk.released = offset;
     chunk.used -= 1;
-    const sizeClass = this.#classes.get(this.cellSizeAt(address))!;
+    const sizeClass = this.#classes.get(chunk.cellSize)!;
     if (chunk.used === 0) {
       if (chunk === sizeClass.current) sizeClass.current = undefined;
       else sizeClass.open.delete(chunk);
@@ -96,21 +96,14 @@ export class Slab {
     }
   }
 
-  /** The array that contains the cell at this address, from {@link offsetOf} on. */
-  numbersAt(address: number): Float64Array {
-    return this.arrays[address >>> CHUNK_BITS]!;
-  }
-
-  /** How many numbers the cell at this address has. */
-  cellSizeAt(address: number): number {
-    return this.cellSizes[address >>> CHUNK_BITS]!;
+  /** The chunk of the cell at this address. The cell begins at {@link offsetOf} of its numbers. */
+  chunkAt(address: number): Chunk {
+    return this.#chunks[address >>> CHUNK_BITS]!;
   }
 
   /** Releases everything. */
   clear(): void {
     this.#chunks = [];
-    this.arrays = [];
-    this.cellSizes = [];
     this.#classes = new Map();
     this.#spare = [];
     this.#empty = [];
@@ -126,16 +119,16 @@ export class Slab {
 
   #startChunk(cellSize: number): Chunk {
     const length = cellSize * Math.max(1, Math.floor(CHUNK_SIZE / cellSize));
-    const found = this.#spare.findIndex(({ index }) => this.arrays[index]!.length === length);
+    const found = this.#spare.findIndex(({ numbers }) => numbers.length === length);
     const chunk = found < 0 ? this.#chunkOf(new Float64Array(length)) : this.#spare.splice(found, 1)[0]!;
-    this.cellSizes[chunk.index] = cellSize;
+    chunk.cellSize = cellSize;
     return chunk;
   }
 
   /** The array exists already, so a failure to allocate it loses no chunk. */
-  #chunkOf(array: Float64Array): Chunk {
+  #chunkOf(numbers: Float64Array): Chunk {
     const chunk = this.#empty.pop() ?? this.#addChunk();
-    this.arrays[chunk.index] = array;
+    chunk.numbers = numbers;
     return chunk;
   }
 
@@ -145,7 +138,7 @@ export class Slab {
       const message = `Expected at most ${MOST_CHUNKS} chunks of memory in a MemoryStore. Set a lower \`maxKeys\``;
       throw withCode('ERR_ROLLGATE_INVALID_OPTION', new RangeError(message));
     }
-    const chunk = { index: this.#chunks.length, used: 0, end: 0, released: NONE };
+    const chunk = { index: this.#chunks.length, numbers: NO_NUMBERS, cellSize: 0, used: 0, end: 0, released: NONE };
     this.#chunks.push(chunk);
     return chunk;
   }
@@ -154,15 +147,15 @@ export class Slab {
     chunk.end = 0;
     chunk.released = NONE;
     this.#spare.unshift(chunk);
-    const isLarge = this.arrays[chunk.index]!.length > CHUNK_SIZE;
+    const isLarge = chunk.numbers.length > CHUNK_SIZE;
     if (!isLarge && this.#spare.length <= MOST_SPARE) return;
     const freed = (isLarge ? this.#spare.shift() : this.#spare.pop()) as Chunk;
-    this.arrays[freed.index] = NO_NUMBERS;
+    freed.numbers = NO_NUMBERS;
     this.#empty.push(freed);
   }
 
-  #hasRoom({ index, end, released }: Chunk): boolean {
-    return released !== NONE || end + this.cellSizes[index]! <= this.arrays[index]!.length;
+  #hasRoom({ numbers, cellSize, end, released }: Chunk): boolean {
+    return released !== NONE || end + cellSize <= numbers.length;
   }
 }
 
