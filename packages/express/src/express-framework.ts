@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 /** How the limiter reads Express's requests and changes its responses. */
 export const EXPRESS: Framework<Request, Response> = {
   name: 'rateLimit',
-  ownOptions: ['handler', 'requestPropertyName'],
+  ownOptions: ['address', 'handler', 'requestPropertyName'],
   resetUnit: 'epoch',
   getClientAddress,
   getRequestHeader: (request, name) => request.headers[name],

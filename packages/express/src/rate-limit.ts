@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@rollgate/core';
 import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, sendRejection, toError } from '@rollgate/http';
+import { type Awaitable, HttpLimiter, type HttpOptions, sendRejection, toError, withAddress } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { EXPRESS } from './express-framework.js';
 
@@ -17,6 +17,12 @@ declare global {
 
 /** The options of {@link rateLimit}: the settings of one rolling window or `limits`, and the options of all adapters. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given, Response> & {
+  /**
+   * Returns the client's address, for example `cloudflareAddress`.
+   *
+   * @defaultValue `request.ip`, which depends on the app's setting `trust proxy`
+   */
+  address?: ((request: Request) => string | undefined) | undefined;
   /**
    * Sends the response to a rejected request instead of the default 429. The status and the headers are already set. Not
    * called when the response has started before the limiter ran, because Rollgate then ends it.
@@ -74,28 +80,32 @@ const isReservedProperty = (name: string) => name in nodeRequest || EXPRESS_PROP
  * ```
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
-  const { handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
+  const { address, handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
   validateOptionalFunction('handler', handler);
   validateString('requestPropertyName', requestPropertyName);
   if (requestPropertyName === '' || isReservedProperty(requestPropertyName)) {
     throw invalidOption('requestPropertyName', 'a property that requests do not have yet', requestPropertyName);
   }
 
-  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(EXPRESS, options as unknown as RateLimitOptions, {
-    attachDecision: (request, decision) => {
-      (request as unknown as Record<string, Decision>)[requestPropertyName] = decision;
+  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(
+    withAddress(EXPRESS, address),
+    options as unknown as RateLimitOptions,
+    {
+      attachDecision: (request, decision) => {
+        (request as unknown as Record<string, Decision>)[requestPropertyName] = decision;
+      },
+      hasHandler: handler !== undefined,
+      sendRejection(request, response, next, decision, rejection) {
+        if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
+        response.statusCode = rejection.status;
+        return respondByHandler(
+          (continueWith) => handler(request, response, continueWith, decision),
+          next as NextFunction,
+          (error) => httpLimiter.withdrawRejection(response, rejection, error),
+        );
+      },
     },
-    hasHandler: handler !== undefined,
-    sendRejection(request, response, next, decision, rejection) {
-      if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
-      response.statusCode = rejection.status;
-      return respondByHandler(
-        (continueWith) => handler(request, response, continueWith, decision),
-        next as NextFunction,
-        (error) => httpLimiter.withdrawRejection(response, rejection, error),
-      );
-    },
-  });
+  );
 
   const rateLimitMiddleware: RequestHandler = (request, response, next) => httpLimiter.run(request, response, next);
 

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** How the limiter reads Fastify's requests and changes its replies. */
 export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   name: 'rateLimit',
-  ownOptions: ['hook', 'handler'],
+  ownOptions: ['address', 'hook', 'handler'],
   resetUnit: 'delta',
   getClientAddress: (request) => request.ip,
   getRequestHeader: (request, name) => request.headers[name],

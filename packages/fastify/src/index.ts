@@ -2,8 +2,20 @@ import { rateLimit } from './plugin.js';
 
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export type { MessageFormats, RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
-export { createClientKey, settle } from '@rollgate/http';
+export type {
+  ForwardedAddressOptions,
+  MessageFormats,
+  RequestEvent,
+  SettleRequestOptions,
+  WarningCode,
+} from '@rollgate/http';
+export {
+  cloudflareAddress,
+  createClientKey,
+  forwardedAddress,
+  settle,
+  vercelAddress,
+} from '@rollgate/http';
 export type {
   AppRateLimiter,
   RateLimitHookFunction,

@@ -15,7 +15,13 @@ interface HookOption {
   hook?: Hook | undefined;
 }
 
-interface HandlerOption {
+interface RequestOptions {
+  /**
+   * Returns the client's address, for example `cloudflareAddress`.
+   *
+   * @defaultValue `request.ip`, which depends on the app's setting `trustProxy`
+   */
+  address?: ((request: FastifyRequest) => string | undefined) | undefined;
   /**
    * Sends the response to a rejected request instead of the 429 error. The headers are already set. Rollgate sends what it
    * returns, unless it has sent a response itself. Not called when the response has started before the limiter ran, because
@@ -26,11 +32,11 @@ interface HandlerOption {
 
 /** The settings of one rolling window or `limits`, and all other options of a limit. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<FastifyRequest, Given, FastifyReply> &
-  HandlerOption &
+  RequestOptions &
   HookOption;
 
 /** The options of a limit that inherits those of the plugin. */
-type InheritingOptions<Given extends Limits> = PartialOptions<FastifyRequest, Given, FastifyReply> & HandlerOption;
+type InheritingOptions<Given extends Limits> = PartialOptions<FastifyRequest, Given, FastifyReply> & RequestOptions;
 
 /** The options of the plugin. */
 export type RateLimitPluginOptions<Given extends Limits = Limits> =

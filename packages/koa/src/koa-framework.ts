@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 /** How the limiter reads Koa's requests and changes its responses. A context is both. */
 export const KOA: Framework<Context, Context> = {
   name: 'rateLimit',
-  ownOptions: ['handler'],
+  ownOptions: ['address', 'handler'],
   resetUnit: 'epoch',
   getClientAddress: (ctx) => ctx.ip,
   getRequestHeader: (ctx, name) => ctx.req.headers[name],

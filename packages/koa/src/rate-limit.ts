@@ -1,6 +1,6 @@
 import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, renderRejection } from '@rollgate/http';
+import { type Awaitable, HttpLimiter, type HttpOptions, renderRejection, withAddress } from '@rollgate/http';
 import type { Context, Middleware } from 'koa';
 import { keepDecisionHeaders, keepRejectionHeaders } from './keep-headers.js';
 import { KOA } from './koa-framework.js';
@@ -14,6 +14,12 @@ declare module 'koa' {
 
 /** The options of {@link rateLimit}: the settings of one rolling window or `limits`, and the options of all adapters. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Context, Given, Context> & {
+  /**
+   * Returns the client's address, for example `cloudflareAddress`.
+   *
+   * @defaultValue `ctx.ip`, which depends on the app's settings `proxy` and `maxIpsCount`
+   */
+  address?: ((ctx: Context) => string | undefined) | undefined;
   /**
    * Sends the response to a rejected request instead of the default 429. The status and the headers are already set. Not
    * called when the response has started before the limiter ran, because Rollgate then ends it.
@@ -45,32 +51,36 @@ export type RateLimitMiddleware<Given extends Limits = Limits> = Middleware & {
  * ```
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
-  const { handler } = (options ?? {}) as RateLimitOptions;
+  const { address, handler } = (options ?? {}) as RateLimitOptions;
   validateOptionalFunction('handler', handler);
 
-  const httpLimiter: HttpLimiter<Context, Context> = new HttpLimiter(KOA, options as unknown as RateLimitOptions, {
-    attachDecision: (ctx, decision) => {
-      ctx.rateLimit = decision;
-      ctx.onerror = keepDecisionHeaders;
+  const httpLimiter: HttpLimiter<Context, Context> = new HttpLimiter(
+    withAddress(KOA, address),
+    options as unknown as RateLimitOptions,
+    {
+      attachDecision: (ctx, decision) => {
+        ctx.rateLimit = decision;
+        ctx.onerror = keepDecisionHeaders;
+      },
+      hasHandler: handler !== undefined,
+      // The middleware around this one must not wait forever.
+      settlesDropped: true,
+      sendRejection(ctx, _response, next, decision, rejection) {
+        ctx.status = rejection.status;
+        if (handler !== undefined) {
+          return httpLimiter.callHandler(ctx, rejection, () => handler(ctx, decision), createOnFailure(ctx));
+        }
+        if ('error' in rejection) {
+          ctx.onerror = keepRejectionHeaders;
+          return next(rejection.error);
+        }
+        const { type, body } = renderRejection(rejection, ctx.req.headers.accept);
+        ctx.set('Content-Type', type);
+        ctx.body = body;
+        return undefined;
+      },
     },
-    hasHandler: handler !== undefined,
-    // The middleware around this one must not wait forever.
-    settlesDropped: true,
-    sendRejection(ctx, _response, next, decision, rejection) {
-      ctx.status = rejection.status;
-      if (handler !== undefined) {
-        return httpLimiter.callHandler(ctx, rejection, () => handler(ctx, decision), createOnFailure(ctx));
-      }
-      if ('error' in rejection) {
-        ctx.onerror = keepRejectionHeaders;
-        return next(rejection.error);
-      }
-      const { type, body } = renderRejection(rejection, ctx.req.headers.accept);
-      ctx.set('Content-Type', type);
-      ctx.body = body;
-      return undefined;
-    },
-  });
+  );
 
   const rateLimitMiddleware: Middleware = (ctx, next) => {
     let isLater = false;

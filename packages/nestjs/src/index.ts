@@ -1,7 +1,14 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export type { MessageFormats, RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
+export type {
+  ForwardedAddressOptions,
+  MessageFormats,
+  RequestEvent,
+  SettleRequestOptions,
+  WarningCode,
+} from '@rollgate/http';
 export { createClientKey } from '@rollgate/http';
+export { cloudflareAddress, forwardedAddress, vercelAddress } from './addresses.js';
 export { RateLimit, SkipRateLimit } from './decorators.js';
 export type { NestResponse, RateLimitModuleOptions, RateLimitOptions } from './options.js';
 export { RateLimitDecision } from './rate-limit-decision.js';

@@ -33,6 +33,12 @@ export function requestOf(context: ExecutionContext): Client {
   return request as Client;
 }
 
+/** Returns the headers of the request. Those of a WebSocket are the headers of its handshake, if the adapter keeps them. */
+export function headersOf(context: ExecutionContext): IncomingMessage['headers'] {
+  const { headers, handshake } = requestOf(context);
+  return headers ?? handshake?.headers ?? {};
+}
+
 /**
  * Returns what events and `settle` know: the request, or the context of one GraphQL operation or message over a WebSocket.
  * The request of a WebSocket has any number of these, so nothing of them may stay on it.
@@ -81,7 +87,7 @@ export const createNestFramework = (
   getOriginalRequest: originalRequest,
   getSettledRequest: (context) => (context.getType() === 'ws' ? messageOf(context) : originalRequest(context)),
   countsRepeatedly: true, // The guard counts each call of a handler once. A GraphQL operation may call several.
-  getRequestHeader: (context, name) => requestOf(context).headers?.[name],
+  getRequestHeader: (context, name) => headersOf(context)[name],
   getConnection: (context) => (address === undefined ? getConnection(requestOf(context)) : undefined),
   isDisconnected: (context) => requestOf(context).socket?.destroyed ?? false,
   isResponseSent: (response) => response.sent ?? (response as ServerResponse).writableEnded,

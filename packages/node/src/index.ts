@@ -7,7 +7,12 @@ export type {
   SettleRequestOptions,
   WarningCode,
 } from '@rollgate/http';
-export { createClientKey, settle } from '@rollgate/http';
-export { forwardedAddress } from './forwarded-address.js';
+export {
+  cloudflareAddress,
+  createClientKey,
+  forwardedAddress,
+  settle,
+  vercelAddress,
+} from '@rollgate/http';
 export type { Handler, RateLimitOptions, Request, Response } from './options.js';
 export { type RateLimit, rateLimit } from './rate-limit.js';

@@ -1,6 +1,6 @@
 import type { Limits, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
-import { type Framework, HttpLimiter, sendRejection, toError } from '@rollgate/http';
+import { type Framework, HttpLimiter, sendRejection, toError, withAddress } from '@rollgate/http';
 import type { Handler, RateLimitOptions, Request, Response } from './options.js';
 import { respondToError } from './respond-to-error.js';
 
@@ -18,16 +18,16 @@ export interface RateLimit<Given extends Limits = Limits> {
   readonly limiter: RateLimiter<Given>;
 }
 
-const readFramework = (address: RateLimitOptions['address']): Framework<Request, Response> => ({
+const NODE: Framework<Request, Response> = {
   name: 'rateLimit',
   ownOptions: ['address', 'handler', 'onError'],
   resetUnit: 'epoch',
-  getClientAddress: address ?? ((request) => request.socket.remoteAddress),
+  getClientAddress: (request) => request.socket.remoteAddress,
   getRequestHeader: (request, name) => request.headers[name],
-  getConnection: ({ socket }) => (address === undefined ? { peer: socket.remoteAddress } : undefined),
+  getConnection: ({ socket }) => ({ peer: socket.remoteAddress }),
   isDisconnected: (request) => request.socket.destroyed,
   getNodeResponse: (response) => response,
-});
+};
 
 /**
  * Creates a limiter for servers of `node:http` and `node:http2`. It puts the decision on `request.rateLimit` and sets the
@@ -48,10 +48,10 @@ const readFramework = (address: RateLimitOptions['address']): Framework<Request,
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimit<Given> {
   const { address, handler, onError = respondToError } = (options ?? {}) as RateLimitOptions;
-  for (const [name, value] of Object.entries({ address, handler, onError })) validateOptionalFunction(name, value);
+  for (const [name, value] of Object.entries({ handler, onError })) validateOptionalFunction(name, value);
 
   const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(
-    readFramework(address),
+    withAddress(NODE, address),
     options as unknown as RateLimitOptions,
     {
       attachDecision: (request, decision) => {
