@@ -86,11 +86,19 @@ describe.each([true, false])('with dryRun %p', (dryRun) => {
     const { requests, decisions, rejections } = await recordDuring(limit.limiter, () => statuses('/a', '/b'));
     const { name, prefix } = limit.limiter;
     expect(requests.map((event) => ({ ...event, request: (event.request as Request).url }))).toMatchObject([
-      { name, prefix, dryRun, request: '/a', decision: { allowed: true }, violatedLimits: {} },
-      { name, prefix, dryRun, request: '/b', decision: { allowed: false }, violatedLimits: { default: { limit: 1 } } },
+      { name, prefix, dryRun, request: '/a', key: 'ann', decision: { allowed: true }, violatedLimits: {} },
+      {
+        name,
+        prefix,
+        dryRun,
+        request: '/b',
+        key: 'ann',
+        decision: { allowed: false },
+        violatedLimits: { default: { limit: 1 } },
+      },
     ]);
     for (const { request, decision } of requests) expect((request as Request).rateLimit).toBe(decision);
-    expect(decisions).toEqual(requests.map(({ request, ...event }) => ({ ...event, key: 'ann', cost: 1 })));
+    expect(decisions).toEqual(requests.map(({ request, ...event }) => ({ ...event, cost: 1 })));
     expect(rejections).toEqual(decisions!.slice(1));
     expect(passedPaths()).toEqual(dryRun ? ['/a', '/b'] : ['/a']);
   });

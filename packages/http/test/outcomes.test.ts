@@ -40,7 +40,7 @@ describe.each(stores)('with a store that responds %s', (_, createStore) => {
       decision: { allowed: false },
       rejection: { status: 429, text: expect.stringMatching(/^Rate limit exceeded: try again in \d+ seconds$/) },
     });
-    expect(published).toHaveLength(2);
+    expect(published).toMatchObject([{ key: '192.0.2.1' }, { key: '192.0.2.1' }]);
   });
 
   test.each([{ skip: () => true }, { allowList: ['192.0.2.0/24'] }])('a request is exempt: %o', async (options) => {

@@ -108,7 +108,10 @@ export class Gate<Request, Response, Target = Response> {
       const { usageChecks, limiter } = this.options;
       const checker = this.#checker;
       if (usageChecks.isInspecting) usageChecks.inspectRequest(this.#host, request, this.#usesAddress);
-      decision = checker.countsByAddress ? limiter.decide(checker.addressKey(request)) : checker.check(request);
+      decision =
+        checker.countsByAddress && !requestChannel.hasSubscribers
+          ? limiter.decide(checker.addressKey(request))
+          : checker.check(request);
     } catch (thrown) {
       return apply(this.#fail(thrown));
     }
@@ -180,7 +183,11 @@ export class Gate<Request, Response, Target = Response> {
       }
       if (decision === undefined) return EXEMPT;
       this.#host.attachDecision?.(request, decision);
-      if (requestChannel.hasSubscribers) publishRequest(this.#host, request, limiter, decision);
+      if (requestChannel.hasSubscribers) {
+        const key = this.#checker.keyOf(decision);
+        // A subscriber that came while the store decided gets the next request.
+        if (key !== undefined) publishRequest(this.#host, request, limiter, key, decision);
+      }
       if (decision.allowed) return this.#allow(decision);
       const outcome = this.#reject(decision, request, response);
       return isThenable(outcome) ? Promise.resolve(outcome).catch((thrown) => this.#fail(thrown)) : outcome;
@@ -201,7 +208,7 @@ export class Gate<Request, Response, Target = Response> {
   #reject(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
     const { onLimited, timeout } = this.options;
     if (onLimited === undefined) return this.#toRejection(decision, request, response);
-    return mapWithTimeout('onLimited', timeout, onLimited(request, decision, this.#checker.keyOf(decision)), () =>
+    return mapWithTimeout('onLimited', timeout, onLimited(request, decision, this.#checker.keyOf(decision)!), () =>
       this.#toRejection(decision, request, response),
     );
   }

@@ -8,6 +8,7 @@ import { limitsByName, pickNames } from '../limits/limits-by-name.js';
 import { validateCost } from '../options/cost-option.js';
 import { invalidLimitsError } from '../options/limits-option.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
+import { requestChannel } from './request-event.js';
 
 /** The limits that made a decision, and the units that the request takes of them. */
 interface Checked {
@@ -22,7 +23,7 @@ export class RequestChecker<Request> {
   /** The fixed limits, and a cost of 1 for each of them. */
   readonly usual: Checked;
   readonly #checked = new WeakMap<Decision, Checked>();
-  /** Of rejected requests, if `onLimited` needs them. */
+  /** Those that `onLimited` and the subscribers of requests need. */
   readonly #keys = new WeakMap<Decision, Key>();
   /** Returns the key of a request by its client's address. */
   readonly addressKey: (request: Request) => string;
@@ -61,9 +62,9 @@ export class RequestChecker<Request> {
     return this.#checked.get(decision) ?? this.usual;
   }
 
-  /** Returns the key of a rejected request, for `onLimited`. */
-  keyOf(decision: Decision): Key {
-    return this.#keys.get(decision)!;
+  /** Returns the key of a request, for `onLimited` and the subscribers that the channel had when the request was checked. */
+  keyOf(decision: Decision): Key | undefined {
+    return this.#keys.get(decision);
   }
 
   #count(request: Request): Awaitable<Decision> {
@@ -75,9 +76,10 @@ export class RequestChecker<Request> {
       const countedKey =
         key === undefined ? (resolvedKey as string) : markKey(resolvedKey, () => this.#inspectedAddressKey(request));
       const decided = this.#charge(request, countedKey);
-      if (onLimited === undefined) return decided;
+      const isObserved = requestChannel.hasSubscribers;
+      if (onLimited === undefined && !isObserved) return decided;
       return mapAwaitable(decided, (decision) => {
-        if (!decision.allowed) this.#keys.set(decision, countedKey);
+        if (isObserved || !decision.allowed) this.#keys.set(decision, countedKey);
         return decision;
       });
     });

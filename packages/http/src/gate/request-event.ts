@@ -1,4 +1,4 @@
-import type { Decision, LimitDecision, LimiterEvent, RateLimiter } from '@rollgate/core';
+import type { Decision, Key, LimitDecision, LimiterEvent, RateLimiter } from '@rollgate/core';
 import { channel, identify, violatedLimits } from '@rollgate/core/store';
 import { originalRequest, type RequestReader } from '../host/host.js';
 
@@ -6,6 +6,8 @@ import { originalRequest, type RequestReader } from '../host/host.js';
 export interface RequestEvent extends LimiterEvent<RateLimiter> {
   /** The framework's request object, for example to find its route. */
   readonly request: unknown;
+  /** What the request counts for, as the methods of the limiter take it. */
+  readonly key: Key;
   /** The decision, the same object that the handler gets. */
   readonly decision: Decision;
   /** The results of the limits that rejected the request, by name. Empty if it was allowed. */
@@ -20,11 +22,13 @@ export function publishRequest<Request>(
   reader: RequestReader<Request>,
   request: Request,
   limiter: RateLimiter,
+  key: Key,
   decision: Decision,
 ): void {
   const event: RequestEvent = {
     ...identify(limiter),
     request: originalRequest(reader, request),
+    key,
     decision,
     violatedLimits: violatedLimits(decision),
   };
