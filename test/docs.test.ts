@@ -81,6 +81,16 @@ test('another test verifies every fragment', () => {
   expect(marked(({ note, file }) => note === 'fragment' && !VERIFIED_ELSEWHERE.test(file))).toEqual([]);
 });
 
+/** Their code is that of programs with longer lines. */
+const WIDE_PAGES =
+  /^(?:docs\/(?:recipes\/|internals\/|migrating-from-|budgets-and-quotas)|packages\/store-conformance)/;
+
+test('the code of a page fits its column without scrolling', () => {
+  const ofPages = examples.filter(({ file }) => file.endsWith('.md') && !WIDE_PAGES.test(file));
+  const wide = ofPages.flatMap((example) => example.code.split('\n').filter((line) => line.length > 80));
+  expect(wide).toEqual([]);
+});
+
 test('every @example is code in a fence', () => {
   const bare = SOURCES.flatMap((file) =>
     linesOf(file).flatMap((line, index, lines) =>

@@ -12,11 +12,11 @@ import { flushPromises } from '@rollgate/test-support/flush-promises';
 import express from 'express';
 
 const ROOT = join(__dirname, '..');
-const page = readFileSync(join(ROOT, 'docs/events.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/observe.md'), 'utf8');
 
 /** The members that the page lists for a channel's events. */
 function membersOf(channel: string): string[] {
-  const section = page.split(/^## /m).find((part) => part.split('\n', 1)[0]!.includes(`\`${channel}\``))!;
+  const section = page.split(/^### /m).find((part) => part.split('\n', 1)[0]!.includes(`\`${channel}\``))!;
   return [...section.matchAll(/^\| `(\w+)` +\|/gm)].map(([, member]) => member!).sort();
 }
 

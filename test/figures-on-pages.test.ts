@@ -66,7 +66,7 @@ test('the pages state the default bound of keys and the default timeout', () => 
   const [, bound] = /DEFAULT_MAX_KEYS = ([\d_]+)/.exec(read('packages/core/src/memory/memory-store.ts'))!;
   expect(Number(bound!.replaceAll('_', ''))).toBe(1_000_000);
   const millions = findAll(/(?:its `maxKeys`, |at most )(?:one|a) million\b/g).map(({ file }) => file);
-  expect(millions).toEqual(expect.arrayContaining(['docs/warnings.md', 'docs/migrating-from-rolling-rate-limiter.md']));
+  expect(millions).toEqual(expect.arrayContaining(['docs/errors.md', 'docs/migrating-from-rolling-rate-limiter.md']));
   expect(read('docs/migrating-from-fastify-rate-limit.md')).toMatch(/`cache` .*MemoryStore.*`1000000`/);
   const [, timeout] = /DEFAULT_TIMEOUT_MS = (\d+);/.exec(read('packages/core/src/validation/duration.ts'))!;
   const timeouts = findAll(/`timeout`,? \(?(?:\| `)?(\d+)`? \(?ms/g);

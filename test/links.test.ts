@@ -17,21 +17,21 @@ describe('a link', () => {
   const page = join(ROOT, 'docs/errors.md');
 
   test.each([
-    'events.md',
-    'events.md#metrics',
+    'observe.md',
+    'observe.md#events',
     '../README.md',
     'https://example.com/page.md',
-    `${REPOSITORY}/blob/main/docs/events.md#metrics`,
+    `${REPOSITORY}/blob/main/docs/observe.md#events`,
     `${REPOSITORY}/issues`,
     '#errors',
     'https://rollgate-js.github.io/rollgate/',
-    'https://rollgate-js.github.io/rollgate/events#metrics',
+    'https://rollgate-js.github.io/rollgate/observe#events',
   ])('to %s leads somewhere', (target) => expect(leadsSomewhere(page, target)).toBe(true));
 
   test.each([
     'https://rollgate-js.github.io/rollgate/event',
     'event.md',
-    'events.md#metric',
+    'observe.md#metric',
     `${REPOSITORY}/tree/main/docs/event.md`,
     '#error',
   ])('to %s leads nowhere', (target) => expect(leadsSomewhere(page, target)).toBe(false));

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WARNING_CODES } from '../packages/http/src/warnings/warning-codes';
 
-const page = readFileSync(join(__dirname, '../docs/warnings.md'), 'utf8');
+const [, page = ''] = readFileSync(join(__dirname, '../docs/errors.md'), 'utf8').split(/^## Warnings$/m);
 
 /** The entry of each code on the page. */
 const sections = new Map(
   page
-    .split(/^## /m)
+    .split(/^### /m)
     .slice(1)
     .map((section) => [section.slice(0, section.indexOf('\n')), section.slice(section.indexOf('\n')).trim()]),
 );

@@ -3,6 +3,7 @@ import { addInstallCommands } from './install-commands.mts';
 import { rewriteLinks, slugify } from './links.mts';
 import { addPlaygroundAddresses, createHead, describe, writePictureOf } from './metadata.mts';
 import { writePlainMarkdown } from './plain-markdown.mts';
+import { writeRedirects } from './redirects.mts';
 import { search } from './search.mts';
 import { createSidebar } from './sidebar.mts';
 import { BASE, OTHER_FOLDERS, REPOSITORY, SITE, VERSION_LABEL } from './site.mts';
@@ -45,13 +46,18 @@ export default defineConfig({
   buildEnd: (site) => {
     writePlainMarkdown(site);
     addPlaygroundAddresses(site);
+    writeRedirects(site);
   },
   vite: { plugins: [patchTheme()] },
   themeConfig: {
     logo: { src: '/play/favicon.svg', alt: '', width: 24, height: 24 },
     nav: [
-      { text: 'Start', link: '/overview', activeMatch: '^/(overview|comparison|express|fastify|hono|other-hosts)' },
-      { text: 'Guides', link: '/login' },
+      {
+        text: 'Start',
+        link: '/overview',
+        activeMatch: '^/(overview|comparison|express|fastify|hono|koa|nestjs|node|deno-bun)',
+      },
+      { text: 'Guides', link: '/common-tasks' },
       { text: 'Reference', link: '/options' },
       { text: 'API', link: '/api/' },
       { text: 'Playground', link: '/playground' },
@@ -62,7 +68,16 @@ export default defineConfig({
     search: { provider: 'local', options: search },
     socialLinks: [{ icon: 'github', link: REPOSITORY }],
     editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text: 'Edit this page' },
-    footer: { message: 'Released under the MIT License.' },
+    footer: {
+      message: [
+        `<a href="${REPOSITORY}">GitHub</a>`,
+        '<a href="https://www.npmjs.com/org/rollgate">npm</a>',
+        `<a href="${BASE}changelog">Changelog</a>`,
+        `<a href="${REPOSITORY}/blob/main/SECURITY.md">Security</a>`,
+        `<a href="${BASE}comparison">Comparison</a>`,
+      ].join(' · '),
+      copyright: 'Released under the MIT License.',
+    },
   },
 });
 

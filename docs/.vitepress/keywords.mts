@@ -1,5 +1,18 @@
-/** By page, what readers search for in other words than those of the page. */
+/** By page or by section, what readers search for in other words than those of the page. */
 export const KEYWORDS: Readonly<Record<string, string>> = {
+  'behind-a-proxy':
+    'trust proxy trustproxy x-forwarded-for forwarded nginx cloudflare cdn load balancer reverse proxy elb alb aws fly render heroku kubernetes ingress ip address client ip spoof forge real ip',
+  'common-tasks': 'how to examples snippets cookbook',
+  defaults: 'defaults default values',
+  'deno-bun': 'deno bun fetch handler',
+  deploy:
+    'docker compose dockerfile kubernetes pods pm2 cluster lambda serverless aws shutdown sigterm replicas rolling deploy restart',
+  koa: 'koa',
+  node: 'node http http2 connect polka',
+  observe:
+    'prometheus grafana opentelemetry otel monitoring dashboard alerting statsd datadog diagnostics channel diagnostics_channel hooks logging observability tracing subscribe metrics events who is limited',
+  troubleshooting:
+    'not working does not work problem everyone gets 429 nobody is limited undefined network error missing headers',
   'adding-a-host': 'custom framework adapter restify hapi polka',
   algorithms:
     'token bucket leaky bucket sliding window sliding log fixed window rolling window burst bursts bursting algorithm gcra',
@@ -14,11 +27,11 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   comparison: 'alternatives compared versus difference',
   concurrency:
     'concurrency concurrent requests semaphore slots in flight simultaneous parallel mutex lock max running lease',
-  'costs-known-later':
+  'llm-tokens':
     'llm openai anthropic tokens token budget tpm tokens per minute ai gpt claude streaming reserve settle actual cost',
-  decisions: 'refund peek undo give back cost weight weighted several limits combine multiple limits',
-  errors: 'error code codes exception throw',
-  events: 'diagnostics channel diagnostics_channel hooks logging observability tracing subscribe',
+  decisions:
+    'refund peek undo give back cost weight weighted several limits combine multiple limits without http standalone function core reset clear key unlock count operations check plain code',
+  errors: 'error code codes exception throw warning rollgatewarning console suppress',
   express: 'express middleware per route router',
   fastify: 'fastify plugin per route',
   'going-live':
@@ -30,12 +43,11 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'hot-key':
     'hot key global limit lease leases credits local decisions millions per second high throughput redis cost multi region regions latency geo distributed',
   'jobs-and-notifications': 'background job email sms push notification spam alerts cron retry later worker',
-  keys: 'whitelist allowlist allow list trust proxy trustproxy x-forwarded-for forwarded nginx load balancer reverse proxy elb alb ip address client ip per user user id api key ipv6 subnet skip exempt bypass internal traffic health check identify session',
+  keys: 'whitelist allowlist allow list per user user id api key ipv6 subnet skip exempt bypass internal traffic identify session',
   login:
     'brute force lockout account locked password credential stuffing sign in signin authentication otp 2fa failed attempts',
-  metrics: 'prometheus grafana opentelemetry otel monitoring dashboard alerting statsd datadog',
   'migrating-from-express-rate-limit':
-    'express-rate-limit migrate express rate limit windowMs keyGenerator standardHeaders legacyHeaders rate-limit-redis',
+    'express-rate-limit migrate convert express windowMs keyGenerator standardHeaders legacyHeaders rate-limit-redis',
   'migrating-from-fastify-rate-limit': '@fastify/rate-limit migrate timeWindow fastify-rate-limit',
   'migrating-from-rate-limiter-flexible': 'rate-limiter-flexible migrate points duration consume RateLimiterRedis',
   'migrating-from-rolling-rate-limiter': 'rolling-rate-limiter migrate',
@@ -44,9 +56,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
     'admin list keys inspect reset unblock block a customer who is limited now support support ticket top operations',
   options:
     'option configuration configure settings all options message handler mindifference custom response reference',
-  'other-hosts': 'koa deno bun node http fetch',
   overview: 'get started getting started install start begin introduction',
-  'plain-code': 'without http standalone function core reset clear key unlock reset count operations check',
   'plans-and-tenants':
     'free plan paid plan premium tier tiers tenant multi-tenant customer organization dynamic limit per customer',
   playground: 'demo visualize try interactive simulator',
@@ -69,7 +79,32 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'store-failures':
     'redis down outage fail open fail closed fallback timeout connection lost onstoreerror circuit breaker',
   testing: 'test tests testing jest vitest node:test fake timers mock clock unit test',
-  warnings: 'warning rollgatewarning console suppress keys evicted flood maxkeys',
   websockets: 'websocket ws connection limit messages per connection max connections',
   'writing-a-store': 'custom store mysql mongodb dynamodb mongo own database adapter createstore',
+  'common-tasks#limit-each-user-and-strangers-by-ip':
+    'user id otherwise ip fallback anonymous authenticated authentication logged in session per user per ip',
+  'common-tasks#limit-one-route': 'one route different limit per route single endpoint path',
+  'common-tasks#log-who-is-limited': 'log who logging limited rejected clients',
+  'common-tasks#leave-out-health-checks': 'exclude health check healthcheck ignore skip path exclude route',
+  'common-tasks#exempt-your-own-network': 'skip internal network office exempt allow list',
+  'common-tasks#turn-limits-off-in-tests': 'disable turn off in tests development local enabled',
+  'common-tasks#reset-a-user': 'reset user clear unlock',
+  'common-tasks#read-what-is-left': 'remaining left read usage',
+  'common-tasks#delay-instead-of-rejecting': 'delay slow down instead of rejecting throttle',
+  'common-tasks#send-your-own-429': 'custom message body',
+  'headers#status-and-body-of-a-rejection': '429 response body custom error json message html body format',
+  'headers#read-the-headers-in-a-browser-cors':
+    'cors browser expose headers preflight options read retry-after in browser',
+  'keys#ipv6': 'ipv6 subnet prefix 56 64 change address',
+  'plans-and-tenants#show-what-is-left': 'show remaining quota dashboard customer usage',
+  'login#unlock-an-account': 'unlock account password reset',
+  'observe#alert-rules': 'alert alerts alerting rejected',
+  'deploy#kubernetes': 'kubernetes pods k8s',
+  'deploy#pm2-and-cluster': 'pm2 cluster mode workers',
+  'deploy#lambda-and-other-functions': 'aws lambda serverless functions',
+  'deploy#shut-down': 'graceful shutdown sigterm drain',
+  'deploy#what-survives-a-deploy': 'lost after restart counts survive persist restart',
+  'troubleshooting#everyone-gets-429': 'everyone gets 429 all clients blocked',
+  'troubleshooting#nobody-is-limited': 'nobody limited not working bypass',
+  'benchmarks#memory-per-key': 'memory usage per client key bytes',
 };

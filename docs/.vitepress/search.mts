@@ -1,8 +1,11 @@
 import type { DefaultTheme, MarkdownEnv, MarkdownRenderer } from 'vitepress';
 import { KEYWORDS } from './keywords.mts';
 
-/** Separates the text of a section from the keywords of its page. */
+/** Separates the text of a section, its keywords, and its first sentence. */
 const SEPARATOR = '\u2063';
+
+/** The longest text below a result. */
+const HINT_LENGTH = 110;
 
 /**
  * The search of the site. VitePress sends the functions to the browser as text, so they use nothing from outside. Only
@@ -14,9 +17,11 @@ export const search: DefaultTheme.LocalSearchOptions = {
   miniSearch: {
     options: {
       fields: ['title', 'titles', 'text', 'keywords'],
+      storeFields: ['title', 'titles', 'hint'],
       extractField: (section, field) => {
-        const [text = '', keywords = ''] = String(section.text).split('\u2063');
+        const [text = '', keywords = '', hint = ''] = String(section.text).split('\u2063');
         if (field === 'keywords') return keywords;
+        if (field === 'hint') return hint;
         return field === 'text' ? text : (section as Record<string, string>)[field]!;
       },
       processTerm: (term) => {
@@ -28,6 +33,13 @@ export const search: DefaultTheme.LocalSearchOptions = {
     },
     searchOptions: {
       boost: { keywords: 9, title: 4, titles: 1, text: 1 },
+      // What almost every page is about says little about the one that a reader wants.
+      boostTerm: (term) =>
+        /^(?:all|different|gets?|limit(?:s|ed|er|ing)?|many|multiple|one|per|rate|requests?|users?|when|who)$/.test(
+          term,
+        )
+          ? 0.1
+          : 1,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
       weights: { fuzzy: 0.2, prefix: 0.4 },
       // Guides first. The whole page before one of its sections.
@@ -42,12 +54,25 @@ export const search: DefaultTheme.LocalSearchOptions = {
   },
 };
 
-/** Adds the keywords of a page to its first section. Readers do not see them. */
+/** Adds to each section its keywords and its first sentence. Readers do not see them on the page. */
 function renderWithKeywords(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): string {
-  const html = markdown.render(source, env);
-  const words = KEYWORDS[env.relativePath.replace(/\.md$/, '')];
-  if (words === undefined) return html;
-  const end = html.search(/<h[2-6]\b/);
-  const [first, rest] = end < 0 ? [html, ''] : [html.slice(0, end), html.slice(end)];
-  return `${first}${SEPARATOR}${words}${rest}`;
+  const page = env.relativePath.replace(/\.md$/, '');
+  const sections = markdown.render(source, env).split(/(?=<h[1-6]\b)/);
+  return sections.map((html, index) => [html, keywordsOf(page, html, index), hintOf(html)].join(SEPARATOR)).join('');
+}
+
+function keywordsOf(page: string, html: string, index: number): string {
+  const [, anchor] = /^<h\d[^>]* id="([^"]+)"/.exec(html) ?? [];
+  const ofPage = index === 0 ? KEYWORDS[page] : undefined;
+  return [ofPage, KEYWORDS[`${page}#${anchor}`]].filter(Boolean).join(' ');
+}
+
+/** The beginning of the first paragraph, as text. */
+function hintOf(html: string): string {
+  const [, paragraph = ''] = /<p>(.*?)<\/p>/s.exec(html.replace(/<div class="[^"]*custom-block.*?<\/div>/gs, '')) ?? [];
+  const text = paragraph
+    .replace(/<[^>]+>/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return text.length <= HINT_LENGTH ? text : `${text.slice(0, HINT_LENGTH - 1).replace(/\W+\w*$/, '')}…`;
 }

@@ -18,57 +18,53 @@ export function createSidebar(): Entry[] {
   return [
     group('Start', [
       'overview',
-      'comparison',
       'express',
       'fastify',
       'hono',
+      'koa',
       'nestjs',
-      'other-hosts',
-      'plain-code',
-      'redis',
-      'postgres',
-      'sqlite',
+      'recipes/nextjs',
+      'node',
+      'deno-bun',
+      'recipes/cloudflare-workers',
+      'comparison',
     ]),
-    group('Concepts', ['decisions', 'algorithms', 'keys', 'headers', 'store-failures']),
     group('Guides', [
+      'common-tasks',
+      'behind-a-proxy',
+      'defaults',
       'login',
-      'blocks',
       'plans-and-tenants',
-      'queues',
-      'calling-apis',
-      'costs-known-later',
       'budgets-and-quotas',
+      'llm-tokens',
+      'blocks',
       'concurrency',
-      'outgoing',
-      'websockets',
+      'queues',
       'jobs-and-notifications',
+      'websockets',
+      'calling-apis',
       'testing',
-      'going-live',
-      'metrics',
-      'operating',
-      'redis-in-production',
-      'hot-key',
-      'writing-a-store',
-      'adding-a-host',
+      'troubleshooting',
     ]),
-    ...recipes(),
+    group('Concepts', ['decisions', 'algorithms', 'keys', 'headers']),
+    group('Stores', ['redis', 'postgres', 'sqlite', 'store-failures']),
+    group('Operations', ['going-live', 'deploy', 'observe', 'operating', 'redis-in-production', 'hot-key']),
     {
       text: 'Reference',
       items: [
-        ...pages(['options', 'errors', 'warnings', 'events', 'cli', 'guarantees', 'stability', 'benchmarks']),
+        ...pages(['options', 'errors', 'cli', 'guarantees', 'benchmarks', 'stability']),
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
-        {
-          text: 'Migration',
-          items: pages([
-            'migrating-from-express-rate-limit',
-            'migrating-from-fastify-rate-limit',
-            'migrating-from-rolling-rate-limiter',
-            'migrating-from-rate-limiter-flexible',
-          ]),
-        },
         ...pages(['changelog']),
       ],
     },
+    collapsed('Migration', [
+      'migrating-from-express-rate-limit',
+      'migrating-from-fastify-rate-limit',
+      'migrating-from-rolling-rate-limiter',
+      'migrating-from-rate-limiter-flexible',
+    ]),
+    collapsed('Recipes', recipes()),
+    collapsed('Extend', ['writing-a-store', 'adding-a-host']),
     group('Playground', ['playground']),
   ];
 }
@@ -82,6 +78,10 @@ function group(text: string, names: readonly string[]): Entry {
   return { text, items: pages(names) };
 }
 
+function collapsed(text: string, names: readonly string[]): Entry {
+  return { ...group(text, names), collapsed: true };
+}
+
 /** The pages that exist among the given ones, by their first heading. */
 function pages(names: readonly string[]): Entry[] {
   return names.filter((name) => existsSync(join(PAGES, `${name}.md`))).map(page);
@@ -93,17 +93,10 @@ function page(name: string): Entry {
   return { text: heading.replaceAll('`', ''), link: `/${name}` };
 }
 
-/** Every file in `docs/recipes`, in alphabetical order. */
-function recipes(): Entry[] {
-  const folder = join(PAGES, 'recipes');
-  if (!existsSync(folder)) return [];
-  const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
-  return [
-    group(
-      'Recipes',
-      files.sort().map((file) => `recipes/${file.slice(0, -'.md'.length)}`),
-    ),
-  ];
+/** The recipes that are not a way to start, in alphabetical order. */
+function recipes(): string[] {
+  const names = readdirSync(join(PAGES, 'recipes')).map((file) => `recipes/${file.slice(0, -'.md'.length)}`);
+  return names.filter((name) => !['recipes/nextjs', 'recipes/cloudflare-workers'].includes(name)).sort();
 }
 
 /** One page for each entry point of the published packages, which TypeDoc has written. */

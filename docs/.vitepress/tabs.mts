@@ -22,7 +22,7 @@ export function addTabs(markdown: MarkdownRenderer): void {
       ...tokens,
       html('</div>\n'),
     ]);
-    const group = '<div class="tabs" role="radiogroup" aria-label="Framework">\n';
+    const group = '<div class="framework-tabs" role="radiogroup" aria-label="Framework">\n';
     state.tokens.splice(start, end - start + 1, html(group), ...tabs, html('</div>\n'));
   });
 }

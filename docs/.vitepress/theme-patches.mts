@@ -1,9 +1,16 @@
 /** What differs from the components of VitePress, by file. */
-const PATCHES: Readonly<Record<string, readonly [from: string, to: string]>> = {
+const PATCHES: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>> = {
   // A search takes a few milliseconds, so the box need not wait for more keys.
-  'VPLocalSearchBox.vue': ['debounce: 200', 'debounce: 30'],
+  'VPLocalSearchBox.vue': [
+    ['debounce: 200', 'debounce: 30'],
+    // A reader chooses by the first sentence of a section, not by its title alone.
+    [
+      '<div v-if="showDetailedList" class="excerpt-wrapper">',
+      '<div v-if="p.hint" class="hint" v-html="p.hint" /><div v-if="showDetailedList" class="excerpt-wrapper">',
+    ],
+  ],
   // Otherwise the bar moves when the page becomes interactive.
-  'VPNavBar.vue': ['>>({})', ">>({ 'has-sidebar': hasSidebar.value, top: true })"],
+  'VPNavBar.vue': [['>>({})', ">>({ 'has-sidebar': hasSidebar.value, top: true })"]],
 };
 
 /** A plugin of Vite that applies {@link PATCHES}. */
@@ -12,10 +19,11 @@ export function patchTheme() {
     name: 'theme-patches',
     enforce: 'pre' as const,
     transform(code: string, id: string): string | undefined {
-      const [from, to] = PATCHES[id.slice(id.lastIndexOf('/') + 1)] ?? [];
-      if (from === undefined || to === undefined) return undefined;
-      if (!code.includes(from)) throw new Error(`Expected \`${from}\` in ${id}`);
-      return code.replace(from, to);
+      const patches = PATCHES[id.slice(id.lastIndexOf('/') + 1)];
+      return patches?.reduce((text, [from, to]) => {
+        if (!text.includes(from)) throw new Error(`Expected \`${from}\` in ${id}`);
+        return text.replace(from, to);
+      }, code);
     },
   };
 }

@@ -11,7 +11,7 @@ async function open(path: string, width = 1280): Promise<void> {
 test('the sidebar leads to a page, which names its groups', async () => {
   const { page } = tab();
   await open('overview');
-  for (const group of ['Start', 'Concepts', 'Guides', 'Reference', 'Playground']) {
+  for (const group of ['Start', 'Guides', 'Concepts', 'Stores', 'Operations', 'Reference', 'Playground']) {
     expect(await page.locator('.VPSidebar .level-0 > .item h2', { hasText: group }).count()).toBeGreaterThan(0);
   }
   await page.locator('.VPSidebar a', { hasText: 'Response headers' }).click();

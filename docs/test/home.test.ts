@@ -40,21 +40,21 @@ test('the chart plays by itself, and with reduced motion a picture stands for it
 test('each framework has a tab with its own code, which the keyboard reaches', async () => {
   const { page } = tab();
   await open();
-  const tabs = ['Express', 'Fastify', 'Hono', 'Koa', 'NestJS', 'Workers', 'Plain code'];
-  expect(await page.locator('.tabs > label').allTextContents()).toEqual(tabs);
-  await page.locator('.tabs > input').first().focus();
+  const tabs = ['Express', 'Fastify', 'Hono', 'Koa', 'NestJS', 'Next.js', 'Bun', 'Deno', 'Workers', 'Plain code'];
+  expect(await page.locator('.framework-tabs > label').allTextContents()).toEqual(tabs);
+  await page.locator('.framework-tabs > input').first().focus();
   for (const name of tabs.slice(1)) {
     await page.keyboard.press('ArrowRight');
     await page.getByRole('radio', { name, checked: true }).waitFor();
-    expect(await page.locator('.tabs > .panel:visible').count()).toBe(1);
-    expect(await page.locator('.tabs > .panel:visible .language-ts').count()).toBe(1);
+    expect(await page.locator('.framework-tabs > .panel:visible').count()).toBe(1);
+    expect(await page.locator('.framework-tabs > .panel:visible .language-ts').count()).toBe(1);
   }
 });
 
 test('the choice of the package manager counts for all commands, also on other pages', async () => {
   const { page, url } = tab();
   await open();
-  const panel = page.locator('.tabs > .panel:visible');
+  const panel = page.locator('.framework-tabs > .panel:visible');
   await panel.getByRole('button', { name: 'pnpm' }).click();
   await panel.locator('button.copy').first().click();
   await panel.locator('button.copied').first().waitFor();
@@ -63,6 +63,22 @@ test('the choice of the package manager counts for all commands, also on other p
   await page.locator('.install-command pre', { hasText: 'pnpm add @rollgate/fastify fastify' }).waitFor();
   await page.getByRole('button', { name: 'npm', exact: true }).click();
   await page.locator('.install-command pre', { hasText: 'npm install @rollgate/fastify fastify' }).waitFor();
+});
+
+test('the choice of the framework counts for all tabs, also on other pages and after a reload', async () => {
+  const { page, url } = tab();
+  await open();
+  await page.locator('.framework-tabs > label', { hasText: 'Fastify' }).click();
+  await page.goto(`${url}common-tasks`, { waitUntil: 'networkidle' });
+  const shown = page.locator('.vp-code-group .blocks > .active');
+  await shown.first().waitFor();
+  const groups = await shown.allTextContents();
+  expect(groups.length).toBeGreaterThan(15);
+  expect(groups.filter((text) => !text.includes('@rollgate/fastify'))).toEqual([]);
+  await page.locator('.vp-code-group label', { hasText: 'Hono' }).first().click();
+  await page.reload({ waitUntil: 'networkidle' });
+  expect((await shown.allTextContents()).filter((text) => !text.includes('@rollgate/hono'))).toEqual([]);
+  await page.evaluate('localStorage.clear()');
 });
 
 test('at most five proofs, each with a link to what shows it', async () => {

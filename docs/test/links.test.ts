@@ -1,4 +1,4 @@
-import { BASE, fileOf, PAGES, readBuilt } from './support/site.js';
+import { BASE, fileOf, PAGES, REDIRECTS, readBuilt } from './support/site.js';
 
 const htmlOf = (page: string) => readBuilt(fileOf(BASE + page)!);
 
@@ -24,6 +24,11 @@ function leadsSomewhere(page: string, link: string): boolean {
 test.each(PAGES)('/%s links to pages and headings that exist', (page) => {
   const links = Array.from(htmlOf(page).matchAll(/<a [^>]*?href="([^"]+)"/g), ([, link]) => link!);
   expect([...new Set(links)].filter((link) => !leadsSomewhere(page, link))).toEqual([]);
+});
+
+test.each(Object.entries(REDIRECTS))('the old address /%s leads to /%s, which exists', (from, to) => {
+  expect(leadsSomewhere('', to)).toBe(true);
+  expect(readBuilt(`${from}.html`)).toContain(`href="${BASE}${to}"`);
 });
 
 test('llms.txt lists every page, and each is there as plain Markdown', () => {

@@ -1,4 +1,4 @@
-import { QUERIES } from './search-queries.js';
+import { QUERIES, QUESTIONS } from './search-queries.js';
 import { useTab } from './support/browser.js';
 
 /** How many queries may find their page second or third. */
@@ -13,7 +13,7 @@ beforeAll(async () => {
   await page.locator('.VPNavBarSearch button').first().click();
 });
 
-/** The pages of the first results, as readers see them. */
+/** The addresses of the first results, as readers see them. */
 async function search(query: string): Promise<string[]> {
   const { page, url } = tab();
   const input = page.locator('.search-input');
@@ -23,14 +23,26 @@ async function search(query: string): Promise<string[]> {
   await input.fill(query);
   await results.first().waitFor();
   const links = (await results.evaluateAll((found) => found.map(({ href }: { href: string }) => href))) as string[];
-  return links.slice(0, 3).map((link) => link.slice(url.length).replace(/#.*/, ''));
+  return links.slice(0, 3).map((link) => link.slice(url.length));
 }
+
+const pageOf = (link: string) => link.replace(/#.*/, '');
 
 test('a search finds the page that answers it, almost always first', async () => {
   expect(QUERIES.length).toBeGreaterThanOrEqual(80);
   const found: { query: string; page: string; results: string[] }[] = [];
-  for (const [query, page] of QUERIES) found.push({ query, page, results: await search(query) });
+  for (const [query, page] of QUERIES) found.push({ query, page, results: (await search(query)).map(pageOf) });
   expect(found.filter(({ page, results }) => !results.includes(page))).toEqual([]);
   const notFirst = found.filter(({ page, results }) => results[0] !== page);
   expect(notFirst.length > MAX_NOT_FIRST ? notFirst : []).toEqual([]);
+}, 300_000);
+
+test('a question finds the section that answers it first, nine times out of ten', async () => {
+  const found: { query: string; section: string; results: string[] }[] = [];
+  for (const [query, section] of QUESTIONS) found.push({ query, section, results: await search(query) });
+  // The first heading of a page is the page.
+  const isFirst = ({ section, results: [first = ''] }: (typeof found)[number]) =>
+    section.includes('#') ? first === section : pageOf(first) === section;
+  const missed = found.filter((each) => !isFirst(each));
+  expect(missed.length > QUESTIONS.length / 10 ? missed : []).toEqual([]);
 }, 300_000);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,6 +19,15 @@ test('express.ts allows ten requests per client, and prints what to try', async 
   const other = { headers: { 'X-Forwarded-For': '203.0.113.7' } };
   expect(await statuses(url, 11, other)).toEqual([...TEN, 429]);
 });
+
+test('proof.mjs gets 19 requests through express-rate-limit and 10 through Rollgate, and is the code of the landing page', async () => {
+  const { stdout } = await run(process.execPath, ['proof.mjs'], { cwd: FOLDER });
+  expect(stdout).toBe(
+    'express-rate-limit: 19 in half a second, limit 10 in 2 s\n@rollgate/express: 10 in half a second, limit 10 in 2 s\n',
+  );
+  const code = readFileSync(join(FOLDER, 'proof.mjs'), 'utf8');
+  expect(readFileSync(join(FOLDER, '../docs/index.md'), 'utf8')).toContain(`\`\`\`js\n${code}\`\`\`\n`);
+}, 30_000);
 
 test('fastify.ts limits all routes, the login more strictly and health not at all', async () => {
   const { url } = await start('fastify.ts');

@@ -18,7 +18,7 @@ test.each(['monitoring/alerts.yml', 'monitoring/grafana-dashboard.json'])('%s us
 });
 
 test('the page lists each metric, and its table has each alert', () => {
-  const page = readFileSync(join(EXAMPLES, '../docs/metrics.md'), 'utf8');
+  const page = readFileSync(join(EXAMPLES, '../docs/observe.md'), 'utf8');
   const listed = Array.from(page.matchAll(/^\| `(rollgate_\w+)`/gm), ([, name]) => name!);
   expect(listed.sort()).toEqual([...published].sort());
   const alerts = Array.from(read('monitoring/alerts.yml').matchAll(/- alert: (\w+)/g), ([, name]) => name!);

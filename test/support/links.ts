@@ -40,6 +40,7 @@ function fileOf(page: string, target: string): string {
 /** The file of a page of the site; an empty text for the pages of the API, which the build of the site checks. */
 function pageOfSite(path: string): string {
   if (path.startsWith('api/')) return '';
+  if (path.startsWith('images/')) return join(ROOT, 'docs', path);
   const [, name = '', anchor = ''] = /^([^#]*)(#.*)?$/.exec(path) ?? [];
   return join(ROOT, 'docs', `${name === '' ? 'index' : name}.md`) + anchor;
 }

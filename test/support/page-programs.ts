@@ -78,28 +78,31 @@ const RUNNER = `
 import { once } from 'node:events';
 import { Server } from 'node:net';
 
-const servers = [];
+/** The servers of an example, each with a promise that it listens. */
+const servers = new Map();
 const { listen } = Server.prototype;
 Server.prototype.listen = function (where, ...rest) {
-  servers.push(this);
+  servers.set(this, once(this, 'listening'));
   return listen.call(this, typeof where === 'object' ? { ...where, port: 0 } : 0, ...rest);
 };
 
-/** Sends a request as Cloudflare and Deno do. */
+/** Sends a request as Cloudflare, Deno and Bun do. */
 async function requestFrom(worker) {
   const address = '192.0.2.1';
   const request = new Request('http://localhost/', { headers: { 'cf-connecting-ip': address } });
-  const response = await worker.fetch(request, { ...process.env, remoteAddr: { hostname: address } }, {});
+  const host = { ...process.env, remoteAddr: { hostname: address }, requestIP: () => ({ address }) };
+  const response = await worker.fetch(request, host, {});
   if (!response.ok) throw new Error('The worker responded with ' + response.status);
 }
 
 for (const example of process.argv.slice(2)) {
   const { default: worker } = await import(example);
   if (worker?.fetch) await requestFrom(worker);
-  await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
+  await Promise.all(servers.values());
   // Only after Node has reported promises that were rejected without a handler.
   await new Promise(setImmediate);
-  for (const server of servers.splice(0)) server.close();
+  for (const server of servers.keys()) server.close();
+  servers.clear();
   console.log('\\nPassed ' + example);
 }
 process.exit(0);
@@ -131,7 +134,9 @@ type Variables = Record<string, string>;
 
 function execute(args: string[], variables: Variables): Promise<{ stdout: string }> {
   const env = { ...process.env, ...variables };
-  return run(process.execPath, ['--enable-source-maps', ...args], { cwd: temporary, timeout: LONGEST_MS, env });
+  // An example may handle SIGTERM.
+  const options = { cwd: temporary, timeout: LONGEST_MS, killSignal: 'SIGKILL', env } as const;
+  return run(process.execPath, ['--enable-source-maps', ...args], options);
 }
 
 const hasNodeTests = ({ code }: Example) => /from 'node:test'/.test(code);

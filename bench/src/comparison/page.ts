@@ -16,9 +16,45 @@ export function renderComparison(page: string, read: ReadResults): string {
   const topics = Object.entries(TOPICS).map(([topic, probes]) =>
     renderTopic(topic, Object.keys(probes) as ProbeName[], results),
   );
-  let updated = replaceSection(page, 'tables', topics.join('\n\n'));
+  let updated = replaceSection(page, 'overview', renderOverview(results));
+  updated = replaceSection(updated, 'tables', topics.join('\n\n'));
   updated = replaceSection(updated, 'facts', renderFacts());
   return replaceSection(updated, 'versions', renderVersions(results));
+}
+
+/** What the first table shows of a probe: a short title, the right result, and a short text of a result. */
+const OVERVIEW: Partial<Record<ProbeName, { title: string; isRight: RegExp; toShort?: (text: string) => string }>> = {
+  'most-in-window': { title: 'in a window', isRight: /^10$/ },
+  'requests-at-once': { title: 'at once', isRight: /^5$/ },
+  'persistent-client': { title: 'retrying', isRight: /^100$/ },
+  'two-limits': { title: 'two limits', isRight: /^10$/ },
+  'redis-stopped': {
+    title: 'Redis stops',
+    isRight: /^still limited/,
+    toShort: (text) => text.split(/,| in /)[0]!.replace('still ', ''),
+  },
+};
+
+/** The libraries of the first table, which fits on a screen. */
+const IN_OVERVIEW = LIBRARY_NAMES.filter((name) => !['sliding-window-rate-limiter', 'limiter'].includes(name));
+
+function renderOverview(results: Results): string {
+  const columns = Object.entries(OVERVIEW) as [ProbeName, NonNullable<(typeof OVERVIEW)[ProbeName]>][];
+  const cell = (library: LibraryName, [probe, { isRight, toShort = String }]: (typeof columns)[number]) => {
+    const result = cellOf(results, probe, library);
+    if (result === undefined) return NO_CELL;
+    const text = String(typeof result === 'object' ? result.text : result);
+    return isRight.test(text)
+      ? `<span class="right">${toShort(text)} ✓</span>`
+      : `<span class="wrong">${toShort(text)} ✗</span>`;
+  };
+  return markdownTable([
+    ['library', ...columns.map(([, { title }]) => title)],
+    ...IN_OVERVIEW.map((library) => [
+      library === 'rollgate' ? '**Rollgate**' : library,
+      ...columns.map((column) => cell(library, column)),
+    ]),
+  ]);
 }
 
 function renderTopic(topic: string, probes: readonly ProbeName[], results: Results): string {

@@ -1,6 +1,7 @@
-import type { Theme } from 'vitepress';
+import { type Theme, useRoute } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
-import { h } from 'vue';
+import { h, nextTick, onBeforeUnmount, onMounted, watch } from 'vue';
+import { applyFramework, rememberFramework } from './framework.mts';
 import InstallCommand from './InstallCommand.vue';
 import LivePlayground from './LivePlayground.vue';
 import NotFound from './NotFound.vue';
@@ -14,5 +15,18 @@ export default {
   enhanceApp({ app }) {
     app.component('InstallCommand', InstallCommand);
     app.component('LivePlayground', LivePlayground);
+  },
+  setup() {
+    const route = useRoute();
+    onMounted(() => {
+      applyFramework();
+      document.addEventListener('change', rememberFramework);
+    });
+    onBeforeUnmount(() => document.removeEventListener('change', rememberFramework));
+    // The content of another page comes after its path.
+    watch(
+      () => route.data,
+      () => nextTick(() => applyFramework()),
+    );
   },
 } satisfies Theme;

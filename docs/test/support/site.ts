@@ -3,6 +3,11 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 
+/** By old address, the new one. */
+export const REDIRECTS: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(__dirname, '../../.vitepress/redirects.json'), 'utf8'),
+);
+
 const DIST = join(__dirname, '../../.vitepress/dist');
 /** The path below which the site is served. */
 export const BASE = '/rollgate/';
@@ -21,6 +26,7 @@ const TYPES: Record<string, string> = {
 export const PAGES = filesIn('')
   .filter((file) => file.endsWith('.html') && file !== '404.html' && !file.startsWith('play/'))
   .map((file) => file.slice(0, -'.html'.length).replace(/(^|\/)index$/, '$1'))
+  .filter((page) => !Object.hasOwn(REDIRECTS, page))
   .sort();
 
 /** The text of a file of the built site. */

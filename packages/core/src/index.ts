@@ -6,7 +6,7 @@ export type { LimiterEvent } from './events/limiter-event.js';
 export type { StoreFailure, StoreRecovery } from './failure/part-health.js';
 export { StoreError } from './failure/store-error.js';
 export { type Concurrency, type ConcurrencyOptions, concurrency } from './leases/concurrency.js';
-export type { DecisionEvent, LeaseLossEvent } from './limiter/rate-limiter.js';
+export type { DecisionEvent, LeaseLossEvent, LimiterInternals } from './limiter/rate-limiter.js';
 export { RateLimiter } from './limiter/rate-limiter.js';
 export type {
   CheckOptions,

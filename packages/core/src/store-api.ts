@@ -32,7 +32,7 @@ export {
 export { CHECK, type Hit, hasQuota, isLimit, type Mode, type State, TEST, type Verdict } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
-export { parseWindowText } from './limits/window-text.js';
+export { type ParsedWindow, parseWindowText } from './limits/window-text.js';
 export { isMemoryStore } from './memory/memory-store.js';
 export type { ParsedLimits } from './plan/keys-and-limits.js';
 export { parseLimits, toParsedLimits } from './plan/parse-limits.js';

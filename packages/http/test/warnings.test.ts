@@ -125,7 +125,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test('is emitted once, with the option that silences it', async () => {
       await MISTAKES[code](express, loadFreshPackages().createLimit, {});
       expect(codes()).toEqual([code]);
-      const page = 'https://rollgate-js.github.io/rollgate/warnings';
+      const page = 'https://rollgate-js.github.io/rollgate/errors';
       expect(warnings[0]!.detail).toBe(`Silence it with \`silence: ['${code}']\`. ${page}#${code.toLowerCase()}`);
     });
 

@@ -7,10 +7,15 @@ export interface RateLimitStorage {
    * Records a request if the window has room for it. `window` and `retryAfter` are in seconds, and `retryAfter` is `null`
    * for an allowed request.
    */
-  consume(
-    key: string,
-    rule: { readonly window: number; readonly max: number },
-  ): Promise<{ allowed: boolean; retryAfter: number | null }>;
+  consume(key: string, rule: { readonly window: number; readonly max: number }): Promise<RateLimitResult>;
+}
+
+/** What {@link RateLimitStorage.consume} resolves to. */
+export interface RateLimitResult {
+  /** Whether the window had room. */
+  readonly allowed: boolean;
+  /** In seconds. */
+  readonly retryAfter: number | null;
 }
 
 /**

@@ -67,7 +67,9 @@ export interface CachedLimits<Given extends Limits = Limits> {
 
 /** Published on the channel `rollgate:limits:failure` when the limits of a key cannot be loaded. */
 export interface LimitsFailure {
+  /** The key whose limits could not be loaded. */
   readonly key: string;
+  /** The error of `load`. */
   readonly error: unknown;
   /** Which limits decide instead. `'none'` if the call fails. */
   readonly used: 'last' | 'default' | 'none';

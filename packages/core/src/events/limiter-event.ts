@@ -12,6 +12,7 @@ export interface LimiterIdentity {
 
 /** The members of an event that name its limiter. */
 export interface LimiterEvent<Limiter> extends LimiterIdentity {
+  /** The limiter that made the decision. */
   readonly limiter: Limiter;
 }
 

@@ -36,6 +36,14 @@ import type {
 import { resolveRateLimiterOptions, resolveWaitOptions } from './resolve-rate-limiter-options.js';
 import { refundDecision, releaseSlots, settleDecision } from './settlement.js';
 
+/** What {@link RateLimiter.internals} returns. */
+export interface LimiterInternals {
+  /** The limits that decide together. */
+  readonly plan: Plan;
+  /** The store in its guard. */
+  readonly store: Store;
+}
+
 /**
  * Decides whether an action is allowed now.
  *
@@ -287,7 +295,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /** The store in its guard, and the plan of some limits, for functions such as `keysOf` of `@rollgate/core/observe`. */
-  internals(options?: Pick<CheckOptions, 'limits'>): { readonly plan: Plan; readonly store: Store } {
+  internals(options?: Pick<CheckOptions, 'limits'>): LimiterInternals {
     return { plan: this.#plans.of(options), store: this.#store };
   }
 

@@ -5,8 +5,16 @@ import { type RollingWindow, rollingWindow } from './rolling-window.js';
 
 const TEXT = /^(\d{1,16})\/(\d.*)$/;
 
+/** A limit of units in a window. */
+export interface ParsedWindow {
+  /** In units. */
+  readonly limit: number;
+  /** In milliseconds. */
+  readonly windowMs: number;
+}
+
 /** Parses text such as `100/1m`: units per window, the notation that the command line prints. `undefined` for other text. */
-export function parseWindowText(text: string): { limit: number; windowMs: number } | undefined {
+export function parseWindowText(text: string): ParsedWindow | undefined {
   const [, units, window] = TEXT.exec(text) ?? [];
   const limit = Number(units);
   const windowMs = readDuration(window);

@@ -17,7 +17,7 @@ const TOO_MANY_SINGLE_USE_LIMITERS = 100;
 const namespacesOf = new WeakMap<object, Set<string>>();
 
 /** The page that explains each code. */
-const PAGE = 'https://rollgate-js.github.io/rollgate/warnings';
+const PAGE = 'https://rollgate-js.github.io/rollgate/errors';
 
 /** The codes of the warnings that this process has emitted. */
 const emitted = new Set<WarningCode>();

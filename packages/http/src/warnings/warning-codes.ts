@@ -1,6 +1,6 @@
 /**
  * The codes of the process warnings that the option `silence` accepts. Rollgate emits each once per process. See
- * docs/warnings.md, which also describes the warnings that have no such option.
+ * docs/errors.md, which also describes the warnings that have no such option.
  */
 export const WARNING_CODES = [
   'ROLLGATE_UNTRUSTED_PROXY',
