@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { cachedLimits } from '@rollgate/core/cached-limits';
+import { usageWarnings } from '@rollgate/core/observe';
 import { refundInBackground } from '@rollgate/core/store';
 import { rateLimit } from '@rollgate/express';
 import { createFetch } from '@rollgate/fetch';
@@ -31,6 +32,7 @@ const CHANNELS = [
   'rollgate:request',
   'rollgate:store:failure',
   'rollgate:store:recovery',
+  'rollgate:threshold',
 ];
 
 const heard = new Map<string, object[]>(CHANNELS.map((channel) => [channel, []]));
@@ -79,6 +81,12 @@ test('the events have the documented members', async () => {
     expect(members(channel)).toEqual(membersOf(channel));
   }
   expect(heard.get('rollgate:rejection')![0]).toBe(heard.get('rollgate:decision')![1]);
+
+  const stop = usageWarnings({ warnAt: 0.5 });
+  await new RateLimiter({ limits: '1/1m' }).check('ann');
+  stop();
+  expect(heard.get('rollgate:threshold')).toHaveLength(1);
+  expect(members('rollgate:threshold')).toEqual(membersOf('rollgate:threshold'));
 
   const headers = { 'retry-after': '30' };
   const api = createFetch({ retry: false, fetch: async () => new Response(null, { headers, status: 429 }) });

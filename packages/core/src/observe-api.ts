@@ -14,4 +14,5 @@ export {
   type RejectedKeysOptions,
   rejectedKeys,
 } from './observe/rejected-keys.js';
+export { type UsageWarning, type UsageWarningsOptions, usageWarnings } from './observe/usage-warnings.js';
 export type { StoredKey } from './store/capabilities.js';

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { usageWarnings } from '@rollgate/core/observe';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { createClient } from 'redis';
@@ -30,6 +32,18 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
 
   test('on one client have the same `backend`', () => {
     for (const client of clients) expect(new RedisStore({ client, log }).backend).toBe(client);
+  });
+
+  test('of parallel checks, exactly one crosses a threshold', async () => {
+    const heard: unknown[] = [];
+    const note = (event: unknown) => void heard.push(event);
+    subscribe('rollgate:threshold', note);
+    const close = usageWarnings({ warnAt: 0.8 });
+    const limiters = makeTwo(rollingWindow({ limit: 100, window: '1h' }));
+    await Promise.all(Array.from({ length: 300 }, (_, index) => limiters[index % 2]!.check('ann')));
+    close();
+    unsubscribe('rollgate:threshold', note);
+    expect(heard).toMatchObject([{ key: 'ann', used: 80, share: 0.8 }]);
   });
 
   test('share their hits', async () => {

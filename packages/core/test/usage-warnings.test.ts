@@ -1,0 +1,94 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { fixedWindow, MemoryStore, manualClock, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { type UsageWarning, usageWarnings } from '@rollgate/core/observe';
+import fc from 'fast-check';
+
+let heard: UsageWarning[] = [];
+const note = (event: unknown) => void heard.push(event as UsageWarning);
+beforeEach(() => {
+  heard = [];
+  subscribe('rollgate:threshold', note);
+});
+afterEach(() => unsubscribe('rollgate:threshold', note));
+
+test('one check crosses the threshold, and another one after units have expired', async () => {
+  const clock = manualClock();
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ name: 'api', prefix: 'v1', limits: { burst: '5/1m', day: '100/1d' }, store });
+  const close = usageWarnings({ warnAt: 0.8 });
+  for (let call = 0; call < 7; call++) await limiter.check('ann');
+  const warning = {
+    limiter,
+    name: 'api',
+    prefix: 'v1',
+    dryRun: false,
+    key: 'ann',
+    limit: 'burst',
+    used: 4,
+    share: 0.8,
+  };
+  expect(heard).toEqual([warning]);
+  clock.advance('1m');
+  await limiter.check({ burst: 'ann', day: 'all' }, { cost: { burst: 5, day: 80 } });
+  expect(heard.slice(1)).toMatchObject([
+    { limit: 'burst', used: 5, share: 1 },
+    { limit: 'day', used: 80, share: 0.8 },
+  ]);
+  close();
+  clock.advance('1d');
+  await limiter.check('ann', { cost: 5 });
+  expect(heard).toHaveLength(3);
+});
+
+test('watches the named limiter and limit only', async () => {
+  const close = usageWarnings({ warnAt: 1, limiter: 'api', limit: 'day' });
+  for (const name of ['api', 'other']) {
+    await new RateLimiter({
+      name,
+      limits: { day: '1/1d', burst: '1/1m', all: rollingWindow({ limit: Infinity, window: 1 }) },
+    }).check('ann');
+  }
+  close();
+  expect(heard).toMatchObject([{ name: 'api', limit: 'day' }]);
+});
+
+test.each([
+  ['rolling window', () => rollingWindow({ limit: 10, window: 100 })],
+  ['fixed window', () => fixedWindow({ limit: 10, window: 100 })],
+  ['token bucket', () => tokenBucket({ capacity: 10, refill: 1, every: 10 })],
+])('%s: a check warns if and only if the share was lower before it', (_, create) => {
+  const steps = fc.array(fc.record({ afterMs: fc.integer({ min: 0, max: 60 }), cost: fc.integer({ min: 1, max: 5 }) }));
+  return fc.assert(
+    fc.asyncProperty(steps, fc.constantFrom(0.25, 0.5, 0.8, 1), (history, warnAt) => {
+      heard = [];
+      const clock = manualClock();
+      const store = new MemoryStore({ clock });
+      const limiter = new RateLimiter({ limits: create(), store });
+      const close = usageWarnings({ warnAt });
+      let expected = 0;
+      const remaining = async () => (await limiter.peek('ann')).remaining;
+      const run = async () => {
+        for (const { afterMs, cost } of history) {
+          if (afterMs > 0) clock.advance(afterMs);
+          const before = 10 - (await remaining());
+          const { allowed } = await limiter.check('ann', { cost });
+          const after = 10 - (await remaining());
+          if (allowed && before / 10 < warnAt && after / 10 >= warnAt) expected += 1;
+        }
+        close();
+        expect(heard).toHaveLength(expected);
+      };
+      return run();
+    }),
+  );
+});
+
+test.each([
+  [{}, '`warnAt`'],
+  [{ warnAt: 0 }, 'Expected `warnAt` to be a share above 0 and at most 1, got 0'],
+  [{ warnAt: 1.1 }, 'Expected `warnAt` to be'],
+  [{ warnAt: '80%' }, 'Expected `warnAt` to be'],
+  [{ warnAt: 0.5, limit: 5 }, 'Expected `limit` to be a string'],
+])('options %j are an error', (options, message) => {
+  expect(() => usageWarnings(options as never)).toThrow(message);
+});
