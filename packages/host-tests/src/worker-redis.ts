@@ -1,6 +1,6 @@
 // A worker whose limit is in Redis, by HTTP.
 import { RedisStore } from '@rollgate/redis';
-import { concurrency, type RateLimit, rateLimit } from '@rollgate/web';
+import { concurrency, type RateLimitMiddleware, rateLimit } from '@rollgate/web';
 import { Redis } from '@upstash/redis/cloudflare';
 
 interface Env {
@@ -8,7 +8,7 @@ interface Env {
   readonly TOKEN: string;
 }
 
-type Limits = Record<'shared' | 'outage' | 'slots' | 'refunds', RateLimit<Env>>;
+type Limits = Record<'shared' | 'outage' | 'slots' | 'refunds', RateLimitMiddleware<Env>>;
 
 let limits: Limits | undefined;
 

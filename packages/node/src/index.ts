@@ -15,4 +15,4 @@ export {
   vercelAddress,
 } from '@rollgate/http';
 export type { Handler, RateLimitOptions, Request, Response } from './options.js';
-export { type RateLimit, rateLimit } from './rate-limit.js';
+export { type RateLimitMiddleware, rateLimit } from './rate-limit.js';

@@ -5,7 +5,7 @@ import type { Handler, RateLimitOptions, Request, Response } from './options.js'
 import { respondToError } from './respond-to-error.js';
 
 /** Wraps a listener, or is a middleware by itself. */
-export interface RateLimit<Given extends Limits = Limits> {
+export interface RateLimitMiddleware<Given extends Limits = Limits> {
   /** Returns a listener that responds to rejected requests, and passes on all others. */
   <Req extends Request, Res extends Response>(handler: Handler<Req, Res>): (request: Req, response: Res) => void;
   /**
@@ -46,7 +46,7 @@ const NODE: Framework<Request, Response> = {
  * const server = createServer(limit((request, response) => response.end('hello')));
  * ```
  */
-export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimit<Given> {
+export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
   const { address, handler, onError = respondToError } = (options ?? {}) as RateLimitOptions;
   for (const [name, value] of Object.entries({ handler, onError })) validateOptionalFunction(name, value);
 
@@ -66,7 +66,8 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     },
   );
 
-  const middleware: RateLimit['middleware'] = (request, response, next) => httpLimiter.run(request, response, next);
+  const middleware: RateLimitMiddleware['middleware'] = (request, response, next) =>
+    httpLimiter.run(request, response, next);
 
   return Object.assign(createWrap(httpLimiter, onError), {
     middleware,

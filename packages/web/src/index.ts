@@ -12,4 +12,4 @@ export { createClientKey, settle } from '@rollgate/http';
 export type { BunServer, DenoInfo } from './addresses.js';
 export { bunAddress, cloudflareAddress, denoAddress, forwardedAddress, vercelAddress } from './addresses.js';
 export type { RateLimitOptions } from './options.js';
-export { type Handler, type RateLimit, rateLimit } from './rate-limit.js';
+export { type Handler, type RateLimitMiddleware, rateLimit } from './rate-limit.js';

@@ -23,7 +23,7 @@ export type Handler<Info, Req extends Request = Request, Res extends Response | 
 ) => Awaitable<Res>;
 
 /** Wraps a handler, or checks requests one by one. */
-export interface RateLimit<Info, Given extends Limits = Limits> {
+export interface RateLimitMiddleware<Info, Given extends Limits = Limits> {
   /** Returns a handler that responds to rejected requests, and adds headers to the responses to all others. */
   <Req extends Request = Request, Res extends Response | undefined = Response>(
     handler: Handler<Info, Req, Res>,
@@ -72,7 +72,7 @@ export function rateLimit<
   // biome-ignore lint/suspicious/noExplicitAny: see `RateLimitOptions`.
   Info = any,
   Given extends Limits = Limits,
->(options: RateLimitOptions<Info, Given>): RateLimit<Info, Given> {
+>(options: RateLimitOptions<Info, Given>): RateLimitMiddleware<Info, Given> {
   const given = (options ?? {}) as RateLimitOptions;
   const limiter = new WebLimiter(readHost(given.address), toCallOptions(given));
 
@@ -92,7 +92,7 @@ export function rateLimit<
     };
 
   const check = async (request: Request, info?: Info, ...rest: Rest) => limiter.check({ request, info, rest });
-  return Object.assign(wrap, { check, limiter: limiter.limiter }) as unknown as RateLimit<Info, Given>;
+  return Object.assign(wrap, { check, limiter: limiter.limiter }) as unknown as RateLimitMiddleware<Info, Given>;
 }
 
 interface EventContext {

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
-import { type RateLimit, type Request, rateLimit, settle } from '@rollgate/node';
+import { type RateLimitMiddleware, type Request, rateLimit, settle } from '@rollgate/node';
 import { respond, startResponse } from '../node-handler.js';
 import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 
 function createListener(): (request: IncomingMessage, response: ServerResponse) => void {
-  const limits: Record<string, RateLimit> = {};
+  const limits: Record<string, RateLimitMiddleware> = {};
   const limiters: Limiters = {};
   const read = (request: Request, header: string) => request.headers[header] as string | undefined;
   for (const [name, options] of Object.entries(createScenarios<Request>(read))) {

@@ -1,4 +1,4 @@
-import { type RateLimit, type RateLimitOptions, rateLimit, settle } from '@rollgate/web';
+import { type RateLimitMiddleware, type RateLimitOptions, rateLimit, settle } from '@rollgate/web';
 import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 import { respond } from '../web-handler.js';
 
@@ -6,7 +6,7 @@ import { respond } from '../web-handler.js';
 export function createWeb(
   address: RateLimitOptions['address'],
 ): (request: Request, info: unknown, ...rest: unknown[]) => Promise<Response> {
-  const limits: Record<string, RateLimit<unknown>> = {};
+  const limits: Record<string, RateLimitMiddleware<unknown>> = {};
   const limiters: Limiters = {};
   for (const [name, options] of Object.entries(
     createScenarios<Request>((request, name) => request.headers.get(name)),
