@@ -1,5 +1,6 @@
 import { rollingWindow } from '@rollgate/core';
 import { type RateLimitOptions, rateLimit } from '@rollgate/express';
+import { MemoryStore as ForeignStore } from 'express-rate-limit';
 
 const WRONG: [object, string][] = [
   [{}, 'Expected `limit` to be a positive safe integer, 0 or Infinity, got undefined'],
@@ -12,7 +13,16 @@ const WRONG: [object, string][] = [
   [{ limit: 5, window: '1m', skip: 'true' }, 'Expected `skip` to be a boolean or a function, got "true" (string)'],
   [{ limit: 5, window: '1m', handler: {} }, 'Expected `handler` to be a function'],
   [{ limit: 5, window: '1m', cost: 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
-  [{ limit: 5, window: '1m', store: {} }, 'Expected `store` to be a store'],
+  [{ limit: 5, window: '1m', store: {} }, 'Expected `store` to be a store such as `new MemoryStore()`, got an object'],
+  [{ limit: 5, window: '1m', store: null }, 'Expected `store` to be a store such as `new MemoryStore()`, got null'],
+  [
+    { limit: 5, window: '1m', store: new ForeignStore() },
+    'got a store of express-rate-limit. Use one of Rollgate, such as `new RedisStore({ client })` of @rollgate/redis',
+  ],
+  [
+    { limit: 5, window: '1m', store: { incr() {}, child() {} } },
+    'Expected `store` to be a store of Rollgate, got a store of @fastify/rate-limit. Use one',
+  ],
   [{ limit: 5, window: '1m', prefix: 5 }, 'Expected `prefix` to be a string'],
   [
     { limit: 5, window: '1m', headers: 'draft' },

@@ -4,6 +4,7 @@ import { PostgresServer, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Client, Pool } from 'pg';
+import postgres from 'postgres';
 
 silenceOutages();
 
@@ -263,4 +264,12 @@ test('rows are found by the primary key, although the statistics expect few keys
     await limiterOn(storeOn(client), 1000).check('user 3'); // A process that knows no version.
   });
   expect(after - before).toBe(0);
+});
+
+test('a limiter whose `store` is a client says which store takes it', () => {
+  for (const client of [new Pool(), postgres()]) {
+    expect(() => new RateLimiter({ limits: '5/1m', store: client as never })).toThrow(
+      'Expected `store` to be a store of Rollgate, got a client of PostgreSQL. Write `store: new PostgresStore({ client })`, with PostgresStore of @rollgate/postgres',
+    );
+  }
 });

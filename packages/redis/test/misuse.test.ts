@@ -1,6 +1,8 @@
 import { type Limit, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { Redis as Upstash } from '@upstash/redis';
 import { Redis } from 'ioredis';
+import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { SomeRedis } from './support/some-redis.js';
 
@@ -82,4 +84,21 @@ test('rejects a clock that returns no time, and sends nothing', async () => {
   await expect(limiter.check('ann')).rejects.toThrow(
     new RangeError('Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000, got NaN'),
   );
+});
+
+test('a limiter whose `store` is a client says which store takes it', () => {
+  const clients = [
+    lazy,
+    new Valkey({ lazyConnect: true }),
+    createClient(),
+    new Upstash({ url: 'https://host', token: 't' }),
+  ];
+  for (const client of clients) {
+    const create = () => new RateLimiter({ limits: '5/1m', store: client as never });
+    expect(create).toThrow(
+      'Expected `store` to be a store of Rollgate, got a client of Redis. Write `store: new RedisStore({ client })`, with RedisStore of @rollgate/redis',
+    );
+  }
+  // @ts-expect-error a client is no store
+  expect(() => new RateLimiter({ limits: '5/1m', store: lazy })).toThrow(TypeError);
 });

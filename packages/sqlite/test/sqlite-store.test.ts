@@ -226,3 +226,13 @@ test.each([
 ])('the options %p are rejected', (options, message) => {
   expect(() => new SqliteStore({ database: openDatabase(), ...options } as never)).toThrow(message);
 });
+
+test.each(Object.keys(libraries))(
+  'a limiter whose `store` is a database of %s says which store takes it',
+  (library) => {
+    const database = openDatabase(newFile(), library);
+    expect(() => new RateLimiter({ limits: '5/1m', store: database as never })).toThrow(
+      'Expected `store` to be a store of Rollgate, got a database of SQLite. Write `store: new SqliteStore({ database })`, with SqliteStore of @rollgate/sqlite',
+    );
+  },
+);
