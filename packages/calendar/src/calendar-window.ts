@@ -56,7 +56,7 @@ export interface CalendarWindowOptions {
  * suggests a wait of one `lease` at most, and has `retryIsEstimate: true`. In a `MemoryStore` a reservation has no end, because
  * the store dies with its process.
  *
- * The result of a peek has what is `spent` and what is `reserved`.
+ * Each result has the period as `periodStartsAt` and `periodEndsAt`, what is `spent` and what is `reserved`.
  *
  * @throws TypeError, RangeError naming the invalid option.
  * @example

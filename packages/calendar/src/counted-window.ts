@@ -2,6 +2,7 @@ import {
   type Hit,
   isWithinScale,
   type Mode,
+  type PeriodicLimit,
   records,
   type Scale,
   type ScriptedLimit,
@@ -76,7 +77,7 @@ export const RESERVATIONS_START = NEWEST_RESERVATION;
  * key has one quota in each period of each calendar, whichever calendars its checks use. A rejection records nothing, so
  * it never prolongs a period.
  */
-export class CalendarWindow implements ScriptedLimit {
+export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
   readonly algorithm = 'calendar-window';
   readonly limit: number;
   readonly countRejected = false;
@@ -145,6 +146,11 @@ export class CalendarWindow implements ScriptedLimit {
     verdict.remaining = Math.max(0, leftMicros > 0 ? this.limit - numbers[start + COUNT]! : this.limit);
     verdict.resetMicros = verdict.nextUnitMicros = leftMicros; // Without units, a key has no state.
     verdict.expiresMicros = numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
+  }
+
+  /** Implements {@link PeriodicLimit.periodAt}. */
+  periodAt(nowMicros: number): Period {
+    return this.calendar.periodAt(nowMicros);
   }
 
   /** Returns how the used units of the period divide. */

@@ -10,6 +10,7 @@ export type { CreateStoreOptions, ListedStates, Operation, Update } from './crea
 export type { StoredNumbers } from './create-store/stored-state.js';
 export type { BatchChanges, BatchStates, TransactionBatch } from './create-store/transaction-batch.js';
 export { TransactionQueue } from './create-store/transaction-queue.js';
+export { addUsage } from './decision/add-usage.js';
 export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decision/describe-rejection.js';
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
@@ -23,9 +24,11 @@ export {
   hasLeases,
   holdsSlots,
   isMetered,
+  isPeriodic,
   type LeasedLimit,
   type MeteredLimit,
   onlyTests,
+  type PeriodicLimit,
   type ScriptedLimit,
   type SlotLimit,
 } from './limits/capabilities.js';

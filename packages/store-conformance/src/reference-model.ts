@@ -55,7 +55,7 @@ export class ReferenceModel {
       {
         allowed: allowedByLimit[index]!,
         ...figuresOf(this.#states, one, now),
-        ...(records ? undefined : one.oracle.usage?.(this.#states.read(one.oracle, one.stateId, now), now)),
+        ...this.#usageOf(one, now, records),
         retryAfterMs:
           allowed || one.cost === 0 || (allowedByLimit[index] && hasSlots(one))
             ? 0
@@ -68,6 +68,13 @@ export class ReferenceModel {
     const charged = limits.filter(({ cost }) => cost > 0).map(({ name }) => name);
     const decision: Decision = combineDecisions(Object.fromEntries(results), charged);
     return { decision, receipt };
+  }
+
+  /** What the result of a limit reports of its used units and its period. */
+  #usageOf({ oracle, stateId }: LimitOnKey, now: number, isCheck: boolean): Partial<LimitDecision> {
+    const state = this.#states.read(oracle, stateId, now);
+    const usage = isCheck && oracle.period === undefined ? undefined : oracle.usage?.(state, now);
+    return { ...usage, ...oracle.period?.(state, now) };
   }
 
   /** Refunds at `now` the records in lives that have not ended. */

@@ -41,10 +41,14 @@ export interface LimitDecision {
    * other processes hold count as used. Whether the action is allowed is exact.
    */
   readonly remainingIsEstimate?: boolean | undefined;
+  /** When the period of `calendarWindow` has begun, exactly, in milliseconds since the epoch. Other limits have none. */
+  readonly periodStartsAt?: number | undefined;
   /**
-   * The units that are spent, which may be more than the quota. Only the result of a peek or a charge has it, and only for
-   * `calendarWindow`.
+   * When the period of `calendarWindow` ends, exactly, in milliseconds since the epoch. The full quota is back then. A key without
+   * units has it, too. Show this time instead of adding `resetMs` to another clock.
    */
+  readonly periodEndsAt?: number | undefined;
+  /** The units of the period of `calendarWindow` that are spent, which may be more than the quota. Other limits have none. */
   readonly spent?: number | undefined;
   /** The units that checks have reserved and not settled yet. Present if `spent` is. */
   readonly reserved?: number | undefined;

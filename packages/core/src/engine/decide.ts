@@ -1,8 +1,9 @@
+import { addUsage } from '../decision/add-usage.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, NO_LIMITS } from '../decision/decision-with-receipt.js';
 import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
 import { toDecision } from '../decision/to-decision.js';
-import { hasLeases, holdsSlots, isMetered, onlyTests } from '../limits/capabilities.js';
+import { hasLeases, holdsSlots, isMetered, isPeriodic, onlyTests } from '../limits/capabilities.js';
 import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, TEST, type Verdict } from '../limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Rule } from '../plan/plan.js';
 import type { KeyState, Place, States } from './states.js';
@@ -30,6 +31,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   // A single limit decides and records in one step.
   const rule = rules[0]!;
   const { limit, name } = rule;
+  if (isPeriodic(limit)) return checkAll(states, rules, keys, costs, owner); // A decision on one limit has no room for a period.
   const key = typeof keys === 'string' ? keys : keys[0]!;
   const cost = costs as number;
   const { nowMicros } = states;
@@ -70,13 +72,14 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
 
 /** Decides without recording. */
 export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: Costs): Decision {
+  const { nowMicros } = states;
   const allowed = testAll(states, rules, keys, costs);
   const results = rules.map(({ limit }, index) => {
     const trial = trials[index]!;
     const result = toLimitDecision(limit, trial, allowed);
     if (!isMetered(limit)) return result;
     const state = trial.state!;
-    return Object.assign(result, limit.usageOf(state.isNew ? undefined : state, states.nowMicros));
+    return addUsage(result, limit, limit.usageOf(state.isNew ? undefined : state, nowMicros), nowMicros);
   });
   forgetStates(rules);
   return toDecision(rules, results, undefined, costs);
@@ -125,7 +128,9 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     } else if (allowed) {
       hits[index] = RecordedHit.none(rule, keyAt(keys, index), nowMicros);
     }
-    results[index] = toLimitDecision(rule.limit, trial, allowed);
+    const result = toLimitDecision(rule.limit, trial, allowed);
+    results[index] = result;
+    if (isPeriodic(rule.limit)) addUsage(result, rule.limit, rule.limit.usageOf(trial.state, nowMicros), nowMicros);
   }
   forgetStates(rules);
   return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(owner, hits), costs);

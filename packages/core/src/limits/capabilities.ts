@@ -17,6 +17,12 @@ export interface MeteredLimit extends Limit {
   usageOf(state: State | undefined, nowMicros: number): Usage;
 }
 
+/** A limit whose periods are those of a calendar. Each of its results names the period, and how the used units divide. */
+export interface PeriodicLimit extends MeteredLimit {
+  /** Returns the period that contains the time. Both ends are whole milliseconds, in microseconds. */
+  periodAt(nowMicros: number): { readonly startMicros: number; readonly endMicros: number };
+}
+
 /** A limit whose checks take leases: slots, or reserved units. A release or a settlement ends them. */
 export interface LeasedLimit extends Limit {
   /** How long a lease lasts unless it is renewed. */
@@ -79,6 +85,11 @@ export function holdsSlots(limit: Limit): limit is SlotLimit {
 /** Whether peeks of the limit report how its used units divide. */
 export function isMetered(limit: Limit): limit is MeteredLimit {
   return (limit as Partial<MeteredLimit>).usageOf !== undefined;
+}
+
+/** Whether all results of the limit name a period. */
+export function isPeriodic(limit: Limit): limit is PeriodicLimit {
+  return (limit as Partial<PeriodicLimit>).periodAt !== undefined;
 }
 
 /** Whether the limit may delay the start of an allowed action. */

@@ -1,5 +1,5 @@
 import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
-import { MS } from '../../../store-conformance/src/algorithms/oracle.js';
+import { MS, type Oracle } from '../../../store-conformance/src/algorithms/oracle.js';
 import { combineDecisions } from '../../../store-conformance/src/expected-decision.js';
 import { findFirstTime } from '../../../store-conformance/src/find-first-time.js';
 import type { OracleState, OracleVerdict } from './oracle-state.js';
@@ -55,7 +55,7 @@ function expectedDecisionOf(
   const now = oracles.nowMicros;
   const { quota } = scenarioLimit.oracle;
   const isAllowed = (at: number) => oracles.allows(scenarioLimit, stateIndex, at, cost);
-  const { reserving, usage } = scenarioLimit.oracle;
+  const { reserving } = scenarioLimit.oracle;
   const state = oracles.read(scenarioLimit, stateIndex, now);
   const kept = reserving?.withoutLeases(state, now) ?? state;
   const hasFree = (units: number) => (at: number) =>
@@ -70,7 +70,7 @@ function expectedDecisionOf(
   const wait = suggested === undefined ? findWait(now, actual?.retryAfterMs, isAllowed) : suggested / MS;
   const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : wait;
   const figures = {
-    ...(isCheck ? undefined : usage?.(state, now)),
+    ...usageOf(scenarioLimit.oracle, state, now, isCheck),
     allowed: allowedByLimit[index]!,
     limit: own?.limit ?? quota,
     remaining,
@@ -117,6 +117,12 @@ function findWait(now: number, actualMs: number | undefined, isTrue: (at: number
 }
 
 /** The rule that still rejects just before the action is allowed, if the state never expires. */
+/** What the result of a limit reports of its used units and its period. */
+function usageOf(oracle: Oracle, state: unknown, now: number, isCheck: boolean): Partial<LimitDecision> {
+  const usage = isCheck && oracle.period === undefined ? undefined : oracle.usage?.(state, now);
+  return { ...usage, ...oracle.period?.(state, now) };
+}
+
 function findReason(
   { oracle }: ScenarioLimit,
   state: unknown,
@@ -138,6 +144,8 @@ function isExpectedDecision(actual: Decision, name: string, expected: LimitDecis
     hasSameFigures(limits[name]!, expected) &&
     limits[name]!.spent === expected.spent &&
     limits[name]!.reserved === expected.reserved &&
+    limits[name]!.periodStartsAt === expected.periodStartsAt &&
+    limits[name]!.periodEndsAt === expected.periodEndsAt &&
     (expected.allowed ? violated.length === 0 : isViolated) &&
     degraded === false
   );

@@ -5,11 +5,13 @@ import {
   hasLeases,
   holdsSlots,
   isMetered,
+  isPeriodic,
   type LeasedLimit,
   type LeaseKeepingLimit,
   type MeteredLimit,
   type Mode,
   onlyTests,
+  type PeriodicLimit,
   type ReservingLimit,
   reservesUnits,
   type SlotLimit,
@@ -51,6 +53,7 @@ export class ObservedLimit implements Limit {
   readonly holdsSlots?: boolean;
   readonly testsOnly: boolean | undefined;
   declare readonly usageOf?: MeteredLimit['usageOf'];
+  declare readonly periodAt?: PeriodicLimit['periodAt'];
   declare readonly onLateReply?: LeasedLimit['onLateReply'];
   /** Only limits with leases have these. */
   readonly leaseMicros?: number;
@@ -75,7 +78,8 @@ export class ObservedLimit implements Limit {
     this.#observer = observer;
     this.#index = index;
     this.#name = name;
-    if (isMetered(inner)) this.usageOf = (...peeked) => inner.usageOf(...peeked);
+    if (isMetered(inner)) this.usageOf = (...decided) => inner.usageOf(...decided);
+    if (isPeriodic(inner)) this.periodAt = (nowMicros) => inner.periodAt(nowMicros);
     if (!hasLeases(inner)) return;
     this.leaseMicros = inner.leaseMicros;
     this.onLateReply = inner.onLateReply;

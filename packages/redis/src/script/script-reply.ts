@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
-import { costAt, formatValue, hasQuota, holdsSlots } from '@rollgate/core/store';
+import { addUsage, costAt, formatValue, hasQuota, holdsSlots, isPeriodic } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation, RenewOperation } from '../operations/operations.js';
 import { Receipt, type RecordedHit } from '../operations/receipt.js';
 
@@ -79,9 +79,10 @@ export class ScriptReply {
     this.#stableMicros = Infinity;
     this.#aheads.length = 0;
     let allowed = true;
+    const nowMicros = operation.clockMicros ?? this.#stamp;
     for (const { limit } of rules) {
       if (limitDecisions.length > 0) this.#expect(COMMA);
-      const decision = this.#readRule(limit);
+      const decision = this.#readRule(limit, nowMicros);
       limitDecisions.push(decision);
       allowed &&= decision.allowed;
     }
@@ -104,7 +105,7 @@ export class ScriptReply {
   }
 
   /** Reads the result of a rule, as `lua/program/decide.lua` describes it. */
-  #readRule(by: Limit): LimitDecision {
+  #readRule(by: Limit, nowMicros: number): LimitDecision {
     const { limit } = by;
     const numbers = this.#readNumbers();
     let [delay, wait, remaining, reset, nextUnit, ahead] = numbers as [number, number, number, number, number, number?];
@@ -123,9 +124,13 @@ export class ScriptReply {
       case 3: // Of an action that was recorded.
         [delay, wait, remaining, reset, nextUnit, ahead] = [0, 0, delay, wait, remaining, 0];
         break;
-      case 7:
+      case 7: // Of a result that nothing was recorded for, with usage.
         [spent, reserved] = numbers.slice(5);
         ahead = undefined;
+        break;
+      case 8: // Of an action that was recorded, with usage.
+        if (!isPeriodic(by)) throw this.#unexpectedLine();
+        [spent, reserved] = numbers.slice(6);
         break;
       default:
         if (numbers.length !== 5 && numbers.length !== 6) throw this.#unexpectedLine();
@@ -153,7 +158,7 @@ export class ScriptReply {
       nextUnitMs: holdsSlots(by) ? undefined : nextUnit / 1000,
       delayMs: allowed ? delay / 1000 : 0,
     };
-    if (spent !== undefined) Object.assign(decision, { spent, reserved });
+    if (spent !== undefined) addUsage(decision, by, { spent, reserved: reserved! }, nowMicros);
     if (allowed) return decision;
     const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
     const isEstimate = delay === RESERVED || (holdsSlots(by) && wait !== Infinity);

@@ -119,6 +119,10 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
     usage(running, at) {
       return { spent: limit - free(running, at) - reserved(running, at), reserved: reserved(running, at) };
     },
+    period(running, at) {
+      const [start, end] = tabledPeriod(lengths, at);
+      return { periodStartsAt: start / MS, periodEndsAt: (free(running, at) < limit ? running.end : end) / MS };
+    },
     boundaries: ({ hits }) => hits.flatMap(({ until = Infinity }) => (until < Infinity ? [until] : [])),
     ...(lease === undefined ? {} : { reserving, renew }),
   };

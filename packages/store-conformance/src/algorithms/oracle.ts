@@ -42,8 +42,10 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   renew?(state: State, receipt: Receipt, now: number, units: number): State | undefined;
   /** Times at which a lease ends, which no wait reports. */
   boundaries?(state: State): readonly number[];
-  /** What a peek reports, if it does. */
+  /** What a peek reports, if it does. With a `period`, a check reports it, too. */
   usage?(state: State, at: number): Usage;
+  /** The period that each result names, if it does. */
+  period?(state: State, at: number): OraclePeriod;
   /** What else a limit knows that reserves units until they are settled. */
   readonly reserving?: ReservingOracle<State, Receipt>;
 }
@@ -53,6 +55,12 @@ export interface OracleFigures {
   readonly limit: number;
   readonly resetMicros: number;
   readonly nextUnitMicros: number;
+}
+
+/** A period of a calendar, in milliseconds since the epoch. */
+export interface OraclePeriod {
+  readonly periodStartsAt: number;
+  readonly periodEndsAt: number;
 }
 
 /** How the used units divide. */

@@ -50,8 +50,8 @@ local function apply_calendar_window(rule, key, now, cost, mode, stamp, injected
     if message then return false, message end
     left = ends - now
   end
-  if mode ~= TEST then return wait, math.max(0, limit - count), left, left, 0 end
-  return wait, math.max(0, limit - count), left, left, 0, nil, nil, { first, ends, count, scale, rest }, string.format(' %d 0', count)
+  local tested = mode == TEST and { first, ends, count, scale, rest } or nil
+  return wait, math.max(0, limit - count), left, left, 0, nil, nil, tested, string.format(' %d 0', count)
 end
 -- end of what checks need
 

@@ -121,9 +121,8 @@ local function decide_on_reservations(rule, key, now, cost, mode, stamp, injecte
     left = state.ends - now
   end
   local remaining = math.max(0, limit - state.count)
-  if mode ~= TEST then return wait, remaining, left, left, id - now, nil, reason end
   local usage = string.format(' %d %d', math.max(0, state.count - state.reserved), state.reserved)
-  return wait, remaining, left, left, id - now, nil, reason, state, usage
+  return wait, remaining, left, left, id - now, nil, reason, mode == TEST and state or nil, usage
 end
 
 local function apply_leased_calendar_window(...) return protect(decide_on_reservations, ...) end

@@ -9,13 +9,14 @@
 --                                     if reserved units do. The wait and the reset are -1 if they are infinite. `next` is how long
 --                                     until more units remain, and 0 if the full quota is free
 --   with another number               something was recorded, so far ahead of now
---   with two more                     the spent units and the reserved ones, for a peek or a charge of an algorithm that reports them
+--   with two more                     the spent units and the reserved ones, for a peek or a charge of an algorithm that reports them, and
+--                                     for a check of a calendar's window, which then has all six numbers or five
 local function to_result(rule, allowed, has_recorded, is_allowed, wait, remaining, reset, next_unit, ahead, delay, reason, usage)
   if not is_allowed and not has_recorded and not reason and remaining == 0 and wait == next_unit and not usage then
     return string.format('-%d %d', wait, reset)
   end
   if has_recorded then next_unit = next_unit or reset end
-  if allowed and has_recorded and (delay or 0) == 0 and ahead == 0 then
+  if allowed and has_recorded and (delay or 0) == 0 and ahead == 0 and not usage then
     local both = rule.window == reset and next_unit * (rule.limit + 1) + remaining or NEVER
     if both < 2 ^ 53 then
       rule.figures, rule.result = both, string.format('%d', both)
@@ -26,7 +27,9 @@ local function to_result(rule, allowed, has_recorded, is_allowed, wait, remainin
   local first = not allowed and 0 or delay or 0
   if not is_allowed then first = reason or -1 end
   if allowed then wait = 0 elseif wait == NEVER then wait = -1 end
-  if has_recorded then return string.format('%d %d %d %d %d %d', first, wait, remaining, reset, next_unit, ahead) end
+  if has_recorded then
+    return string.format('%d %d %d %d %d %d', first, wait, remaining, reset, next_unit, ahead) .. (usage or '')
+  end
   return string.format('%d %d %d %d %d', first, wait, remaining, reset, next_unit or 0) .. (usage or '')
 end
 
@@ -63,7 +66,7 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
       result = rule.result -- The next check often has the same.
     else
       result = to_result(rule, allowed, has_recorded, rule.wait == 0, wait, remaining, reset, next_unit, ahead, delay, reason,
-        not records and usage or nil)
+        usage and (not records or rule.name ~= 'reported-quota') and usage or nil)
     end
     line = line and result .. ',' .. line or result
   end

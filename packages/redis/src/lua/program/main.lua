@@ -115,7 +115,7 @@ while position <= argument_count and step_count < MAX_STEPS do
     done, next_key, step_count = done + 1, first_key + key_count, step_count + 10 * key_count
 -- include unless-tickets
     if apply and not line then
-      local wait, remaining, reset, next_unit, ahead, delay, reason =
+      local wait, remaining, reset, next_unit, ahead, delay, reason, _, usage =
         apply(rule, keys[first_key + 1], injected_now or stamp, cost, CHECK, stamp, injected_now)
       if wait == 0 and reset == window and ahead == 0 then
         local number = next_unit * (limit + 1) + remaining
@@ -129,7 +129,7 @@ while position <= argument_count and step_count < MAX_STEPS do
       else
         local is_allowed = wait == 0
         line = to_result(rule, is_allowed, is_allowed or rule.counts_rejected, is_allowed, wait, remaining, reset, next_unit, ahead,
-          delay, reason)
+          delay, reason, usage)
       end
     elseif not line then
       local succeeded, result = pcall(run.operate, run, stamp, first_key)
