@@ -215,3 +215,62 @@ test('code that awaits the middleware continues after its decision, and gets wha
   });
   expect(log).toEqual(['the handler failed', 'rejected with 429']);
 });
+
+describe('the warning about proxies', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  /** Sends requests of four clients behind a proxy. Returns the warnings, and whether the clients count apart. */
+  async function warningsWith(options: ConstructorParameters<typeof Koa>[0]) {
+    const codes: unknown[] = [];
+    const statuses: number[] = [];
+    jest.spyOn(process, 'emitWarning').mockImplementation((_message, given) => {
+      codes.push((given as { code?: string }).code);
+    });
+    let createLimit!: typeof rateLimit;
+    jest.isolateModules(() => {
+      createLimit = require('@rollgate/koa').rateLimit; // A copy that has emitted no warning yet.
+    });
+    const app = new Koa(options).use(createLimit({ limit: 1, window: '1h' })).use((ctx) => {
+      ctx.body = 'hello';
+    });
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    for (let client = 1; client <= 4; client++) {
+      const headers = { 'X-Forwarded-For': `198.51.100.${client}`, 'X-Real-IP': `198.51.100.${client}` };
+      const { status } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { headers });
+      statuses.push(status);
+    }
+    server.closeAllConnections();
+    server.close();
+    return { codes, statuses };
+  }
+
+  const apart = [200, 200, 200, 200];
+  const together = [200, 429, 429, 429];
+  test.each([
+    [{}, { codes: ['ROLLGATE_UNTRUSTED_PROXY'], statuses: together }],
+    [
+      { proxy: false, maxIpsCount: 1 },
+      { codes: ['ROLLGATE_UNTRUSTED_PROXY'], statuses: together },
+    ],
+    [{ proxy: true }, { codes: ['ROLLGATE_TRUSTS_EVERY_PROXY'], statuses: apart }],
+    [
+      { proxy: true, maxIpsCount: -1 },
+      { codes: ['ROLLGATE_TRUSTS_EVERY_PROXY'], statuses: apart },
+    ],
+    [
+      { proxy: true, maxIpsCount: 1 },
+      { codes: [], statuses: apart },
+    ],
+    [
+      { proxy: true, proxyIpHeader: 'X-Real-IP' },
+      { codes: [], statuses: apart },
+    ],
+    [
+      { proxy: true, proxyIpHeader: 'X-Missing' },
+      { codes: ['ROLLGATE_UNTRUSTED_PROXY'], statuses: together },
+    ],
+  ])('with the settings %j', async (options, expected) => {
+    expect(await warningsWith(options)).toEqual(expected);
+  });
+});

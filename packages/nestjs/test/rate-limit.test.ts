@@ -249,7 +249,7 @@ test('an app with invalid options of a decorator does not start, and the error n
   const response = await fetch(`http://127.0.0.1:${hosts.ports.routes}/starts`);
   expect(await response.json()).toEqual([
     expect.stringMatching(
-      /^TypeError: @RateLimit of WrongController\.search: Expected `limit` to be .*, got 0 \(number\)/,
+      /^TypeError: @RateLimit of WrongController\.search: Expected `limit` to be .*, got -1 \(number\)/,
     ),
     expect.stringMatching(/^TypeError: @RateLimit of WrongController\.search: Expected `key` to be a function/),
     expect.stringMatching(/^TypeError: @RateLimit of WrongController: Expected `window` to be /),
@@ -284,7 +284,22 @@ test('a request of Fastify has the decision, and null without one', async () => 
 });
 
 // At the end, because other tests expect a process without warnings.
-test('an app over Fastify warns about the proxies that it trusts', async () => {
-  const response = await fetch(`http://127.0.0.1:${hosts.ports.routes}/proxies`);
-  expect(await response.json()).toEqual([[], ['ROLLGATE_UNTRUSTED_PROXY'], ['ROLLGATE_TRUSTS_EVERY_PROXY']]);
-});
+const UNTRUSTED = { codes: ['ROLLGATE_UNTRUSTED_PROXY'], remaining: [8, 7, 6, 5] };
+const TRUSTED = { codes: [], remaining: [8, 8, 8, 8] };
+const EVERY = { codes: ['ROLLGATE_TRUSTS_EVERY_PROXY'], remaining: [8, 8, 8, 8] };
+
+test.each([
+  ['Express', { false: UNTRUSTED, '0': UNTRUSTED, '-1': UNTRUSTED, '"0"': UNTRUSTED, '"10.0.0.1"': UNTRUSTED }],
+  ['Express', { '"loopback"': TRUSTED, '1': TRUSTED, true: EVERY }],
+  // Fastify ignores a number.
+  ['Fastify', { false: UNTRUSTED, '1': UNTRUSTED, '-1': UNTRUSTED, '"0"': UNTRUSTED, '"10.0.0.1"': UNTRUSTED }],
+  ['Fastify', { '"127.0.0.1"': TRUSTED, true: EVERY }],
+] as const)(
+  'an app over %s with the trust setting in %j warns if its clients share a limit, or can forge their address',
+  async (platform, expected) => {
+    const settings = Object.keys(expected).join();
+    const url = `http://127.0.0.1:${hosts.ports.routes}/proxies/${platform}/${encodeURIComponent(`[${settings}]`)}`;
+    const found = await (await fetch(url)).json();
+    expect(found).toEqual(Object.values(expected));
+  },
+);

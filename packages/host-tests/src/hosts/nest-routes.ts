@@ -24,7 +24,7 @@ import {
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
 import { AccountController, startWith } from './nest-account.js';
-import { warningsWith } from './nest-proxies.js';
+import { type TrustSetting, warningsWith } from './nest-proxies.js';
 import { SETTLING } from './nest-settling.js';
 
 const store = new MemoryStore();
@@ -109,7 +109,7 @@ class ControlController {
   starts(): Promise<string[]> {
     const right = { limit: 1, window: '1h' };
     return Promise.all([
-      startWith(undefined, { limit: 0, window: '1h' }),
+      startWith(undefined, { limit: -1, window: '1h' }),
       startWith(undefined, { ...right, key: 'ip' }, true),
       startWith({ limit: 1, window: '1x' }, right),
       startWith(undefined, { statusCode: 429 }),
@@ -117,9 +117,11 @@ class ControlController {
       startWith({ statusCode: 503 }, right),
     ]);
   }
-  /** Returns the warnings of apps that trust a proxy, none and every one. */
-  async proxies(): Promise<unknown[][]> {
-    return [await warningsWith('127.0.0.1'), await warningsWith(false), await warningsWith(true)];
+  /** Returns the warnings of apps with these settings, one after the other. */
+  async proxies(platform: 'Express' | 'Fastify', settings: string): Promise<object[]> {
+    const warnings: object[] = [];
+    for (const trusted of JSON.parse(settings) as TrustSetting[]) warnings.push(await warningsWith(platform, trusted));
+    return warnings;
   }
   /** Calls a handler as a microservice does, with a text and an object. */
   async message(): Promise<object> {
@@ -146,7 +148,9 @@ Inject(ExternalContextCreator)(ControlController, undefined, 0);
 decorate(ControlController, 'used', [Get('used/:prefix'), SkipRateLimit()]);
 Param('prefix')(ControlController.prototype, 'used', 0);
 decorate(ControlController, 'starts', [Get('starts'), SkipRateLimit()]);
-decorate(ControlController, 'proxies', [Get('proxies'), SkipRateLimit()]);
+decorate(ControlController, 'proxies', [Get('proxies/:platform/:settings'), SkipRateLimit()]);
+Param('platform')(ControlController.prototype, 'proxies', 0);
+Param('settings')(ControlController.prototype, 'proxies', 1);
 decorate(ControlController, 'message', [Get('message'), SkipRateLimit()]);
 Controller()(ControlController);
 
