@@ -100,7 +100,8 @@ export function rollingWindowStore(options: StorageOptions = {}): RollingWindowS
     async #peek(key: string, timeWindow: number, max: number): Promise<ClientUsage> {
       const peeked = await this.#limiter.peek(key, { limits: limitsOf(max, timeWindow, this.#countRejected) });
       const { allowed, limit, remaining, resetMs } = peeked;
-      return allowed ? { current: limit - remaining, ttl: resetMs } : toUsage(peeked, timeWindow);
+      if (!allowed) return toUsage(peeked, timeWindow);
+      return { current: limit === Infinity ? 0 : limit - remaining, ttl: resetMs };
     }
   };
 }

@@ -112,7 +112,18 @@ describe.each(Object.entries(DROP_INS))('the storage for %s', (_, open) => {
 
   test('reports a limit that is no number', async () => {
     const consumed = open({})('ann', 'many' as unknown as number, WINDOW_MS);
-    await expect(consumed).rejects.toThrow('Expected `limit` to be a positive safe integer, got "many" (string)');
+    await expect(consumed).rejects.toThrow(/^Expected `limit` to be .*, got "many" \(string\)$/);
+  });
+
+  test('with a limit of 0 rejects everything, and with Infinity nothing', async () => {
+    const none = open({});
+    for (let count = 0; count < 3; count++) {
+      expect(await none('ann', 0, WINDOW_MS)).toEqual({ allowed: false, waitSeconds: WINDOW_MS / 1000 });
+    }
+    const all = open({});
+    for (let count = 0; count < 100; count++) {
+      expect((await all('ann', Number.POSITIVE_INFINITY, WINDOW_MS)).allowed).toBe(true);
+    }
   });
 });
 
@@ -266,6 +277,7 @@ describe('options of @fastify/rate-limit', () => {
     for (let count = 0; count < 5; count++) expect(await call(store, 'read')).toEqual({ current: 1, ttl: 9000 });
     await call(store, 'incr');
     expect(await call(store, 'read')).toEqual({ current: 3, ttl: 9000 });
+    expect(await call(store, 'read', 'bob', Number.POSITIVE_INFINITY)).toEqual({ current: 0, ttl: 0 });
   });
 });
 
