@@ -3,6 +3,11 @@ export class LogError extends Error {
   override readonly name = 'LogError';
 }
 
+/** A store cannot be read or changed. The exit code is 1. */
+export class StoreAccessError extends Error {
+  override readonly name = 'StoreAccessError';
+}
+
 /** An argument is invalid. The message names it. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

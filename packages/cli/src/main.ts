@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { LogError, OutputError, UsageError } from './errors.js';
+import { LogError, OutputError, StoreAccessError, UsageError } from './errors.js';
 import { toOutputError } from './output.js';
 import { createProgram } from './program.js';
 import { toPlainText } from './report/escape-invisible.js';
 
-const LOG_ERROR = 1;
+const INPUT_ERROR = 1;
 const USAGE_ERROR = 2;
 const OUTPUT_ERROR = 3;
 const INTERRUPTED = 130;
@@ -39,7 +39,7 @@ function withoutType(message: string): string {
 }
 
 function codeOf(error: unknown): number | undefined {
-  if (error instanceof LogError) return LOG_ERROR;
+  if (error instanceof LogError || error instanceof StoreAccessError) return INPUT_ERROR;
   if (error instanceof UsageError) return USAGE_ERROR;
   return error instanceof OutputError ? OUTPUT_ERROR : undefined;
 }

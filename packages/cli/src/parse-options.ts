@@ -124,6 +124,19 @@ export function parseTop(text: string): number {
   return Number(text);
 }
 
+/** Creates a parser for a number of rows. */
+export function parseCount(option: string): (text: string) => number {
+  return (text) => {
+    if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+    throw usage(option, 'a number from 1 to 999999', text);
+  };
+}
+
+/** Creates a parser for a duration, in milliseconds. */
+export function parseTime(option: string): (text: string) => number {
+  return (text) => parseDurationOption(option, text);
+}
+
 /** Creates a parser for the name of a field. */
 export function parseField(option: string): (text: string) => string {
   return (text) => {

@@ -16,6 +16,19 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     'Follows a growing log and updates who would be rejected',
     async () => (await import('./watch/watch-command.js')).watchCommand(),
   ],
+  top: [
+    'Lists the keys of a running system that have used the most of their limits',
+    async () => (await import('./live/top-command.js')).topCommand(),
+  ],
+  inspect: [
+    'Shows what a key has used of its limits in a running system',
+    async () => (await import('./live/inspect-command.js')).inspectCommand(),
+  ],
+  reset: [
+    'Gives a key of a running system its full quota again',
+    async () => (await import('./live/change-commands.js')).resetCommand(),
+  ],
+  block: ['Blocks a key in a running system', async () => (await import('./live/change-commands.js')).blockCommand()],
   migrate: [
     'Translates code that uses express-rate-limit or @fastify/rate-limit',
     async () => (await import('./migrate-command.js')).migrateCommand(),
@@ -25,7 +38,9 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
 /** Creates the command line for these arguments. It throws errors and never ends the process. */
 export async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('rollgate')
-    .description('Replays access logs through Rollgate to show which rate limit to set and whom it would affect.')
+    .description(
+      'Replays access logs to show which rate limit to set and whom it would affect, and shows and changes the limits of a running system.',
+    )
     .version(VERSION)
     .exitOverride()
     .configureOutput({ outputError })
@@ -51,5 +66,7 @@ Examples:
   rollgate simulate access.log --limit 100/1m
   rollgate watch access.log --limit 100/1m
   rollgate compare access.log.1.gz access.log --limit 100/1m --html report.html
+  rollgate top redis://localhost --watch
+  rollgate inspect redis://localhost customer:7
 
-Exit codes: 0 success, 1 unreadable log or no request in it, 2 usage error, 3 the output cannot be written, 130 interrupted.`;
+Exit codes: 0 success, 1 unreadable log or no request in it, or a store that fails, 2 usage error, 3 the output cannot be written, 130 interrupted.`;

@@ -1,5 +1,5 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { type GlideClient, type GlideRoute, RedisStore } from '@rollgate/redis';
+import { type GlideClient, RedisStore } from '@rollgate/redis';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import hashSlotOf from 'cluster-key-slot';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
@@ -28,7 +28,7 @@ const createGlide = (reply: Reply, nodes: Nodes, slots: readonly unknown[]): Gli
   customCommand: async ([name, ...args], options) => {
     const run = () => redis.client.call(name!, ...args).catch(throwAsGlide);
     if (name === 'CLUSTER' && args[0] === 'SLOTS') return slots;
-    if (name === 'CLUSTER') return nodes((options!.route as Exclude<GlideRoute, string>).key);
+    if (name === 'CLUSTER') return nodes((options!.route as { readonly key: string }).key);
     return reply(args[2]!, run);
   },
 });

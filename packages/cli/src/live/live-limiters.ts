@@ -1,0 +1,107 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { type Decision, type LimitDecision, RateLimiter } from '@rollgate/core';
+import { describedLimiters, type LimiterDescription } from '@rollgate/core/observe';
+import { StoreAccessError, UsageError } from '../errors.js';
+import { createLimits } from './create-limits.js';
+import { type OpenStore, openStore, type StoreOptions } from './open-store.js';
+
+/** A limiter of a running system. */
+export interface LiveLimiter {
+  readonly description: LimiterDescription;
+  readonly limiter: RateLimiter;
+  /** The names of its limits that this command can read. */
+  readonly names: readonly string[];
+}
+
+/** The parsed options of all commands that ask a store. */
+export interface LiveOptions extends Omit<StoreOptions, 'isReadOnly'> {
+  readonly limiter?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Returns a record with the key for each of these limits, whose names no type knows. */
+export function keysFor(names: readonly string[], key: string): never {
+  return Object.fromEntries(names.map((name) => [name, key])) as never;
+}
+
+/** Peeks at some limits of a key. */
+export async function peek(
+  { limiter }: LiveLimiter,
+  names: readonly string[],
+  key: string,
+): Promise<Readonly<Record<string, LimitDecision>>> {
+  const decision: Decision = await limiter.peek(keysFor(names, key));
+  return decision.limits;
+}
+
+/** Longer than the server takes for a page of keys, even when it is busy. */
+const TIMEOUT = '10s';
+
+/**
+ * Opens the store of a URL, and calls `use` with its limiters. Afterward, closes it.
+ *
+ * @param url `env:NAME` stands for the environment variable, so that a password is neither in the history nor in the list of processes.
+ * @throws StoreAccessError if the store fails. Its message contains no credentials.
+ */
+export async function withLimiters(
+  url: string,
+  options: LiveOptions & Pick<StoreOptions, 'isReadOnly'>,
+  use: (limiters: readonly LiveLimiter[]) => Promise<void>,
+): Promise<void> {
+  const address = url.startsWith('env:') ? readVariable(url.slice('env:'.length)) : url;
+  subscribe('rollgate:store:failure', () => {}); // The command prints the error, so it needs no warning.
+  let open: OpenStore | undefined;
+  try {
+    open = await openStore(address, options);
+    await use(await findLimiters(open, options));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new StoreAccessError(withoutCredentials(messageOf(error), address));
+  } finally {
+    await open?.close();
+  }
+}
+
+function readVariable(name: string): string {
+  const value = process.env[name];
+  if (value !== undefined && value !== '') return value;
+  throw new UsageError(`Expected the environment variable ${name} to contain a URL, got nothing`);
+}
+
+async function findLimiters(open: OpenStore, { limiter: wanted }: LiveOptions): Promise<LiveLimiter[]> {
+  const descriptions = await describedLimiters(open.create({}));
+  if (descriptions.length === 0) {
+    throw new StoreAccessError(
+      'Expected the store to describe a limiter, got no description. Call `describeLimiter(limiter)` of @rollgate/core/observe when your app starts',
+    );
+  }
+  const known = descriptions.map(({ name }) => name);
+  const missing = wanted?.find((name) => !known.includes(name));
+  if (missing !== undefined) {
+    throw new UsageError(`Expected \`--limiter\` to be one of ${known.join(', ')}, got ${JSON.stringify(missing)}`);
+  }
+  return descriptions.filter(({ name }) => wanted?.includes(name) ?? true).flatMap((found) => toLive(found, open));
+}
+
+function toLive(description: LimiterDescription, open: OpenStore): LiveLimiter[] {
+  const { name, prefix, store } = description;
+  const limits = createLimits(description.limits);
+  // A LeasingStore keeps other limits in its store, which only it knows.
+  if (Object.keys(limits).length === 0 || 'leasing' in store) return [];
+  const limiter = new RateLimiter({ name, prefix, limits, store: open.create(store), timeout: TIMEOUT });
+  return [{ description, limiter, names: Object.keys(limits) }];
+}
+
+function messageOf(error: unknown): string {
+  const { message = '', errors, code } = (error ?? {}) as { message?: string; errors?: Error[]; code?: string };
+  // Node has an error without a message for a host with several addresses.
+  return message || (errors?.[0]?.message ?? code ?? String(error));
+}
+
+/** Replaces the address and its password, which a driver may have put into its message. */
+function withoutCredentials(message: string, address: string): string {
+  if (!URL.canParse(address)) return message; // A file.
+  const { password } = new URL(address);
+  const secrets = [address, ...(password === '' ? [] : [password, decodeURIComponent(password)])];
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '…'), message);
+}

@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import type { Store } from '@rollgate/core';
+import { StoreAccessError, UsageError } from '../errors.js';
+import { loadPackage } from './load-package.js';
+
+/** How to open a store. */
+export interface StoreOptions {
+  /** The name of the table, in PostgreSQL and SQLite. */
+  readonly table?: string | undefined;
+  /** What the client of the app adds to each Redis key. */
+  readonly keyPrefix?: string | undefined;
+  /** Whether the URL is that of a node of a Redis Cluster. */
+  readonly cluster?: boolean | undefined;
+  /** Whether the command changes nothing. */
+  readonly isReadOnly: boolean;
+}
+
+/** An open connection. */
+export interface OpenStore {
+  /** Creates a store with the options that a description names. */
+  create(options: Readonly<Record<string, string>>): Store;
+  close(): Promise<unknown>;
+}
+
+/** What the packages of drivers and stores export. */
+type Constructor<Instance> = new (...values: unknown[]) => Instance;
+type StoreClass = Constructor<Store>;
+
+const CONNECT_MS = 5000;
+
+/**
+ * Connects to the store with this URL, or opens the file of SQLite.
+ *
+ * @throws UsageError for an unknown kind of URL, StoreAccessError if the store cannot be opened.
+ */
+export async function openStore(url: string, options: StoreOptions): Promise<OpenStore> {
+  const [, protocol] = /^([a-z]+):\/\//i.exec(url) ?? [];
+  if (protocol === undefined) return openSqlite(url, options);
+  if (/^(?:redis|valkey)s?$/.test(protocol)) return openRedis(url.replace(/^valkey/, 'redis'), options);
+  if (/^postgres(?:ql)?$/.test(protocol)) return openPostgres(url, options);
+  throw new UsageError(`Expected a URL that begins with redis:// or postgres://, or a file, got ${protocol}://`);
+}
+
+async function openRedis(url: string, { keyPrefix = '', cluster = false }: StoreOptions): Promise<OpenStore> {
+  const { name, module } = await loadPackage('ioredis', 'redis', 'iovalkey');
+  const { RedisStore } = (await loadPackage('@rollgate/redis')).module as { RedisStore: StoreClass };
+  if (name === 'redis' && keyPrefix !== '') {
+    throw new UsageError('Expected no `--key-prefix` with the client `redis`, which has none');
+  }
+  const client =
+    name === 'redis' ? createNodeRedis(module, url, cluster) : createIoredis(module, url, cluster, keyPrefix);
+  // Without a listener, a lost connection would end the process.
+  let lastError: Error | undefined;
+  client.on('error', (error) => {
+    lastError = error;
+  });
+  await client.connect().catch((error: unknown) => {
+    throw lastError ?? error; // ioredis only says that the connection is closed.
+  });
+  return {
+    create: (options) => new RedisStore({ client, denialCache: false, ...options }),
+    close: async () => (name === 'redis' ? (client as NodeRedis).destroy() : (client as Ioredis).disconnect()),
+  };
+}
+
+interface Ioredis {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+}
+
+interface NodeRedis extends Omit<Ioredis, 'disconnect'> {
+  destroy(): void;
+}
+
+/** A user with few rights may run neither INFO nor CLIENT. */
+function createIoredis(module: unknown, url: string, isCluster: boolean, keyPrefix: string): Ioredis {
+  const { Redis, Cluster } = module as Record<'Redis' | 'Cluster', Constructor<Ioredis>>;
+  const common = { keyPrefix, lazyConnect: true, enableReadyCheck: false };
+  const redisOptions = { disableClientInfo: true, connectTimeout: CONNECT_MS, maxRetriesPerRequest: 0 };
+  if (!isCluster) return new Redis(url, { ...common, ...redisOptions, retryStrategy: null });
+  const { username, password, protocol } = new URL(url);
+  const login = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  const tls = protocol === 'rediss:' ? { tls: {} } : {};
+  return new Cluster([url], {
+    ...common,
+    redisOptions: { ...redisOptions, ...(password !== '' && login), ...tls },
+    clusterRetryStrategy: null,
+  });
+}
+
+function createNodeRedis(module: unknown, url: string, isCluster: boolean): NodeRedis {
+  const { createClient, createCluster } = module as Record<
+    'createClient' | 'createCluster',
+    (from: object) => NodeRedis
+  >;
+  const socket = { reconnectStrategy: false, connectTimeout: CONNECT_MS };
+  if (!isCluster) return createClient({ url, socket });
+  const { username, password } = new URL(url);
+  const login = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  return createCluster({ rootNodes: [{ url }], defaults: { socket, ...(password !== '' && login) } });
+}
+
+async function openPostgres(url: string, { table }: StoreOptions): Promise<OpenStore> {
+  const { name, module } = await loadPackage('pg', 'postgres');
+  const { PostgresStore } = (await loadPackage('@rollgate/postgres')).module as { PostgresStore: StoreClass };
+  const client = name === 'pg' ? createPool(module, url) : createPostgresJs(module, url);
+  return {
+    create: () => new PostgresStore({ client, table, sweep: false }),
+    close: () => client.end(),
+  };
+}
+
+interface Ending {
+  end(): Promise<unknown>;
+}
+
+function createPool(module: unknown, connectionString: string): Ending {
+  const { Pool } = module as { Pool: Constructor<Ending & { on(event: 'error', listener: () => void): unknown }> };
+  const pool = new Pool({ connectionString, max: 2, connectionTimeoutMillis: CONNECT_MS });
+  pool.on('error', () => {}); // The pending query has the error.
+  return pool;
+}
+
+function createPostgresJs(module: unknown, url: string): Ending {
+  const { default: postgres } = module as { default: (url: string, options: object) => Ending };
+  return postgres(url, { max: 2, connect_timeout: CONNECT_MS / 1000, onnotice: () => {} });
+}
+
+async function openSqlite(file: string, { table, isReadOnly }: StoreOptions): Promise<OpenStore> {
+  if (!existsSync(file)) {
+    throw new StoreAccessError(
+      `Expected a URL such as redis://localhost, or a file of SQLite, got ${JSON.stringify(file)}`,
+    );
+  }
+  const { name, module } = await loadPackage('better-sqlite3', 'libsql', 'node:sqlite');
+  const { SqliteStore } = (await loadPackage('@rollgate/sqlite')).module as { SqliteStore: StoreClass };
+  const Database = (name === 'node:sqlite' ? module['DatabaseSync'] : module['default']) as Constructor<{
+    close(): void;
+  }>;
+  const database = new Database(file, { readonly: isReadOnly, readOnly: isReadOnly });
+  return {
+    create: () => new SqliteStore({ database, table }),
+    close: async () => database.close(),
+  };
+}

@@ -1,0 +1,339 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { calendarWindow } from '@rollgate/calendar';
+import {
+  block,
+  bucketedWindow,
+  concurrency,
+  fixedWindow,
+  type Limits,
+  leakyBucket,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
+import { describeLimiter } from '@rollgate/core/observe';
+import { PostgresStore } from '@rollgate/postgres';
+import { RedisStore } from '@rollgate/redis';
+import { SqliteStore } from '@rollgate/sqlite';
+import { PostgresServer, RedisCluster, RedisServer } from '@rollgate/test-support';
+import { Cluster, Redis } from 'ioredis';
+import Database from 'libsql';
+import { Pool } from 'pg';
+import { folder, MAIN, rollgate } from './support/rollgate';
+
+const LIMITS = { burst: '5/1h', day: '1000/1d', blocked: block() } as const;
+
+interface Place {
+  /** With all rights. */
+  readonly url: string;
+  /** Of a user who may only read. */
+  readonly readOnlyUrl: string;
+  readonly store: Store;
+}
+
+let redis: RedisServer;
+let postgres: PostgresServer;
+let client: Redis;
+let pool: Pool;
+let database: InstanceType<typeof Database>;
+const places: Record<string, Place> = {};
+
+beforeAll(async () => {
+  [redis, postgres] = await Promise.all([RedisServer.start(), PostgresServer.start({ fsync: 'off' })]);
+  client = new Redis(redis.url);
+  const rights = ['~*', '-@all', '+@read', '+@connection', '+eval', '+evalsha', '+time'];
+  await client.acl('SETUSER', 'reader', 'on', '>s3cret/pw', ...rights);
+  const { host } = new URL(redis.url);
+  const login = 'reader:s3cret%2Fpw';
+  places['Redis'] = {
+    url: redis.url,
+    readOnlyUrl: `redis://${login}@${host}`,
+    store: new RedisStore({ client }),
+  };
+  pool = new Pool({ connectionString: postgres.url });
+  const inPostgres = new PostgresStore({ client: pool });
+  await inPostgres.createTable();
+  await pool.query('CREATE ROLE reader LOGIN; GRANT SELECT ON rollgate TO reader');
+  places['PostgreSQL'] = {
+    url: postgres.url,
+    readOnlyUrl: postgres.url.replace('rollgate@', `${login}@`),
+    store: inPostgres,
+  };
+  const file = join(folder(), 'limits.db');
+  database = new Database(file);
+  database.exec('PRAGMA journal_mode = WAL');
+  const inSqlite = new SqliteStore({ database: database as never });
+  places['SQLite'] = { url: file, readOnlyUrl: file, store: inSqlite };
+});
+
+afterAll(async () => {
+  client.disconnect();
+  await pool.end();
+  database.close();
+  await Promise.all([redis.stop(), postgres.stop()]);
+});
+
+/** Creates a limiter and describes it. */
+async function open<Given extends Limits>(store: Store, name: string, limits: Given): Promise<RateLimiter<Given>> {
+  const limiter = new RateLimiter<Given>({ name, prefix: name, limits, store, timeout: '1m' });
+  (await describeLimiter(limiter)).close();
+  return limiter;
+}
+
+/** The cells of each line, without times that depend on the machine. */
+const cellsOf = (stdout: string): string[] =>
+  stdout.split('\n').map((line) =>
+    line
+      .trim()
+      .replaceAll(/ {2,}/g, ' | ')
+      .replaceAll(/(?<=\| |for )\d+[dhm](?: \d+[hms])?(?= \|)/g, 'TIME'),
+  );
+
+async function json(...args: readonly string[]) {
+  const { code, stdout, stderr } = await rollgate([...args, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
+  let url: string;
+  let readOnlyUrl: string;
+  let api: RateLimiter<typeof LIMITS>;
+  beforeAll(async () => {
+    ({ url, readOnlyUrl } = places[kind]!);
+    api = await open(places[kind]!.store, 'api', LIMITS);
+    await api.check('customer:7', { cost: { burst: 2, day: 700 } });
+    await api.check('customer:8', { cost: { burst: 5, day: 5 } });
+    await api.check('visitor:1');
+  });
+
+  test('top lists the keys with the largest shares first, with no more rights than to read', async () => {
+    const { code, stdout, stderr } = await rollgate(['top', readOnlyUrl, '--limiter', 'api', '--top', '3']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(cellsOf(stdout)).toEqual([
+      '6 keys in api',
+      '',
+      'share | used | limiter | limit | rule | state | key',
+      '100% | 5 | api | burst | 5 per 1h | rejects for TIME | customer:8',
+      '70% | 700 | api | day | 1,000 per 1d | allows | customer:7',
+      '40% | 2 | api | burst | 5 per 1h | allows | customer:7',
+      '',
+    ]);
+    const { keys, top } = await json('top', url, '--limiter', 'api', '--prefix', 'customer:');
+    expect(keys).toBe(4);
+    expect(top.map(({ key, limit, share }: Record<string, unknown>) => [key, limit, share])).toEqual([
+      ['customer:8', 'burst', 1],
+      ['customer:7', 'day', 0.7],
+      ['customer:7', 'burst', 0.4],
+      ['customer:8', 'day', 0.005],
+    ]);
+  });
+
+  test('inspect shows each limit of a key, with no more rights than to read', async () => {
+    const { code, stdout } = await rollgate(['inspect', readOnlyUrl, 'customer:7', '--limiter', 'api']);
+    expect(code).toBe(0);
+    expect(cellsOf(stdout)).toEqual([
+      'customer:7',
+      '',
+      'limiter | limit | rule | used | remaining | reset | state',
+      'api | burst | 5 per 1h | 2 | 3 | TIME | allows',
+      'api | day | 1,000 per 1d | 700 | 300 | TIME | allows',
+      'api | blocked | block | open',
+      '',
+    ]);
+  });
+
+  test('reset and block change a key, and nothing else', async () => {
+    expect(await rollgate(['block', url, 'visitor:1', '1h', '--limiter', 'api'])).toEqual({
+      code: 0,
+      stdout: 'Blocked visitor:1 in api\n',
+      stderr: '',
+    });
+    expect(await api.check('visitor:1')).toMatchObject({ allowed: false, violated: ['blocked'] });
+    const { limits } = await json('inspect', url, 'visitor:1', '--limiter', 'api');
+    expect(limits[2]).toMatchObject({ blocked: true, allowed: false, used: null, share: 1 });
+    await json('reset', url, 'visitor:1', '--limiter', 'api', '--limit', 'blocked');
+    expect(await api.peek('visitor:1')).toMatchObject({ allowed: true, limits: { burst: { remaining: 4 } } });
+    const reset = await rollgate(['reset', url, 'visitor:1', '--limiter', 'api']);
+    expect(reset.stdout).toBe('Reset visitor:1 in api\n');
+    expect(await api.peek('visitor:1')).toMatchObject({ limits: { burst: { remaining: 5 } } });
+    expect(await api.peek('customer:7')).toMatchObject({ limits: { burst: { remaining: 3 } } });
+    const again = await rollgate(['reset', url, 'visitor:1', '--limiter', 'api']);
+    expect(again.stdout).toBe('No such key has a state, so nothing was changed\n');
+    await api.check('visitor:1');
+  });
+
+  test('limits of every algorithm are created as the app has them', async () => {
+    const all = {
+      rolling: rollingWindow({ limit: 9, window: '90s', minDifference: '1s', countRejected: true }),
+      fixed: fixedWindow({ limit: 9, window: '1h' }),
+      counter: slidingWindowCounter({ limit: 9, window: '1h' }),
+      bucketed: bucketedWindow({ limit: 9, window: '1h', buckets: 7 }),
+      tokens: tokenBucket({ capacity: 9, refill: 7000, every: '1h' }),
+      queue: leakyBucket({ capacity: 9, interval: '1m' }),
+      slots: concurrency({ limit: 9, lease: '1m' }),
+      month: calendarWindow({ limit: 9, period: 'month', anchor: 15, timeZone: 'Europe/Berlin' }),
+      budget: calendarWindow({ limit: 9, period: { months: 3 }, lease: '1m', unsettled: 'charge' }),
+    };
+    const limiter = await open(places[kind]!.store, 'all', all);
+    const decision = await limiter.check('ann', { cost: 2 });
+    const { limits } = await json('inspect', url, 'ann', '--limiter', 'all');
+    const peeked = await limiter.peek('ann');
+    expect(limits).toHaveLength(9);
+    for (const { limit, remaining, resetMs, reserved, slots } of limits) {
+      const own = peeked.limits[limit as keyof typeof all];
+      expect([limit, remaining]).toEqual([limit, own.remaining]);
+      // The rest of the reset has passed since.
+      expect(Math.abs(resetMs - own.resetMs)).toBeLessThan(60_000);
+      if (limit === 'budget') expect(reserved).toBe(2);
+      if (limit === 'slots') expect(slots).toBe(2);
+    }
+    await limiter.release(decision);
+    await limiter.close();
+  });
+
+  test('keys with control characters reach no terminal as they are', async () => {
+    const evil = 'e\u001b[31mvil\u202e\n';
+    await api.check(evil, { cost: { day: 999, burst: 1 } });
+    for (const args of [
+      ['top', url, '--limiter', 'api'],
+      ['inspect', url, evil],
+      ['reset', url, evil],
+    ]) {
+      const { stdout } = await rollgate(args);
+      expect(stdout).toContain('e\\u001b[31mvil\\u202e\\u000a');
+      expect(stdout).not.toContain('\u001b');
+    }
+    await api.check(evil, { cost: { day: 999, burst: 1 } });
+    const { stdout } = await rollgate(['top', url, '--limiter', 'api', '--json']);
+    for (const character of ['\u001b', '\u202e']) expect(stdout).not.toContain(character);
+    expect(JSON.parse(stdout).top[1].key).toBe(evil);
+    await api.reset(evil);
+  });
+});
+
+describe('more than one key', () => {
+  let limiters: readonly RateLimiter[];
+  const used = async () =>
+    (await Promise.all(limiters.map((one) => one.peek('ann')))).map(({ remaining }) => remaining);
+  beforeAll(async () => {
+    const { store } = places['Redis']!;
+    limiters = [await open(store, 'one', '5/1h'), await open(store, 'two', '5/1h')];
+  });
+  beforeEach(() => Promise.all(limiters.map((limiter) => limiter.check('ann', { cost: 5 }))));
+
+  const reset = ['reset', 'ann', '--limiter', 'one,two'];
+  const command = (...more: readonly string[]) => ['reset', redis.url, ...reset.slice(1), ...more];
+  /** Standard input is a pipe that looks like a terminal. */
+  const nodeOptions = ['--import', 'data:text/javascript,process.stdin.isTTY=true'];
+
+  test('without a terminal, they are only changed with --yes', async () => {
+    const { code, stderr } = await rollgate(command());
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'Reset 2 keys: ann in one, ann in two? Nobody can answer without a terminal. Pass `--yes`',
+    );
+    expect(await used()).toEqual([0, 0]);
+    expect((await rollgate(command('--yes'))).stdout).toBe('Reset ann in one\nReset ann in two\n');
+    expect(await used()).toEqual([5, 5]);
+  });
+
+  test.each([
+    ['y\n', 'Reset ann in one\nReset ann in two\n', [5, 5]],
+    ['\n', 'Nothing was changed\n', [0, 0]],
+    ['no\n', 'Nothing was changed\n', [0, 0]],
+  ])('on a terminal, the answer %j decides', async (answer, output, left) => {
+    const { stdout, stderr } = await rollgate(command(), { nodeOptions, input: [answer] });
+    expect(stderr).toContain('Reset 2 keys: ann in one, ann in two? [y/N]');
+    expect(stdout).toBe(output);
+    expect(await used()).toEqual(left);
+  });
+});
+
+test('top --watch lists the keys again and again', async () => {
+  const limiter = await open(places['Redis']!.store, 'watched', '5/1h');
+  const args = ['top', redis.url, '--limiter', 'watched', '--watch', '--every', '20ms', '--json'];
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder(), stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  expect(await next()).toEqual({ keys: 0, top: [] });
+  await limiter.check('ann');
+  let found = await next();
+  while (found.keys === 0) found = await next();
+  expect(found.top).toMatchObject([{ key: 'ann', used: 1 }]);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([130, null]);
+});
+
+test('the URL may come from the environment, and errors show no credentials', async () => {
+  const env = { LIMITS_URL: `redis://reader:wr0ng%2Fpw@${new URL(redis.url).host}` };
+  const wrong = await rollgate(['top', 'env:LIMITS_URL'], { nodeOptions: [], env });
+  expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('rollgate: WRONGPASS') });
+  const down = await rollgate(['top', 'redis://reader:wr0ng%2Fpw@127.0.0.1:1']);
+  expect(down).toMatchObject({ code: 1, stderr: 'rollgate: connect ECONNREFUSED 127.0.0.1:1\n' });
+  const denied = await rollgate(['reset', places['Redis']!.readOnlyUrl, 'customer:7', '--limiter', 'api']);
+  expect(denied).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('rollgate: The store failed:') });
+  for (const { stderr } of [wrong, down, denied]) expect(stderr).not.toMatch(/wr0ng|s3cret|redis:\/\//);
+});
+
+test.each([
+  [['top', 'mysql://localhost'], 2, 'Expected a URL that begins with redis:// or postgres://'],
+  [['top', 'missing.db'], 1, 'or a file of SQLite, got "missing.db"'],
+  [['top', 'env:NO_SUCH_VARIABLE'], 2, 'Expected the environment variable NO_SUCH_VARIABLE to contain a URL'],
+])('%j is an error with a fix', async (args, code, message) => {
+  const exit = await rollgate(args);
+  expect(exit).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+test('errors name what is missing in the store', async () => {
+  const url = `${redis.url}/5`;
+  expect((await rollgate(['top', url])).stderr).toContain('Call `describeLimiter(limiter)` of @rollgate/core/observe');
+  const none = await rollgate(['inspect', redis.url, 'ann', '--limiter', 'apu']);
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('Expected `--limiter` to be one of ') });
+  const blocked = await rollgate(['block', redis.url, 'ann', '1h', '--limiter', 'one']);
+  expect(blocked).toMatchObject({ code: 2, stderr: expect.stringContaining('Add `blocked: block()` to its `limits`') });
+});
+
+/** Makes Node find no driver of Redis. */
+const HIDE = `import Module from 'node:module';
+const resolve = Module._resolveFilename;
+Module._resolveFilename = (name, ...rest) => {
+  if (/redis|iovalkey/.test(name)) throw new Error(name);
+  return resolve(name, ...rest);
+};`;
+
+test('a project without a driver gets the command that installs one', async () => {
+  const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(HIDE)}`];
+  const { code, stderr } = await rollgate(['top', redis.url], { nodeOptions });
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    'Expected `ioredis` or `redis` or `iovalkey` in the project of this folder, got none. Run `npm install ioredis` first',
+  );
+});
+
+test('reads the keys of a Cluster, and those of a client with a prefix', async () => {
+  const cluster = await RedisCluster.start(3);
+  const nodes = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
+  const prefixed = new Redis(redis.url, { keyPrefix: 'app:' });
+  try {
+    for (const clusterSlot of ['key', 'prefix'] as const) {
+      const limiter = await open(new RedisStore({ client: nodes, clusterSlot }), clusterSlot, '5/1h');
+      for (let user = 0; user < 30; user++) await limiter.check(`user:${user}`);
+      const { keys } = await json('top', cluster.nodes[1]!.url, '--cluster', '--limiter', clusterSlot);
+      expect(keys).toBe(30);
+    }
+    const limiter = await open(new RedisStore({ client: prefixed, log: 'sorted-set' }), 'prefixed', '5/1h');
+    await limiter.check('ann');
+    const { top } = await json('top', redis.url, '--key-prefix', 'app:', '--limiter', 'prefixed');
+    expect(top).toMatchObject([{ key: 'ann', used: 1 }]);
+  } finally {
+    nodes.disconnect();
+    prefixed.disconnect();
+    await cluster.stop();
+  }
+});
