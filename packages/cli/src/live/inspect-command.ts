@@ -40,7 +40,7 @@ function describeKey(key: string, rows: readonly LimitRow[]): string {
     formatRule(row),
     row.used === null ? '' : formatInteger(row.used),
     row.used === null ? '' : formatInteger(row.remaining ?? 0),
-    row.used === null || row.resetMs === 0 ? '' : formatMs(row.resetMs),
+    row.used === null || row.slots !== undefined || row.resetMs === 0 ? '' : formatMs(row.resetMs),
     formatState(row),
   ]);
   const head = ['limiter', 'limit', 'rule', 'used', 'remaining', 'reset', 'state'];

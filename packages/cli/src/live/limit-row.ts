@@ -37,14 +37,15 @@ export function toLimitRow(
   const { allowed, remaining, retryAfterMs, resetMs, reserved, spent } = result;
   const hasQuota = Number.isFinite(result.limit);
   const used = hasQuota ? Math.max(result.limit - remaining, spent ?? 0) : null;
+  const hasSlots = algorithm === 'concurrency';
   const blocked = result.reason === 'blocked';
   return {
     ...{ limiter, limit, algorithm, options },
     ...{ used, quota: finite(result.limit), remaining: finite(remaining) },
     share: used === null ? Number(blocked) : result.limit === 0 ? 1 : used / result.limit,
-    ...{ allowed, retryAfterMs: finite(retryAfterMs), resetMs: finite(resetMs), blocked },
+    ...{ allowed, retryAfterMs: finite(retryAfterMs), resetMs: hasSlots ? null : finite(resetMs), blocked },
     ...(reserved !== undefined && { reserved, spent }),
-    ...(algorithm === 'concurrency' && { slots: used ?? 0 }),
+    ...(hasSlots && { slots: used ?? 0 }),
   };
 }
 

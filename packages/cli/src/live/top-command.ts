@@ -5,23 +5,17 @@ import { print } from '../output.js';
 import { parseCount, parseTime } from '../parse-options.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
 import { formatInteger, formatPercent } from '../report/format.js';
-import { formatRule, formatState, type LimitRow, toLimitRow } from './limit-row.js';
+import { formatRule, formatState, toLimitRow } from './limit-row.js';
 import { liveCommand } from './live-command.js';
 import { type LiveLimiter, type LiveOptions, withLimiters } from './live-limiters.js';
 import { toTable } from './live-table.js';
-import { TopRows } from './top-rows.js';
+import { type TopRow, TopRows } from './top-rows.js';
 
 interface TopOptions extends LiveOptions {
   readonly top: number;
   readonly watch?: boolean;
   readonly every: number;
   readonly prefix?: string;
-}
-
-/** A key among those that have used the most. */
-export interface TopRow extends LimitRow {
-  readonly key: string;
-  readonly isHashed: boolean;
 }
 
 /** `rollgate top`. */

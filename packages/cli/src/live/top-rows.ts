@@ -1,4 +1,10 @@
-import type { TopRow } from './top-command.js';
+import type { LimitRow } from './limit-row.js';
+
+/** A key among those that have used the most. */
+export interface TopRow extends LimitRow {
+  readonly key: string;
+  readonly isHashed: boolean;
+}
 
 /** The rows with the largest shares of those that were added, in bounded memory. */
 export class TopRows {
