@@ -154,17 +154,21 @@ export async function runExample(example: Example, variables: Variables = {}): P
 }
 
 /**
- * Runs examples in one process until one fails, and returns which ones have passed. A process for each would load the
- * packages each time.
+ * Runs examples in one process, and returns which ones have passed. A process for each would load the packages each time. When
+ * one fails, another process runs those behind it.
  */
 export async function runTogether(examples: readonly Example[], variables: Variables): Promise<Set<Example>> {
   const together = examples.filter((example) => !hasNodeTests(example));
   // An example that cannot be prepared is missing here, and fails in its own test.
-  const urls = await Promise.all(together.map((example) => writeProgram(example).catch(() => undefined)));
-  const args = [join(temporary, 'run.js'), ...urls.filter((url) => url !== undefined)];
-  const { stdout } = await execute(args, variables).catch((error) => error);
-  const passed = new Set(stdout.split('\n'));
-  return new Set(together.filter((example) => passed.has(`Passed ${urlOf(example)}`)));
+  const prepared = await Promise.all(together.map((example) => writeProgram(example).catch(() => undefined)));
+  let urls = prepared.filter((url) => url !== undefined);
+  const passed = new Set<string>();
+  while (urls.length > 0) {
+    const { stdout } = await execute([join(temporary, 'run.js'), ...urls], variables).catch((error) => error);
+    for (const [, url] of stdout.matchAll(/^Passed (.+)$/gm)) passed.add(url);
+    urls = urls.slice(urls.findLastIndex((url) => passed.has(url)) + 2);
+  }
+  return new Set(together.filter((example) => passed.has(urlOf(example))));
 }
 
 /** Writes examples as they are on their pages. */
