@@ -1,3 +1,4 @@
+import { effort } from '@rollgate/test-support/effort';
 import { type AlgorithmName, algorithmNames } from '../../store-conformance/src/algorithms.js';
 import { HashSet } from '../src/hash-set.js';
 import { describeHistory } from '../src/limits/describe-history.js';
@@ -23,10 +24,13 @@ const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
 /** The depth that takes a few seconds: one limit has far fewer histories of four steps than several. */
 const depthOf = ({ calls }: Scenario) => (calls.length === 1 && Object.keys(calls[0]!.specs).length === 1 ? 4 : 3);
 
+/** Which algorithm a limit decides together with matters little, because a store knows only their verdicts. */
+const PARTNER_COUNT = effort(2, algorithmNames.length);
+
 test.each(algorithmNames)(
   '%s decides like its oracle after every history of three or four steps',
   async (algorithm) => {
-    for (const scenario of scenariosOf(algorithm)) {
+    for (const scenario of scenariosOf(algorithm, PARTNER_COUNT)) {
       expectNoFinding(scenario, (await exploreLimits(scenario, { depth: depthOf(scenario) })).finding);
     }
   },
@@ -83,10 +87,7 @@ const PLANTED: [problem: string, algorithm: AlgorithmName, name: string, makeSto
 
 test.each(PLANTED)('the explorer detects a store that %s with %s', async (_, algorithm, name, makeStore) => {
   const scenario = scenarioOf(algorithm, name);
-  const { finding } = await exploreLimits(scenario, { depth: 6, makeStore });
-  const { length } = finding!.steps;
-  // No shorter history fails.
-  expect((await exploreLimits(scenario, { depth: length - 1, makeStore })).finding).toBeUndefined();
+  expect((await exploreLimits(scenario, { depth: 6, makeStore })).finding).toBeDefined();
 });
 
 test('the explorer detects a full store that drops what it has just recorded', async () => {

@@ -60,10 +60,13 @@ function withUserKeys(all: LimitSpec, user: LimitSpec): Scenario {
 /**
  * The scenarios of an algorithm: each of its settings, each two of them on one key, and pairs with this algorithm and
  * each later one.
+ *
+ * @param partnerCount How many algorithms to pair it with: with 2, itself and the next one.
  */
-export function scenariosOf(algorithm: AlgorithmName): Scenario[] {
+export function scenariosOf(algorithm: AlgorithmName, partnerCount = algorithmNames.length): Scenario[] {
   const own = specsOf(algorithm);
-  const partners = algorithmNames.slice(algorithmNames.indexOf(algorithm));
+  const first = algorithmNames.indexOf(algorithm);
+  const partners = algorithmNames.slice(first, first + partnerCount);
   const pairings = partners.map((partner): [LimitSpec, LimitSpec] => [own[1]!, specsOf(partner)[2]!]);
   const scenarios = [
     ...own.map(withOneLimit),
