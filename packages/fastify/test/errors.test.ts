@@ -1,5 +1,4 @@
 import type { Store } from '@rollgate/core';
-import type { RateLimitPluginOptions } from '@rollgate/fastify';
 import { appsOf, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 
@@ -91,68 +90,6 @@ describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
       '/returns': [503, { returned: true }],
       '/sends': [418, { sent: true }],
     });
-  });
-
-  test.each([
-    ['key', { key: () => Promise.reject(new Error('no session')) }, 'no session'],
-    ['key', { key: () => true }, 'Expected `key` to be a string'],
-    ['cost', { cost: async () => 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
-    ['skip', { skip: () => 'yes' }, 'Expected `skip(request)` to be a boolean, got "yes" (string)'],
-    [
-      'key',
-      {
-        key: () => {
-          throw new Error('thrown');
-        },
-      },
-      'thrown',
-    ],
-  ])('a %s function that fails goes to the error handler, once', async (_, options, expectedMessage) => {
-    const app = await limited({ limit: 1, window: '1m', ...options } as unknown as RateLimitPluginOptions);
-    const errors: string[] = [];
-    app.setErrorHandler((error: Error, _request, reply) => {
-      errors.push(error.message);
-      reply.code(500).send('oops');
-    });
-    app.get('/', async () => 'hello');
-    expect((await (await serve(app))()).status).toBe(500);
-    expect(errors).toEqual([expect.stringContaining(expectedMessage)]);
-  });
-
-  test('a handler that fails goes to the error handler', async () => {
-    const handler = async () => {
-      throw new Error('no template');
-    };
-    const app = await limited({ limit: 1, window: '1m', handler });
-    app.get('/', async () => 'hello');
-    const get = await serve(app);
-    await get();
-    expect(await (await get()).json()).toMatchObject({ statusCode: 500, message: 'no template' });
-  });
-
-  test('a client that disconnects during a check causes no error', async () => {
-    let onCheckStarted!: () => void;
-    let resolveKey!: (key: string) => void;
-    const checkStarted = new Promise<void>((resolve) => {
-      onCheckStarted = resolve;
-    });
-    const key = (request: { query: unknown }) => {
-      if ((request.query as { user?: string }).user !== 'slow') return 'bob';
-      onCheckStarted();
-      return new Promise<string>((resolve) => {
-        resolveKey = resolve;
-      });
-    };
-    const app = await limited({ limit: 1, window: '1m', key });
-    app.get('/', async () => 'hello');
-    const get = await serve(app);
-    const controller = new AbortController();
-    const left = get('/?user=slow', { signal: controller.signal });
-    await checkStarted;
-    controller.abort();
-    await expect(left).rejects.toThrow('aborted');
-    resolveKey('ann');
-    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
   });
 
   describe('a store that fails', () => {

@@ -38,6 +38,21 @@ test.each([
   }
 });
 
+test.each([
+  [0.001, '1'],
+  [999.999, '1'],
+  [1000, '1'],
+  [1000.001, '2'],
+  [59_000.5, '60'],
+])('a wait of %d ms becomes %s seconds, rounded up and at least 1', async (waitMs, seconds) => {
+  const { send } = limitedHost({ limit: 1, window: '1m' });
+  await send();
+  clock.ms += 60_000 - waitMs;
+  const reply = await send();
+  expect([reply.headers.get('retry-after'), shown(reply, 'reset')]).toEqual([seconds, seconds]);
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+});
+
 test('a limit on work in flight has a unit instead of a window', async () => {
   const { send } = limitedHost({ limits: concurrency({ limit: 2, lease: '30s' }), ...draft });
   expect(draftHeaders(await send())).toEqual({

@@ -1,7 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { memory, storeWith } from '@rollgate/host-tests/test-stores';
 import type { Outcome } from '@rollgate/http';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createGate as createTestGate, type Options, type TestGate } from './support/fake-host.js';
+
+silenceOutages();
 
 const createGate = (options: Options = {}, host: object = {}) =>
   createTestGate({ limit: 1, window: '1h', ...options }, host);
@@ -68,6 +71,26 @@ describe.each(stores)('with a store that responds %s', (_, createStore) => {
     const outcome = await judge(gateWith({ message: fails }, { hasHandler: true }), 2);
     expect(outcome).toMatchObject({ kind: 'rejected', rejection: { status: 429 } });
   });
+});
+
+test.each([
+  [undefined, ['allowed', 'rejected']],
+  ['fallback', ['allowed', 'rejected']],
+  ['allow', ['allowed', 'allowed']],
+  ['deny', ['rejected', 'rejected']],
+  ['throw', ['failed', 'failed']],
+])('a store that fails is replaced by the policy %s', async (onStoreError, kinds) => {
+  const store = storeWith({ check: () => Promise.reject(new Error('connection refused')) });
+  const gate = createGate({ store, onStoreError });
+  const outcomes = [await gate.judge({ ...request }), await gate.judge({ ...request })];
+  expect(outcomes.map(({ kind }) => kind)).toEqual(kinds);
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'failed') continue;
+    // What clients may see does not name the server of the store.
+    const { message, status, cause } = outcome.error as Error & { status: number; cause: Error };
+    expect([message, status]).toEqual(['The store of the rate limiter is unavailable', 503]);
+    expect(cause.message).toBe('The store failed: connection refused');
+  }
 });
 
 test('a request whose client has disconnected without an address', () => {

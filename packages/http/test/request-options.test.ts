@@ -215,3 +215,25 @@ test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s',
     ['/c', true],
   ]);
 });
+
+test.each([
+  [undefined, '*/*', 'application/json'],
+  [undefined, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
+  [undefined, 'text/plain', 'text/plain'],
+  [undefined, 'image/png', 'application/json'],
+  [{ text: 'Slow down' }, '*/*', 'application/json'],
+  [{ oh: 'no' }, 'text/plain', 'application/json'],
+  [{ text: 'Slow down', oh: 'no' }, 'text/plain', 'application/json'],
+  [{ json: { text: 'Slow down' } }, 'text/plain', 'application/json'],
+])('a rejection with message %p, to a client that accepts %s, is %s', async (message, accept, expected) => {
+  const { send } = limitedHost({ limit: 1, window: '1m', message });
+  await send();
+  const { type, body } = await send({ headers: { accept } });
+  expect(type).toBe(`${expected}; charset=utf-8`);
+  const usual = 'Rate limit exceeded: try again in 60 seconds';
+  if (expected === 'text/plain') expect(body).toBe(`${usual}\n`);
+  else if (message === undefined) expect(JSON.parse(body!)).toMatchObject({ message: usual });
+  else if ('json' in message) expect(JSON.parse(body!)).toEqual(message.json);
+  else if ('oh' in message) expect(JSON.parse(body!)).toEqual(message);
+  else expect(JSON.parse(body!)).toMatchObject({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED', message: 'Slow down' });
+});

@@ -123,3 +123,13 @@ test('a redirection has no draft headers, however it starts and however many lim
   }
   expect(hooks.size).toBe(1 + 3); // Node's own, and one for each response, however many limiters it has passed.
 });
+
+test('a failed request does not affect those behind it in a pipeline', async () => {
+  const key = ({ url }: { url: string }) => (url === '/bad' ? Promise.reject(new Error('no session')) : url);
+  const { open } = await serve([limitWith({ ...once, key })]);
+  const socket = open();
+  socket.write(raw('/bad') + raw('/a') + raw('/a') + raw('/b', 'Connection: close\r\n'));
+  expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(
+    [500, 200, 429, 200].map((status) => `HTTP/1.1 ${status}`),
+  );
+});
