@@ -48,7 +48,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   },
   'bucketed-window': {
     suffix: '/bw',
-    dependencies: ['string-state', 'bucket-counts'],
+    dependencies: ['errors', 'string-state', 'bucket-counts'],
     settings: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
   },
   'calendar-window': {

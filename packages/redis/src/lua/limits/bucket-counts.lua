@@ -1,4 +1,5 @@
--- Units in buckets of time. The counterpart of bucket-counts.ts.
+-- Units in buckets of time. The counterpart of bucket-counts.ts. All functions raise 'damaged' if there are fewer counts than `size` or
+-- fewer units than `units`.
 --
 -- The text is "units:first:size:width;" and then `size` counts with commas between them, where an empty count is 0. `units` is
 -- the sum of the counts, `first` is the number of the first bucket since the clock's zero, and `width` is in microseconds.
@@ -47,6 +48,7 @@ end
 -- The count that starts at `start` in the text, and where the next one starts.
 local function count_at(body, start)
   local count, comma = string.match(body, '^(%d*)()', start)
+  if start > #body + 1 then error('damaged', 0) end
   return tonumber(count) or 0, comma + 1
 end
 
@@ -61,6 +63,7 @@ function bucket_counts.drop(buckets, micros)
     local match, units, count = string.match, 0, nil
     for _ = first, last do
       count, start = match(body, '^(%d*),()', start)
+      if not count then error('damaged', 0) end
       if count ~= '' then units = units + count end
     end
     buckets.units, buckets.start = buckets.units - units, start
@@ -75,12 +78,14 @@ function bucket_counts.end_of_unit(buckets, units)
   local match = string.match
   for bucket = buckets.first, buckets.first + buckets.size - 1 do
     count, start = match(body, '^(%d*),?()', start)
+    if not count then error('damaged', 0) end
     if count ~= '' then left = left - count end
     if left <= 0 then
       step_count = step_count + (bucket - buckets.first) / 4
       return (bucket + 1) * buckets.width
     end
   end
+  error('damaged', 0)
 end
 
 -- The width with which to continue when a limit with this `width` and `window` records. It is the finer one, because each
@@ -99,7 +104,7 @@ function bucket_counts.add(buckets, micros, units)
     buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, string.format('%d', units), 1
   elseif bucket == buckets.first + buckets.size - 1 then
     -- Searches the end only, because the whole text may have thousands of counts.
-    local newest = string.match(string.sub(buckets.body, -MAX_DIGITS), '%d+$')
+    local newest = string.match(string.sub(buckets.body, -MAX_DIGITS), '%d+$') or error('damaged', 0)
     buckets.body = string.sub(buckets.body, 1, -#newest - 1) .. string.format('%d', newest + units)
   else
     local gap = bucket - (buckets.first + buckets.size - 1)
@@ -124,6 +129,7 @@ function bucket_counts.resize(buckets, width, latest)
       sum = sum + units
     end
     step_count = step_count + buckets.size / 2
+    if not newest then error('damaged', 0) end
     parts[#parts + 1] = string.format('%d', sum)
     buckets.body, buckets.start = table.concat(parts), 1
     buckets.first, buckets.size = first, newest - first + 1
@@ -153,7 +159,7 @@ function bucket_counts.take(buckets, ends, units)
   local index = math.floor((ends - 1) / buckets.width) - buckets.first
   if index < 0 or index >= buckets.size then return end
   local body, start, find = buckets.body, buckets.start, string.find
-  for _ = 1, index do start = find(body, ',', start, true) + 1 end
+  for _ = 1, index do start = (find(body, ',', start, true) or error('damaged', 0)) + 1 end
   step_count = step_count + index / 10
   local held, next_start = count_at(body, start)
   local taken = math.min(held, units)

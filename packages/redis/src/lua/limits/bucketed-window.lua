@@ -22,7 +22,7 @@ local function format_bucketed_window(buckets, window, created, newest, longest)
   return bucket_counts.format(head .. '/', buckets)
 end
 
-local function apply_bucketed_window(rule, key, now, cost, mode, stamp, injected_now, state)
+local function decide_in_buckets(rule, key, now, cost, mode, stamp, injected_now, state)
   local limit, window, own_width, min_difference = rule[1], rule[2], rule[3], rule[4]
   local buckets, last_window, created, newest, longest, newest_end
   local latest, expires = now, NEVER
@@ -83,6 +83,8 @@ local function apply_bucketed_window(rule, key, now, cost, mode, stamp, injected
   return wait, math.max(0, limit - used), math.min(reset, left), math.min(next_unit, left), at - now, nil, reason,
     mode == TEST and { buckets, last_window, created, newest, longest, newest_end, latest, expires } or nil
 end
+
+local function apply_bucketed_window(...) return protect(decide_in_buckets, ...) end
 -- end of what checks need
 
 changes['bucketed-window'] = {

@@ -10,7 +10,7 @@ local function count_gaps_before(gaps, time)
   local low, high = 0, #gaps / 34
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if tonumber(string.sub(gaps, middle * 34 + 18, middle * 34 + 34)) < time then low = middle + 1 else high = middle end
+    if (tonumber(string.sub(gaps, middle * 34 + 18, middle * 34 + 34)) or 0) < time then low = middle + 1 else high = middle end
   end
   return low
 end

@@ -32,7 +32,12 @@ function kinds.count(run, stamp, first_key)
   local input = run.input
   local injected_now, width, span, expiry, units, interval = unpack(input, 1, 6)
   local now, key = injected_now or stamp, KEYS[first_key + 1]
-  local counted, expires = add_to_counter(key, width, span, expiry, units, interval, now)
+  local succeeded, counted, expires = pcall(add_to_counter, key, width, span, expiry, units, interval, now)
+  if not succeeded then
+    if counted ~= 'damaged' then error(counted, 0) end
+    redis.call('UNLINK', key)
+    counted, expires = add_to_counter(key, width, span, expiry, units, interval, now)
+  end
   if expires then expire(key, expires, expiry, injected_now) end
   return string.format('%d', counted)
 end

@@ -233,9 +233,9 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
             if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then break end
             local plain_count, gaps_size
             last, last_total, plain_count, units_before, gaps_size = struct.unpack('>i7I7I4I7I2', tail, size - 58)
-            if plain_count > 0 or gaps_size > 0 or last_total - units_before > limit then break end
+            if plain_count > 0 or gaps_size > 0 or last_total - units_before > limit or last_total - units_before < hits then break end
           end
-          if keep ~= window or last > now or hits > limit then break end
+          if keep ~= window or last > now or hits > limit or first > last then break end
           if last > start then
             if cost ~= 1 and not last_total then break end
             newest, oldest, created, dropped, count, total, dropped_units = last, first, birth, dropped_before, hits, last_total, units_before
@@ -253,7 +253,7 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
                 if from + hit_size * left + 7 > #hits_text then left = nil break end
                 oldest = struct.unpack('>i7', hits_text, from + hit_size * left + 1)
               until oldest > start
-              if not left then break end
+              if not left or oldest > last then break end
               dropped, count = dropped + left, count - left
               if total then dropped_units = struct.unpack('>I7', hits_text, from + 14 * left - 6) end
             end
@@ -345,9 +345,6 @@ changes['rolling-window'] = {
   end,
   refund = function(_, key, stamp, _, at, cost, kept)
     rolling_steps = rolling_steps or load_rolling_window()
-    local succeeded, expires, keep = pcall(rolling_steps.refund, key, stamp, at, cost, kept)
-    if succeeded then return expires, keep end
-    if expires ~= 'damaged' then error(expires, 0) end
-    redis.call('UNLINK', key)
+    return rolling_steps.refund(key, stamp, at, cost, kept)
   end,
 }

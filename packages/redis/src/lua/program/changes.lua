@@ -85,6 +85,14 @@ local function settled_hit(plan, input, start, index)
   return plan[number], at, cost, settled
 end
 
+-- Reads or refunds by a step of an algorithm. Drops a damaged state.
+local function run_step(step, key, ...)
+  local succeeded, one, other = pcall(step, ...)
+  if succeeded then return one, other end
+  if one ~= 'damaged' then error(one, 0) end
+  redis.call('UNLINK', key)
+end
+
 -- Settles the `count` keys of an operation whose input follows `start`.
 local function settle(plan, input, stamp, first_key, start, count)
   local number, injected_now, recorded_stamp, recorded_at = unpack(input, start + 1, start + 4)
@@ -96,7 +104,7 @@ local function settle(plan, input, stamp, first_key, start, count)
     local key, steps = KEYS[first_key + index], changes[rule.name]
     if steps.settle then states[index] = steps.find(rule, key, now)
     elseif settled > cost then states[index] = state_before(rule, key, now, settled - cost, stamp, injected_now)
-    elseif count > 1 then raise_false(steps.read(key)) end
+    elseif count > 1 then raise_false(run_step(steps.read, key, key)) end
   end
   if number and is_done(KEYS[first_key + count + 1], number) then return '' end
   for index = 1, count do
@@ -107,7 +115,7 @@ local function settle(plan, input, stamp, first_key, start, count)
       if expires then expire(key, expires, keep, injected_now) end
     elseif settled > cost then overdraw(rule, key, now, settled - cost, stamp, injected_now, states[index])
     elseif steps.refund then
-      local expires, keep = steps.refund(rule, key, recorded_stamp, now, at, cost, settled, recorded_at)
+      local expires, keep = run_step(steps.refund, key, rule, key, recorded_stamp, now, at, cost, settled, recorded_at)
       if expires then expire(key, expires, keep, injected_now) end
     end
   end

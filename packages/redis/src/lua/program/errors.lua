@@ -16,9 +16,15 @@ local function expire(key, expires, keep, injected_now)
   else redis.call('PEXPIREAT', key, string.format('%d', math.ceil(expires / 1000))) end
 end
 
--- Runs steps that raise errors, and returns what `apply` does.
-local function protect(steps, ...)
-  local succeeded, wait, remaining, reset, next_unit, ahead, delay, reason, state, usage = pcall(steps, ...)
-  if succeeded then return wait, remaining, reset, next_unit, ahead, delay, reason, state, usage end
-  return false, type(wait) == 'table' and wait.err or tostring(wait)
+-- Runs steps that raise errors, and returns what `apply` does. If they raise 'damaged', the state contradicts itself. It is dropped then, as
+-- if its times were impossible.
+local function protect(steps, rule, key, now, cost, mode, stamp, injected_now, state)
+  while true do
+    local succeeded, wait, remaining, reset, next_unit, ahead, delay, reason, tested, usage =
+      pcall(steps, rule, key, now, cost, mode, stamp, injected_now, state)
+    if succeeded then return wait, remaining, reset, next_unit, ahead, delay, reason, tested, usage end
+    local reply = wait == 'damaged' and redis.pcall('UNLINK', key) or wait
+    if type(reply) ~= 'number' then return false, type(reply) == 'table' and reply.err or tostring(reply) end
+    state = nil
+  end
 end
