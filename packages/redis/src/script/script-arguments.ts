@@ -26,9 +26,17 @@ export function toScriptArguments(operations: readonly Operation[]): ScriptArgum
     const next = operations[index + 1];
     if (next !== undefined && canShareRun(first, next)) continue;
     const encoding = 'encoding' in first ? first.encoding : undefined; // An optional part of the store may bring it.
-    parts |= encoding === undefined ? partsOf(first) : encoding.parts;
+    parts |= first.kind === 'check' ? (encoding ?? first.encodedPlan).parts : (encoding?.parts ?? partsOf(first));
     if (encoding !== undefined) values.push(encoding.kind, '1', encoding.plan, encoding.input);
-    else if (start === 0 && next === undefined && isPlainCheck(first)) {
+    else if (
+      start === 0 &&
+      next === undefined &&
+      first.kind === 'check' &&
+      first.costs === 1 &&
+      first.clockMicros === undefined &&
+      !first.queueCount
+    ) {
+      // The script assumes the rest.
       const { plainWindow, text } = first.encodedPlan;
       values.push(...(plainWindow ?? [text]));
     } else pushRun(values, operations.slice(start, index + 1));
@@ -36,12 +44,6 @@ export function toScriptArguments(operations: readonly Operation[]): ScriptArgum
     start = index + 1;
   }
   return { keys, values, parts };
-}
-
-/** Whether a call of nothing but such checks needs only their plan. */
-function isPlainCheck(operation: Operation): operation is CheckOperation {
-  const { kind } = operation;
-  return kind === 'check' && operation.costs === 1 && operation.clockMicros === undefined && !operation.queueCount;
 }
 
 function pushRun(values: string[], run: readonly Operation[]): void {

@@ -107,16 +107,31 @@ export class ScriptReply {
   /** Reads the result of a rule, as `lua/program/decide.lua` describes it. */
   #readRule(by: Limit, nowMicros: number): LimitDecision {
     const { limit } = by;
-    const numbers = this.#readNumbers();
+    const first = this.#readNumber();
+    if (this.#codes[this.#position] !== SPACE) {
+      // Of an action that was recorded.
+      const remaining = first % (limit + 1);
+      const nextUnit = (first - remaining) / (limit + 1);
+      if (remaining < 0 || !(nextUnit > 0 && nextUnit <= by.windowMicros)) throw this.#unexpectedLine();
+      this.#aheads.push(0);
+      return {
+        allowed: true,
+        limit,
+        remaining,
+        retryAfterMs: 0,
+        resetMs: by.windowMicros / 1000,
+        nextUnitMs: nextUnit / 1000,
+        delayMs: 0,
+      };
+    }
+    const numbers = [first];
+    while (this.#codes[this.#position] === SPACE) {
+      this.#position += 1;
+      numbers.push(this.#readNumber());
+    }
     let [delay, wait, remaining, reset, nextUnit, ahead] = numbers as [number, number, number, number, number, number?];
     let [spent, reserved]: (number | undefined)[] = [];
     switch (numbers.length) {
-      case 1: // Of an action that was recorded.
-        remaining = delay % (limit + 1);
-        nextUnit = (delay - remaining) / (limit + 1);
-        if (nextUnit === 0) throw this.#unexpectedLine();
-        [delay, wait, reset, ahead] = [0, 0, by.windowMicros, 0];
-        break;
       case 2: // Of a rejection until the next unit is free.
         if (delay >= 0) throw this.#unexpectedLine();
         [delay, wait, remaining, reset, nextUnit] = [-1, -delay, 0, wait, -delay];
@@ -199,15 +214,6 @@ export class ScriptReply {
   /** Reads the current operation, which has no result. */
   readNoResult(): void {
     this.#expect(LINE_BREAK);
-  }
-
-  #readNumbers(): number[] {
-    const numbers = [this.#readNumber()];
-    while (this.#codes[this.#position] === SPACE) {
-      this.#position += 1;
-      numbers.push(this.#readNumber());
-    }
-    return numbers;
   }
 
   /** Reads a whole number that is exact. */

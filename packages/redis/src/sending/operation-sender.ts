@@ -2,13 +2,12 @@ import { groupBy } from '../base/group-by.js';
 import { performance } from '../base/platform.js';
 import { type RedisConnection, runScript } from '../clients/redis-connection.js';
 import type { Operation } from '../operations/operations.js';
+import { type EncodedPlan, encodePeriods } from '../operations/plan-encoder.js';
 import { hashTagOf } from '../operations/redis-keys.js';
 import { toScriptArguments } from '../script/script-arguments.js';
 import type { ScriptBuilder } from '../script/script-builder.js';
 import { ScriptReply } from '../script/script-reply.js';
 import { Batcher } from './batcher.js';
-import { takesOtherPeriods } from './missing-period.js';
-import { hasLostKey, isRedirection, MovingHashSlots } from './moving-hash-slots.js';
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */
 export class OperationSender {
@@ -111,16 +110,76 @@ function isReadOnly({ message }: Error): boolean {
   return message.includes('READONLY');
 }
 
-/** Settles an operation that has not failed. */
+/** Settles an operation that has not failed. If the state of its key is damaged, its figures may be impossible. That fails no other. */
 function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
-  if (operation.kind === 'count') operation.resolve(reply.readCount());
-  else if (operation.kind === 'renew') operation.resolve(reply.readLostIndices(operation));
-  else if (operation.kind === 'ticket') operation.resolve(reply.readLine(), sentMs);
-  else if (operation.kind === 'settle' || operation.kind === 'reset') {
-    reply.readNoResult();
-    operation.resolve();
-  } else if (operation.kind === 'check' && operation.queueCount && reply.isEmptyLine) {
-    reply.readNoResult();
-    operation.onQueued!();
-  } else operation.resolve(reply.readResult(operation), sentMs);
+  try {
+    if (operation.kind === 'count') operation.resolve(reply.readCount());
+    else if (operation.kind === 'renew') operation.resolve(reply.readLostIndices(operation));
+    else if (operation.kind === 'ticket') operation.resolve(reply.readLine(), sentMs);
+    else if (operation.kind === 'settle' || operation.kind === 'reset') {
+      reply.readNoResult();
+      operation.resolve();
+    } else if (operation.kind === 'check' && operation.queueCount && reply.isEmptyLine) {
+      reply.readNoResult();
+      operation.onQueued!();
+    } else operation.resolve(reply.readResult(operation), sentMs);
+  } catch (error) {
+    operation.reject(error);
+    reply.readLine();
+  }
+}
+
+/**
+ * How often an operation is sent at most with other periods. Once is enough unless the server's time changes by more than a
+ * period until then.
+ */
+const MAX_ATTEMPTS = 3;
+
+/** Whether to send the operation again with the periods of the time at which it failed. It has changed nothing then. */
+function takesOtherPeriods(operation: Operation, error: Error, attempt: number): boolean {
+  const [, micros] = /^(?:ERR )?Expected the period of (-?\d+)/.exec(error.message) ?? [];
+  const encodedPlan = planOf(operation);
+  if (micros === undefined || encodedPlan === undefined || attempt >= MAX_ATTEMPTS) return false;
+  encodePeriods(encodedPlan, Number(micros));
+  return true;
+}
+
+function planOf(operation: Operation): EncodedPlan | undefined {
+  if (operation.kind === 'count' || operation.kind === 'renew') return undefined;
+  return operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan;
+}
+
+/** For how long a hash slot counts as moving after it was seen to move. */
+const MOVING_FOR_MS = 10_000;
+const MAX_TAGS = 1000;
+
+/** The hash slots of a Cluster that were seen to move, by the hash tags of keys in them. */
+class MovingHashSlots {
+  readonly #untilMs = new Map<string, number>();
+
+  note(hashTag: string): void {
+    if (this.#untilMs.size >= MAX_TAGS) this.#untilMs.clear();
+    this.#untilMs.set(hashTag, performance.now() + MOVING_FOR_MS);
+  }
+
+  has(hashTag: string): boolean {
+    const untilMs = this.#untilMs.get(hashTag);
+    if (untilMs === undefined) return false;
+    if (performance.now() < untilMs) return true;
+    this.#untilMs.delete(hashTag);
+    return false;
+  }
+}
+
+/** Whether a Cluster redirected the script because a hash slot moves, or its client gave up after too many redirections. */
+function isRedirection(error: unknown): boolean {
+  return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
+}
+
+/**
+ * Whether an operation failed because an earlier one of its script has deleted a key whose hash slot moves. The node cannot
+ * create the key again, and rejects the first command that uses it. So the operation has changed nothing.
+ */
+function hasLostKey({ message }: Error): boolean {
+  return message.includes('non local key');
 }

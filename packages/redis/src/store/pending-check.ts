@@ -13,16 +13,15 @@ export class PendingCheck implements CheckOperation, SentCheck {
   readonly clockMicros: number | undefined;
   readonly encoding: CheckInput['encoding'];
   readonly changeCount: number;
-  queueCount = 0;
-  onQueued: (() => void) | undefined;
-  onAllowed: (() => void) | undefined;
-  readonly #denials: DenialCache | undefined;
+  queueCount?: number;
+  onQueued?: () => void;
+  onAllowed?: () => void;
 
   /** @param decision That of a check which this one continues. */
   constructor(
     readonly kind: CheckOperation['kind'],
     { encodedPlan, keys, costs, clockMicros, encoding }: CheckInput,
-    denials: DenialCache | undefined,
+    private readonly denials: DenialCache | undefined,
     decision = new PendingResult<Decision>(),
   ) {
     this.decision = decision;
@@ -32,7 +31,6 @@ export class PendingCheck implements CheckOperation, SentCheck {
     this.clockMicros = clockMicros;
     this.encoding = encoding;
     this.changeCount = denials?.changeCount ?? 0;
-    this.#denials = denials;
   }
 
   /** Makes the check run only if these queues are empty. Otherwise, `onQueued` is called. */
@@ -45,7 +43,7 @@ export class PendingCheck implements CheckOperation, SentCheck {
   resolve(result: CheckResult, sentMs: number): void {
     const { rules } = this.encodedPlan.plan;
     const decision = toDecision(rules, result.limitDecisions, result.receipt, this.costs);
-    this.#denials?.update(this, result, decision.allowed, sentMs);
+    this.denials?.update(this, result, decision.allowed, sentMs);
     if (decision.allowed) this.onAllowed?.();
     this.decision.succeed(decision);
   }

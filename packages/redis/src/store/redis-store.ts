@@ -237,7 +237,7 @@ export class RedisStore implements Store, CountingStore {
   }
 
   #toInput(plan: Plan, keys: Keys, costs: Costs): CheckInput {
-    const clockMicros = this.#clockMicros();
+    const clockMicros = this.clock && this.#clockMicros();
     const encodedPlan = this.#plans.encode(plan, clockMicros);
     return { encodedPlan, keys: encodedPlan.buildKeys(keys), costs, clockMicros };
   }
