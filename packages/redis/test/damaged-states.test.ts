@@ -78,11 +78,11 @@ describe.each(LOGS)('with the log %s', (log) => {
         if ((await client.type(key)) === 'string')
           await client.set(key, damageBytes((await client.getBuffer(key))!, wrong), 'EX', 1000);
         else {
-          const members = await client.zrange(key, 0, -1, 'WITHSCORES');
+          const members = await client.zrange(key, '0', '-1', 'WITHSCORES');
           const place = 2 * (wrong.places[0]![0] % (members.length / 2));
           await client.zrem(key, members[place]!);
           const score = wrong.score === 'same' ? members[place + 1]! : wrong.score;
-          await client.zadd(key, score as never, damageBytes(Buffer.from(members[place]!), wrong));
+          await client.zadd(key, score, damageBytes(Buffer.from(members[place]!), wrong));
         }
         const undo = (decision: (typeof decisions)[number]) =>
           LEASED.has(name) ? limiter.release(decision) : limiter.refund(decision);
