@@ -22,7 +22,8 @@ app.set('trust proxy', 'loopback'); // Trusts the X-Forwarded-For header of a pr
 app.use(express.json()); // Before the limit, because its key reads the body.
 app.post('/login', loginLimit, async (request, response) => {
   const { email, password } = request.body ?? {};
-  if (PASSWORDS.get(email) !== password) return response.status(401).json({ error: 'Wrong email or password' });
+  const isCorrect = typeof password === 'string' && PASSWORDS.get(email) === password;
+  if (!isCorrect) return response.status(401).json({ error: 'Wrong email or password' });
   // The address's failures still count. If a store fails, a correct password still works.
   await loginLimit.limiter.reset(accountKeys(email)).catch(() => {});
   return response.json({ welcome: email });

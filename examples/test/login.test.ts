@@ -1,4 +1,7 @@
-import { startTogether } from './support/example-server.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RedisServer } from '@rollgate/test-support';
+import { FOLDER, type Program, startTogether } from './support/example-server.js';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -45,3 +48,85 @@ test.each(Object.entries(APPS).map(([file, app], index) => [file, app, index] as
     expect(others[2]!.headers.get('x-ratelimit-limit')).toBe('10');
   },
 );
+
+/** Replaces a part of a source, which must have it. */
+function replace(source: string, part: string, by: string): string {
+  if (!source.includes(part)) throw new Error(`Expected ${part} in\n${source}`);
+  return source.replace(part, by);
+}
+
+const read = (file: string) => readFileSync(join(FOLDER, file), 'utf8');
+
+/** Statements that respond to some emails as an app does whose database is down, or that finds the request wrong. */
+const failWith = (respond: (status: number) => string) =>
+  `if (email === 'down@example.com') ${respond(503)}; if (email === 'odd@example.com') ${respond(400)};`;
+
+/** The login apps, which fail for some emails. */
+function failingApps(): Record<string, Program> {
+  const inExpress = failWith((status) => `return response.status(${status}).end()`);
+  const inFastify = failWith((status) => `return reply.code(${status}).send({})`);
+  const ofRequest = 'const { email, password } = request.body';
+  const [, , page] = /\n## The complete app\n(.*?)```ts\n(.*?)\n```/s.exec(read('../docs/login.md')) ?? [];
+  const listening = `const server = app.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
+  const sources = {
+    'login-express.ts': replace(read('login-express.ts'), `${ofRequest} ?? {};`, `${ofRequest} ?? {}; ${inExpress}`),
+    'login-fastify.ts': replace(read('login-fastify.ts'), `${ofRequest};`, `${ofRequest}; ${inFastify}`),
+    'login-better-auth.ts': replace(
+      read('login-better-auth.ts'),
+      '(request) => auth.handler(request)',
+      `async (request) => {
+        const email = await emailOf(request.clone());
+        ${failWith((status) => `return new Response('', { status: ${status} })`)}
+        return auth.handler(request);
+      }`,
+    ),
+    'docs-login.ts': replace(
+      replace(page!, `${ofRequest} ?? {};`, `${ofRequest} ?? {}; ${inExpress}`),
+      'app.listen(3000);',
+      listening,
+    ),
+  };
+  return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, { name, source }]));
+}
+
+describe('failures of the app itself, and requests that it finds wrong', () => {
+  const programs = failingApps();
+  let redis: RedisServer;
+  let failing: typeof servers;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    failing = await startTogether(Object.values(programs), { ADDRESS_LIMIT: '50', REDIS_URL: redis.url });
+  });
+  afterAll(async () => {
+    await failing?.stop();
+    await redis?.stop();
+  });
+
+  test.each(Object.keys(programs).map((name, index) => [name, index] as const))(
+    'lock neither the account nor the address in %s',
+    async (name, index) => {
+      const path = name === 'login-better-auth.ts' ? '/api/auth/sign-in/email' : '/login';
+      const send = async (email: string) => {
+        const body = JSON.stringify({ email, password: 'guess' });
+        const headers = { 'Content-Type': JSON_TYPE };
+        return (await fetch(failing.urls[index]! + path, { method: 'POST', headers, body })).status;
+      };
+      // More than the account allows, and together more than the address does.
+      for (const [email, status] of [
+        ['down@example.com', 503],
+        ['odd@example.com', 400],
+      ] as const) {
+        for (let count = 0; count < 30; count++) expect(await send(email)).toBe(status);
+      }
+      const guesses: number[] = [];
+      for (let count = 0; count < 6; count++) guesses.push(await send('bob@example.com'));
+      expect(guesses).toEqual([401, 401, 401, 401, 401, 429]);
+    },
+  );
+
+  test('an account without a password is no account', async () => {
+    const body = JSON.stringify({ email: 'nobody@example.com' });
+    const headers = { 'Content-Type': JSON_TYPE };
+    expect((await fetch(`${failing.urls[0]}/login`, { method: 'POST', headers, body })).status).toBe(401);
+  });
+});

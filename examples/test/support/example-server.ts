@@ -19,8 +19,12 @@ afterAll(() => rmSync(compiled, { recursive: true }));
  * @param change Returns the source that runs instead, such as one with shorter windows.
  */
 export async function compile(file: string, change = (source: string) => source): Promise<string> {
+  return compileText(file, change(readFileSync(join(FOLDER, file), 'utf8')));
+}
+
+/** Compiles a program that is as an example with this name, and returns its path. */
+async function compileText(file: string, contents: string): Promise<string> {
   const program = join(compiled, file.replace(/\.ts$/, '.mjs'));
-  const contents = change(readFileSync(join(FOLDER, file), 'utf8'));
   const stdin = { contents, sourcefile: file, resolveDir: FOLDER, loader: 'ts' as const };
   await build({ stdin, outfile: program, bundle: true, packages: 'external', platform: 'node', format: 'esm' });
   return program;
@@ -72,12 +76,20 @@ for (const program of process.argv.slice(1)) {
 }
 `;
 
+/** A program that is no example, or a changed one. */
+export interface Program {
+  readonly name: string;
+  readonly source: string;
+}
+
 /** Starts several example servers in one process, which takes less time than one process for each. */
 export async function startTogether(
-  files: readonly string[],
+  files: readonly (string | Program)[],
   env: Record<string, string> = {},
 ): Promise<{ urls: string[]; stop(): Promise<void> }> {
-  const programs = await Promise.all(files.map((file) => compile(file)));
+  const programs = await Promise.all(
+    files.map((file) => (typeof file === 'string' ? compile(file) : compileText(file.name, file.source))),
+  );
   const args = ['--input-type=module', '--eval', RUNNER, '--', ...programs];
   const child = spawn(process.execPath, args, {
     cwd: FOLDER,

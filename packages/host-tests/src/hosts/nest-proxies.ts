@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { Controller, Get, type INestApplication, Module, type Type } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
@@ -24,11 +26,15 @@ function loadFreshPackage(): typeof import('@rollgate/nestjs') {
   return require('@rollgate/nestjs');
 }
 
-async function createApp(platform: 'Express' | 'Fastify', trusted: TrustSetting): Promise<INestApplication> {
+async function createApp(
+  platform: 'Express' | 'Fastify',
+  trusted: TrustSetting,
+  limit: number,
+): Promise<INestApplication> {
   const { RateLimitGuard, RateLimitModule } = loadFreshPackage();
   class AppModule {}
   Module({
-    imports: [RateLimitModule.forRoot({ limit: 9, window: '1h' })],
+    imports: [RateLimitModule.forRoot({ limit, window: '1h' })],
     controllers: [PingController],
     providers: [{ provide: APP_GUARD, useExisting: RateLimitGuard }],
   })(AppModule);
@@ -44,9 +50,28 @@ async function createApp(platform: 'Express' | 'Fastify', trusted: TrustSetting)
 /** A value of Express's `trust proxy`, or of Fastify's `trustProxy`. */
 export type TrustSetting = boolean | string | number;
 
+/** Returns the statuses of two requests of a client and one of another, whose requests have no `ip` as with adapters of other hosts. */
+export async function statusesWithoutIp(): Promise<number[]> {
+  const app = await createApp('Express', false, 1);
+  app.use((incoming: object, _response: unknown, next: () => void) => {
+    Object.defineProperty(incoming, 'ip', { value: undefined });
+    next();
+  });
+  await app.listen(0, '127.0.0.1');
+  const url = await app.getUrl();
+  const statuses: number[] = [];
+  for (const localAddress of ['127.0.0.1', '127.0.0.1', '127.0.0.2']) {
+    const [response] = (await once(get(url, { localAddress, agent: false }), 'response')) as [IncomingMessage];
+    response.resume();
+    statuses.push(response.statusCode!);
+  }
+  await app.close();
+  return statuses;
+}
+
 /** Returns the codes of the warnings about the proxies of an app with this setting, and the remaining requests of four clients. */
 export async function warningsWith(platform: 'Express' | 'Fastify', trusted: TrustSetting): Promise<object> {
-  const app = await createApp(platform, trusted);
+  const app = await createApp(platform, trusted, 9);
   await app.listen(0, '127.0.0.1');
   const codes: unknown[] = [];
   const { emitWarning } = process;

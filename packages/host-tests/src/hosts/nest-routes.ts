@@ -24,7 +24,7 @@ import {
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
 import { AccountController, startWith } from './nest-account.js';
-import { type TrustSetting, warningsWith } from './nest-proxies.js';
+import { statusesWithoutIp, type TrustSetting, warningsWith } from './nest-proxies.js';
 import { SETTLING } from './nest-settling.js';
 
 const store = new MemoryStore();
@@ -123,6 +123,9 @@ class ControlController {
     for (const trusted of JSON.parse(settings) as TrustSetting[]) warnings.push(await warningsWith(platform, trusted));
     return warnings;
   }
+  async withoutIp(): Promise<number[]> {
+    return statusesWithoutIp();
+  }
   /** Calls a handler as a microservice does, with a text and an object. */
   async message(): Promise<object> {
     const call = this.#contexts.create<never, 'rpc'>(
@@ -151,6 +154,7 @@ decorate(ControlController, 'starts', [Get('starts'), SkipRateLimit()]);
 decorate(ControlController, 'proxies', [Get('proxies/:platform/:settings'), SkipRateLimit()]);
 Param('platform')(ControlController.prototype, 'proxies', 0);
 Param('settings')(ControlController.prototype, 'proxies', 1);
+decorate(ControlController, 'withoutIp', [Get('without-ip'), SkipRateLimit()]);
 decorate(ControlController, 'message', [Get('message'), SkipRateLimit()]);
 Controller()(ControlController);
 
