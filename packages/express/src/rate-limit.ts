@@ -2,7 +2,16 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@rollgate/core';
 import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, sendRejection, toError, withAddress } from '@rollgate/http';
+import {
+  type Awaitable,
+  type HasLimits,
+  HttpLimiter,
+  type HttpOptions,
+  type LimitSource,
+  sendRejection,
+  toError,
+  withAddress,
+} from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { EXPRESS } from './express-framework.js';
 
@@ -48,9 +57,9 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
  * called or the rejection was sent, and rejects with what `next` throws. With a store in memory, it has done so when it
  * returns. It stays pending if the client of a delayed request disconnects before its start.
  */
-export type RateLimitMiddleware<Given extends Limits = Limits> = RequestHandler & {
+export type RateLimitMiddleware<Given extends Limits = Limits, HasLimits extends boolean = boolean> = RequestHandler & {
   /** Decides the requests, and can peek or reset their keys. */
-  readonly limiter: RateLimiter<Given>;
+  readonly limiter: RateLimiter<Given, HasLimits>;
 };
 
 /** The properties that Express adds to those of Node's requests. */
@@ -79,7 +88,9 @@ const isReservedProperty = (name: string) => name in nodeRequest || EXPRESS_PROP
  * app.use(rateLimit({ limit: 100, window: '1m' }));
  * ```
  */
-export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
+export function rateLimit<Given extends Limits, Source = unknown>(
+  options: RateLimitOptions<Given> & LimitSource<Source>,
+): RateLimitMiddleware<Given, HasLimits<Source>> {
   const { address, handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
   validateOptionalFunction('handler', handler);
   validateString('requestPropertyName', requestPropertyName);
@@ -109,7 +120,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
 
   const rateLimitMiddleware: RequestHandler = (request, response, next) => httpLimiter.run(request, response, next);
 
-  return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
+  return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as never });
 }
 
 /**

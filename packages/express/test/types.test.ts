@@ -137,3 +137,25 @@ test('a request has the type of its decision', () => {
   };
   expect(read({} as Request)).toBeUndefined();
 });
+
+test('a limiter whose limits depend on the request needs those of a client', async () => {
+  const plans = { burst: limit, daily: limit };
+  const byPlan = rateLimit({
+    limits: (request) => (request.path === '/' ? plans : plans),
+    key: () => ({ burst: 'ann', daily: 'ann' }),
+  }).limiter;
+  // @ts-expect-error `limits` are missing
+  await expect(byPlan.peek('ann')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_MISSING_LIMITS' });
+  // @ts-expect-error `limits` are missing
+  await expect(byPlan.reset('ann', {})).rejects.toMatchObject({ code: 'ERR_ROLLGATE_MISSING_LIMITS' });
+  expect((await byPlan.peek({ burst: 'ann' }, { limits: plans })).limits.burst.remaining).toBe(2);
+  await byPlan.reset({ daily: 'ann' }, { limits: plans });
+  const ofText = rateLimit({ limits: async () => '5/1m' }).limiter;
+  // @ts-expect-error `limits` are missing
+  await expect(ofText.peek('ann')).rejects.toThrow(TypeError);
+  expect((await ofText.peek('ann', { limits: '5/1m' })).remaining).toBe(5);
+  const fixed = [rateLimit({ limits: plans }), rateLimit({ limit: 2, window: '1m' }), rateLimit({ limits: '2/1m' })];
+  for (const { limiter } of fixed) await limiter.reset('ann');
+  const options: RateLimitOptions = { limits: '2/1m' };
+  expect((await rateLimit(options).limiter.peek('ann')).remaining).toBe(2);
+});

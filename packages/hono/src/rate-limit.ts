@@ -1,6 +1,13 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable } from '@rollgate/core/store';
-import { type HttpOptions, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
+import {
+  type HasLimits,
+  type HttpOptions,
+  type LimitSource,
+  type RateLimitResult,
+  type WebHost,
+  WebLimiter,
+} from '@rollgate/http';
 import type { Context, Env, MiddlewareHandler, Next } from 'hono';
 import { hasNodeResponseStarted, nodeHeadersOf, onNodeResponseEnd } from './node-headers.js';
 
@@ -33,9 +40,10 @@ export type RateLimitMiddleware<
   Given extends Limits = Limits,
   // biome-ignore lint/suspicious/noExplicitAny: See `RateLimitOptions`.
   E extends Env = any,
+  HasLimits extends boolean = boolean,
 > = MiddlewareHandler<E> & {
   /** Decides the requests, and can peek or reset their keys. */
-  readonly limiter: RateLimiter<Given>;
+  readonly limiter: RateLimiter<Given, HasLimits>;
 };
 
 const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
@@ -74,10 +82,13 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
  * app.use(rateLimit({ limit: 100, window: '1m', address: nodeAddress }));
  * ```
  */
-export function rateLimit<E extends Env, Given extends Limits = Limits>(
-  options: RateLimitOptions<Given, E>,
-): RateLimitMiddleware<Given, E>;
-export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given>;
+export function rateLimit<E extends Env, Given extends Limits = Limits, Source = unknown>(
+  options: RateLimitOptions<Given, E> & LimitSource<Source>,
+): RateLimitMiddleware<Given, E, HasLimits<Source>>;
+export function rateLimit<Given extends Limits, Source = unknown>(
+  options: RateLimitOptions<Given> & LimitSource<Source>,
+  // biome-ignore lint/suspicious/noExplicitAny: See `RateLimitOptions`.
+): RateLimitMiddleware<Given, any, HasLimits<Source>>;
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
   const { address } = (options ?? {}) as RateLimitOptions;
   const limiter = new WebLimiter(readHost(address), options as RateLimitOptions);

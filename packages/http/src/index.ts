@@ -15,7 +15,7 @@ export { HttpLimiter } from './node/http-limiter.js';
 export { onResponseFinished } from './node/response-lifecycle.js';
 export { endResponse, sendRejection } from './node/send-rejection.js';
 export { mergeOptions } from './options/merge-options.js';
-export type { CommonOptions, HttpOptions, PartialOptions } from './options/options.js';
+export type { CommonOptions, HasLimits, HttpOptions, LimitSource, PartialOptions } from './options/options.js';
 export { type SettleRequestOptions, settle } from './refunds/settle.js';
 export { type HttpError, statusOf } from './rejection/http-error.js';
 export type { MessageFormats } from './rejection/message-formats.js';

@@ -68,7 +68,7 @@ test('an array of limits is invalid, because each limit needs a name', () => {
     'Expected `limits` to be a record that names each limit, such as `{ burst: rollingWindow({ … }) }`, got an array (object)',
   );
   expect(error.code).toBe('ERR_ROLLGATE_INVALID_OPTION');
-  expect(() => rateLimit({ limits: [limits] as never })).toThrow(error.message);
+  expect(() => rateLimit({ limits: [limits] } as never)).toThrow(error.message);
 });
 
 test('an empty key is invalid, because all unidentified clients would share it', async () => {

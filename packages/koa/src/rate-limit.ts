@@ -1,6 +1,14 @@
 import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, renderRejection, withAddress } from '@rollgate/http';
+import {
+  type Awaitable,
+  type HasLimits,
+  HttpLimiter,
+  type HttpOptions,
+  type LimitSource,
+  renderRejection,
+  withAddress,
+} from '@rollgate/http';
 import type { Context, Middleware } from 'koa';
 import { keepDecisionHeaders, keepRejectionHeaders } from './keep-headers.js';
 import { KOA } from './koa-framework.js';
@@ -28,9 +36,9 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Contex
 };
 
 /** The middleware, with its limiter to peek or reset a key. */
-export type RateLimitMiddleware<Given extends Limits = Limits> = Middleware & {
+export type RateLimitMiddleware<Given extends Limits = Limits, HasLimits extends boolean = boolean> = Middleware & {
   /** Decides the requests, and can peek or reset their keys. */
-  readonly limiter: RateLimiter<Given>;
+  readonly limiter: RateLimiter<Given, HasLimits>;
 };
 
 /**
@@ -50,7 +58,9 @@ export type RateLimitMiddleware<Given extends Limits = Limits> = Middleware & {
  * app.use(rateLimit({ limit: 100, window: '1m' }));
  * ```
  */
-export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
+export function rateLimit<Given extends Limits, Source = unknown>(
+  options: RateLimitOptions<Given> & LimitSource<Source>,
+): RateLimitMiddleware<Given, HasLimits<Source>> {
   const { address, handler } = (options ?? {}) as RateLimitOptions;
   validateOptionalFunction('handler', handler);
 
@@ -98,7 +108,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     }
   };
 
-  return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
+  return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as never });
 }
 
 /** Creates the function that is called when the handler of a rejection fails. */

@@ -1,11 +1,19 @@
 import type { Limits, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
-import { type Framework, HttpLimiter, sendRejection, toError, withAddress } from '@rollgate/http';
+import {
+  type Framework,
+  type HasLimits,
+  HttpLimiter,
+  type LimitSource,
+  sendRejection,
+  toError,
+  withAddress,
+} from '@rollgate/http';
 import type { Handler, RateLimitOptions, Request, Response } from './options.js';
 import { respondToError } from './respond-to-error.js';
 
 /** Wraps a listener, or is a middleware by itself. */
-export interface RateLimitMiddleware<Given extends Limits = Limits> {
+export interface RateLimitMiddleware<Given extends Limits = Limits, HasLimits extends boolean = boolean> {
   /** Returns a listener that responds to rejected requests, and passes on all others. */
   <Req extends Request, Res extends Response>(handler: Handler<Req, Res>): (request: Req, response: Res) => void;
   /**
@@ -15,7 +23,7 @@ export interface RateLimitMiddleware<Given extends Limits = Limits> {
    */
   readonly middleware: (request: Request, response: Response, next: (error?: Error) => unknown) => unknown;
   /** The limiter, to peek or reset a key. */
-  readonly limiter: RateLimiter<Given>;
+  readonly limiter: RateLimiter<Given, HasLimits>;
 }
 
 const NODE: Framework<Request, Response> = {
@@ -46,7 +54,9 @@ const NODE: Framework<Request, Response> = {
  * const server = createServer(limit((request, response) => response.end('hello')));
  * ```
  */
-export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
+export function rateLimit<Given extends Limits, Source = unknown>(
+  options: RateLimitOptions<Given> & LimitSource<Source>,
+): RateLimitMiddleware<Given, HasLimits<Source>> {
   const { address, handler, onError = respondToError } = (options ?? {}) as RateLimitOptions;
   for (const [name, value] of Object.entries({ handler, onError })) validateOptionalFunction(name, value);
 
@@ -71,7 +81,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
 
   return Object.assign(createWrap(httpLimiter, onError), {
     middleware,
-    limiter: httpLimiter.limiter as unknown as RateLimiter<Given>,
+    limiter: httpLimiter.limiter as never,
   });
 }
 

@@ -1,5 +1,12 @@
 import type { Limits, RateLimiter } from '@rollgate/core';
-import { type Awaitable, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
+import {
+  type Awaitable,
+  type HasLimits,
+  type LimitSource,
+  type RateLimitResult,
+  type WebHost,
+  WebLimiter,
+} from '@rollgate/http';
 import { type RateLimitOptions, toCallOptions, type WebCall } from './options.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: platforms pass further arguments, which are not the limiter's concern.
@@ -23,7 +30,7 @@ export type Handler<Info, Req extends Request = Request, Res extends Response | 
 ) => Awaitable<Res>;
 
 /** Wraps a handler, or checks requests one by one. */
-export interface RateLimitMiddleware<Info, Given extends Limits = Limits> {
+export interface RateLimitMiddleware<Info, Given extends Limits = Limits, HasLimits extends boolean = boolean> {
   /** Returns a handler that responds to rejected requests, and adds headers to the responses to all others. */
   <Req extends Request = Request, Res extends Response | undefined = Response>(
     handler: Handler<Info, Req, Res>,
@@ -35,7 +42,7 @@ export interface RateLimitMiddleware<Info, Given extends Limits = Limits> {
    */
   check(request: Request, ...platform: PlatformArguments<Info>): Promise<RateLimitResult>;
   /** The limiter, to peek or reset a key. */
-  readonly limiter: RateLimiter<Given>;
+  readonly limiter: RateLimiter<Given, HasLimits>;
 }
 
 const readHost = (address: RateLimitOptions['address']): WebHost<WebCall> => ({
@@ -72,7 +79,8 @@ export function rateLimit<
   // biome-ignore lint/suspicious/noExplicitAny: see `RateLimitOptions`.
   Info = any,
   Given extends Limits = Limits,
->(options: RateLimitOptions<Info, Given>): RateLimitMiddleware<Info, Given> {
+  Source = unknown,
+>(options: RateLimitOptions<Info, Given> & LimitSource<Source>): RateLimitMiddleware<Info, Given, HasLimits<Source>> {
   const given = (options ?? {}) as RateLimitOptions;
   const limiter = new WebLimiter(readHost(given.address), toCallOptions(given));
 
@@ -92,7 +100,7 @@ export function rateLimit<
     };
 
   const check = async (request: Request, info?: Info, ...rest: Rest) => limiter.check({ request, info, rest });
-  return Object.assign(wrap, { check, limiter: limiter.limiter }) as unknown as RateLimitMiddleware<Info, Given>;
+  return Object.assign(wrap, { check, limiter: limiter.limiter }) as never;
 }
 
 interface EventContext {

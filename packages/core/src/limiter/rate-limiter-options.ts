@@ -148,6 +148,11 @@ export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<O
 
 // The types of what a limiter's operations take and return.
 
+/** The options of a call. They need `limits` if the limiter has none of its own. */
+export type OptionsOf<HasLimits extends boolean, Options extends { limits?: unknown }> = [HasLimits] extends [false]
+  ? [options: Options & { limits: {} }]
+  : [options?: Options];
+
 // TypeScript infers the names from the limits alone, not from the key or the expected decision.
 export type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
 /** The keys of some limits. */

@@ -28,6 +28,7 @@ import type {
   DecisionOn,
   GivenOptions,
   KeyOn,
+  OptionsOf,
   RateLimiterOptions,
   SettleOptions,
   SomeKeysOn,
@@ -47,6 +48,7 @@ export interface LimiterInternals {
 /**
  * Decides whether an action is allowed now.
  *
+ * @typeParam HasLimits `false` for the limiter of an adapter whose limits depend on the request, so that `peek` and `reset` need `limits`.
  * @throws TypeError, RangeError at construction, naming the invalid option.
  * @example
  * ```ts
@@ -65,7 +67,7 @@ export interface LimiterInternals {
  * second.limits.global.remaining; // => 99
  * ```
  */
-export class RateLimiter<Given extends Limits = Limits> {
+export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolean = boolean> {
   /** The option `name`; by default the prefix, or `'rollgate'` and a number. */
   readonly name: string;
   /** The option `prefix`. */
@@ -162,13 +164,14 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /** Like {@link check}, but records nothing. With a record of keys, only the limits that it names decide. */
-  async peek<Own extends Limits = Given, Keys extends SomeKeysOn<Own> = SomeKeysOn<Own>>(
+  peek<Own extends Limits = Given, Keys extends SomeKeysOn<Own> = SomeKeysOn<Own>>(
     key: Keys & WithoutOthers<Keys, NameOf<Own>>,
-    options?: CheckOptions<Own>,
-  ): Promise<DecisionFor<Own, Keys>> {
+    ...options: OptionsOf<HasLimits, CheckOptions<Own>>
+  ): Promise<DecisionFor<Own, Keys>>;
+  async peek(key: unknown, options?: CheckOptions): Promise<Decision> {
     const plan = selectLimits(this.#planOf(options), key);
     const costs = resolveCosts(plan, options?.cost);
-    return this.#store.peek(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionFor<Own, Keys>>;
+    return this.#store.peek(plan, resolveKeys(plan, key), costs);
   }
 
   /**
@@ -255,10 +258,11 @@ export class RateLimiter<Given extends Limits = Limits> {
    * Drops the state of a key, so that it has its full quota again. With a record of keys, the limits that it does not name
    * keep their state. Takes `limits` as {@link check} does.
    */
-  async reset<Own extends Limits = Given>(
+  reset<Own extends Limits = Given>(
     key: SomeKeysOn<Own>,
-    options?: Pick<CheckOptions<Own>, 'limits'>,
-  ): Promise<void> {
+    ...options: OptionsOf<HasLimits, Pick<CheckOptions<Own>, 'limits'>>
+  ): Promise<void>;
+  async reset(key: unknown, options?: Pick<CheckOptions, 'limits'>): Promise<void> {
     await resetKeys(this.#store, selectLimits(this.#planOf(options), key), key);
   }
 

@@ -228,6 +228,15 @@ export type LimitOptions<Request, Given extends Limits = Limits> =
       fallbackLimits?: NoInfer<LimitsFrom<Given>> | undefined;
     } & { [Option in keyof RollingWindowOptions]?: undefined });
 
+/** The option `limits`, from which TypeScript infers `Source`. */
+export interface LimitSource<Source> {
+  /** See {@link LimitOptions}. */
+  limits?: Source | undefined;
+}
+
+/** Whether the limiter of an adapter has limits of its own: `false` if `limits` is a function. */
+export type HasLimits<Source> = [Source] extends [(request: never) => unknown] ? false : boolean;
+
 /** All options that adapters have in common. */
 export type HttpOptions<Request, Given extends Limits = Limits, Response = never> = CommonOptions<
   Request,
