@@ -20,7 +20,7 @@ const PAGES: Readonly<Record<string, (page: string, read: ReadResults) => string
   'docs/calling-apis.md': renderOutgoing,
   'docs/comparison.md': renderComparison,
   'docs/index.md': renderHome,
-  'docs/queues.md': renderFairWait,
+  'docs/internals/fair-waiting.md': renderFairWait,
   'docs/redis-in-production.md': renderLogSizes,
 };
 

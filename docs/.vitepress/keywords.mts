@@ -42,7 +42,6 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   hono: 'hono middleware',
   'hot-key':
     'hot key global limit lease leases credits local decisions millions per second high throughput redis cost multi region regions latency geo distributed',
-  'jobs-and-notifications': 'background job email sms push notification spam alerts cron retry later worker',
   keys: 'whitelist allowlist allow list per user user id api key ipv6 subnet skip exempt bypass internal traffic identify session',
   login:
     'brute force lockout account locked password credential stuffing sign in signin authentication otp 2fa failed attempts',
@@ -107,4 +106,6 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'troubleshooting#everyone-gets-429': 'everyone gets 429 all clients blocked',
   'troubleshooting#nobody-is-limited': 'nobody limited not working bypass',
   'benchmarks#memory-per-key': 'memory usage per client key bytes',
+  'queues#limit-notifications-per-person': 'email notifications sms push notification spam alerts',
+  'queues#retry-a-job-later': 'background job cron retry later worker',
 };

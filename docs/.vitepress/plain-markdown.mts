@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
+import { describePage } from './descriptions.mts';
 import { repositoryAddress } from './links.mts';
 import { createSidebar, type Entry, pagesOf } from './sidebar.mts';
 import { SITE } from './site.mts';
@@ -43,5 +44,6 @@ function listOfPages(srcDir: string): string {
 }
 
 function lineOf({ text, link = '' }: Entry): string {
-  return `- [${text}](${SITE}${link.slice(1)}${link.endsWith('/') ? 'index' : ''}.md)`;
+  const page = `${link.slice(1)}${link.endsWith('/') ? 'index' : ''}.md`;
+  return `- [${text}](${SITE}${page}): ${describePage(page)}`;
 }

@@ -40,7 +40,6 @@ export function createSidebar(): Entry[] {
       'blocks',
       'concurrency',
       'queues',
-      'jobs-and-notifications',
       'websockets',
       'calling-apis',
       'testing',

@@ -81,7 +81,7 @@ export const QUERIES: readonly (readonly [query: string, page: string])[] = [
   ['semaphore', 'concurrency'],
   ['queue', 'queues'],
   ['throttle outgoing calls', 'queues'],
-  ['email notifications', 'jobs-and-notifications'],
+  ['email notifications', 'queues'],
   ['undici', 'calling-apis'],
   ['hot key', 'hot-key'],
   ['refund', 'decisions'],
