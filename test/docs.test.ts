@@ -12,7 +12,7 @@ import {
 
 const NOTES = ['', 'jest', 'fragment'];
 
-/** The pages whose code other tests verify: recipe-pages.test.ts and migration.test.ts. */
+/** The pages whose code other tests verify: pages.test.ts and migration.test.ts. */
 const VERIFIED_ELSEWHERE = /^docs\/(?:recipes\/|migrating-from-)/;
 
 const examples = [...pages(), ...SOURCES].flatMap((file) => examplesIn(file));

@@ -1,7 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { leakyBucket, MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { randomRuns } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import fc from 'fast-check';
 
 let now = 0;
 const clock = { now: () => now };
@@ -245,4 +247,181 @@ describe('wait on a queue', () => {
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
   });
+});
+
+const CLOSED = { code: 'ERR_ROLLGATE_LIMITER_CLOSED' };
+
+test('`close` rejects all callers that wait, so that none keeps the process alive', async () => {
+  // Jest and earlier files of the same process have timers, too.
+  const started = jest.spyOn(globalThis, 'setTimeout').mock.results;
+  const ended = jest.spyOn(globalThis, 'clearTimeout').mock.calls;
+  const isActive = (timer: NodeJS.Timeout) => timer.hasRef() && ended.every(([other]) => other !== timer);
+  const activeTimers = () => started.filter(({ value }) => isActive(value)).length;
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });
+  await limiter.check('ann');
+  const waiting = ['ann', 'ann', 'bob', 'bob'].map((key) => limiter.wait(key));
+  await waiting[2];
+  await flushPromises();
+  const active = activeTimers();
+  await limiter.close();
+  for (const index of [0, 1, 3]) await expect(waiting[index]).rejects.toMatchObject(CLOSED);
+  expect([active, activeTimers()]).toEqual([1, 0]);
+  jest.restoreAllMocks();
+});
+
+test('`close` frees the starts of callers that wait for them, in a store that stays open', async () => {
+  const store = new MemoryStore({ clock: manualClock() });
+  const limits = leakyBucket({ capacity: 3, interval: '1h' });
+  const limiter = new RateLimiter({ limits, store });
+  await limiter.wait('ann');
+  const waiting = [limiter.wait('ann'), limiter.wait('ann')];
+  await flushPromises();
+  await limiter.close();
+  for (const caller of waiting) await expect(caller).rejects.toMatchObject(CLOSED);
+  expect((await new RateLimiter({ limits, store }).peek('ann')).remaining).toBe(3);
+});
+
+test('`wait` rejects after `close`, and `check` still decides', async () => {
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }), store: new MemoryStore() });
+  await limiter.close();
+  await expect(limiter.wait('ann')).rejects.toMatchObject(CLOSED);
+  expect((await limiter.check('ann')).allowed).toBe(true);
+});
+
+test('no timer is left of a `wait` that has ended before its timeout', async () => {
+  const clock = manualClock();
+  const scheduled = new Set<() => void>();
+  const schedule = (atMs: number, callback: () => void) => {
+    const cancel = clock.schedule(atMs, callback);
+    scheduled.add(cancel);
+    return () => {
+      scheduled.delete(cancel);
+      cancel();
+    };
+  };
+  const store = new MemoryStore({ clock: { now: clock.now, schedule } });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }), store });
+  const waiting = limiter.wait('ann', { timeout: '1h' });
+  expect(scheduled.size).toBe(1);
+  await waiting;
+  expect(scheduled.size).toBe(0);
+});
+
+test('a signal that outlives many waits keeps no reference to them', async () => {
+  const any = jest.spyOn(AbortSignal, 'any');
+  const timeout = jest.spyOn(AbortSignal, 'timeout');
+  const { signal } = new AbortController();
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1000, window: '1h' }) });
+  for (let call = 0; call < 100; call++) await limiter.wait('ann', { signal, timeout: '1m' });
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  // The sources of a signal from `AbortSignal.any` keep a reference to it.
+  expect(any).not.toHaveBeenCalled();
+  expect(timeout).not.toHaveBeenCalled();
+  any.mockRestore();
+  timeout.mockRestore();
+});
+
+test('a wait that rejects leaves no listener on its signal', async () => {
+  const caller = new AbortController();
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });
+  await limiter.check('ann');
+  await expect(limiter.wait('ann', { signal: caller.signal, timeout: '1m' })).rejects.toThrow(
+    'the earliest possible start',
+  );
+  const waiting = limiter.wait('ann', { signal: caller.signal });
+  await flushPromises();
+  expect(getEventListeners(caller.signal, 'abort')).not.toHaveLength(0);
+  caller.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+  expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0);
+  await expect(limiter.wait('ann', { signal: caller.signal })).rejects.toThrow('left');
+});
+
+test('a wait whose timeout passes rejects with a TimeoutError that has a code', async () => {
+  const silence = () => new Promise<never>(() => {});
+  const limiter = new RateLimiter({
+    limits: rollingWindow({ limit: 1, window: '1h' }),
+    store: { check: silence, peek: silence, refund() {}, reset() {} },
+  });
+  const late = limiter.wait('ann', { timeout: 5 });
+  await expect(late).rejects.toMatchObject({ name: 'TimeoutError', code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+});
+
+test('a wait whose signal aborts between the peek and the check is not charged', async () => {
+  const isAbortedAtCheck: boolean[] = [];
+  for (let microtasks = 0; microtasks < 30; microtasks++) {
+    const caller = new AbortController();
+    const memory = new MemoryStore();
+    const store: Store = {
+      check: async (...call) => {
+        isAbortedAtCheck.push(caller.signal.aborted);
+        return memory.check(...call);
+      },
+      peek: async (...call) => {
+        let before = Promise.resolve();
+        for (let count = 0; count < microtasks; count++) before = before.then(() => {});
+        before.then(() => caller.abort());
+        return memory.peek(...call);
+      },
+      refund() {},
+      reset() {},
+    };
+    // Only such a limit makes the caller peek.
+    const limits = rollingWindow({ limit: 1, window: '1h', countRejected: true });
+    const limiter = new RateLimiter({ limits, store });
+    await limiter.wait('ann', { signal: caller.signal }).catch(({ name }) => expect(name).toBe('AbortError'));
+  }
+  expect(new Set(isAbortedAtCheck)).toEqual(new Set([false]));
+});
+
+const LIMIT = 5;
+const API_WINDOW_MS = 1000;
+const FASTEST_MS = 20;
+const SLOWEST_MS = 120;
+
+/** Runs calls one after the other through `wait`, and returns when each arrives at the API. */
+async function arrivalsOf(window: number, travelTimesMs: readonly number[]): Promise<number[]> {
+  const clock = manualClock();
+  const limits = rollingWindow({ limit: LIMIT, window });
+  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+  const arrivals: number[] = [];
+  const calls = travelTimesMs.map(async (travelMs) => {
+    await limiter.wait('api');
+    arrivals.push(clock.now() + travelMs);
+  });
+  let areDone = false;
+  const done = Promise.all(calls).then(() => {
+    areDone = true;
+  });
+  while (!areDone) {
+    await flushPromises();
+    if (!areDone) clock.advance(window);
+  }
+  await done;
+  return arrivals.sort((one, other) => one - other);
+}
+
+/** The most calls that arrive within one window of the API, wherever it begins. */
+function mostInWindow(arrivals: readonly number[]): number {
+  return Math.max(
+    ...arrivals.map((endMs) => arrivals.filter((atMs) => atMs > endMs - API_WINDOW_MS && atMs <= endMs).length),
+  );
+}
+
+const travelTimes = fc.array(fc.integer({ min: FASTEST_MS, max: SLOWEST_MS }), { minLength: 20, maxLength: 40 });
+
+test('a window that is longer by the variation of the delay never exceeds the limit of an API', async () => {
+  await fc.assert(
+    fc.asyncProperty(travelTimes, async (times) => {
+      const arrivals = await arrivalsOf(API_WINDOW_MS + SLOWEST_MS - FASTEST_MS, times);
+      expect(mostInWindow(arrivals)).toBe(LIMIT);
+    }),
+    randomRuns(10, 1000),
+  );
+});
+
+test('a window that is shorter by a millisecond may exceed it', async () => {
+  const times = [...Array<number>(LIMIT).fill(SLOWEST_MS), ...Array<number>(LIMIT).fill(FASTEST_MS)];
+  const arrivals = await arrivalsOf(API_WINDOW_MS + SLOWEST_MS - FASTEST_MS - 1, times);
+  expect(mostInWindow(arrivals)).toBeGreaterThan(LIMIT);
 });

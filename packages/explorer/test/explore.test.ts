@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { assertSame } from '../../store-conformance/src/assert-same.js';
 import { type Explorable, explore } from '../src/explore.js';
 import { Hasher } from '../src/hasher.js';
@@ -119,4 +121,16 @@ test.each([
 
 test('maps with equal entries are the same', () => {
   assertSame(new Map([['a', 1]]), new Map([['a', 1]]), () => 'never');
+});
+
+const MAIN = join(__dirname, '../explore.mjs');
+
+test.each([
+  ['--depth', 'x', "Expected `--depth` to be a positive integer, got 'x'"],
+  ['--states', '1e3', "Expected `--states` to be a positive integer, got '1e3'"],
+  ['--scenario', 'tpyo', "Expected `--scenario` to be part of a scenario's name, got 'tpyo'"],
+])('the explorer fails instead of exploring nothing: %s %s', (option, value, message) => {
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, option, value], { encoding: 'utf8' });
+  expect(stderr).toContain(message);
+  expect(status).toBe(1);
 });

@@ -1,10 +1,11 @@
-import { type Limit, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { fixedWindow, type Limit, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { Redis as Upstash } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
-import { SomeRedis } from './support/some-redis.js';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 const lazy = new Redis({ lazyConnect: true });
@@ -101,4 +102,31 @@ test('a limiter whose `store` is a client says which store takes it', () => {
   }
   // @ts-expect-error a client is no store
   expect(() => new RateLimiter({ limits: '5/1m', store: lazy })).toThrow(TypeError);
+});
+
+test('an operation fails without the others, whatever its error contains', async () => {
+  const client = new Redis(redis.url, { keyPrefix: 'one\n1 2\n!\n' });
+  try {
+    const prefix = freshPrefix();
+    const store = new RedisStore({ client });
+    const limits = fixedWindow({ limit: 3, window: '1h' });
+    const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
+    for (const bad of ['bad', 'worse']) await client.set(`${prefix}:{${bad}}:default/fw`, 'something else');
+    await withoutOutageWarnings(async () => {
+      const keys = ['ann', 'bad', 'bob', 'ann', 'worse', 'ann'];
+      const settled = await Promise.allSettled(keys.map((key) => limiter.check(key)));
+      expect(
+        settled.map((one) => (one.status === 'fulfilled' ? one.value.remaining : one.reason.cause.message)),
+      ).toEqual([
+        2,
+        `Expected a state of this algorithm in one\n1 2\n!\n${prefix}:{bad}:default/fw, got another value. Delete the key or change the prefix`,
+        2,
+        1,
+        `Expected a state of this algorithm in one\n1 2\n!\n${prefix}:{worse}:default/fw, got another value. Delete the key or change the prefix`,
+        0,
+      ]);
+    });
+  } finally {
+    client.disconnect();
+  }
 });

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { concurrency, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { FaultyProxy, RedisCluster, until } from '@rollgate/test-support';
+import { describeOutgoingCalls, type SharedStores } from '@rollgate/test-support/describe-outgoing-calls';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { compareOpenReports } from '@rollgate/test-support/open-reports';
 import { Cluster, Redis } from 'ioredis';
@@ -254,3 +256,33 @@ test('a cost that nothing counts deletes a state that has expired by the clock',
   expect((await limiter.check('token')).allowed).toBe(true);
   await limiter.close();
 });
+
+/** Two stores with their own connections. */
+async function createStores(hasSubscriber: boolean): Promise<SharedStores> {
+  const clients = [redis.connect(), redis.connect()] as const;
+  const subscribers = hasSubscriber ? clients.map(() => redis.connect()) : [];
+  const [one, other] = clients.map((client, index) => {
+    const subscriber = subscribers[index];
+    return new RedisStore({
+      client,
+      waiting: fairWaiting(subscriber === undefined ? { lease: '1s' } : { subscriber }),
+    });
+  });
+  await Promise.all([
+    ...clients.map((client) => client.ping()),
+    ...subscribers.map((client) => client.subscribe('warm')),
+  ]);
+  return {
+    stores: [one!, other!],
+    async arrive() {
+      // The store sends what this turn of the event loop has called, and again when Redis does not know the script yet.
+      for (let roundTrip = 0; roundTrip < 3; roundTrip++) {
+        await setImmediate();
+        await Promise.all(clients.map((client) => client.ping()));
+      }
+    },
+  };
+}
+
+describeOutgoingCalls('Redis', () => createStores(true));
+describeOutgoingCalls('Redis, without a subscriber', () => createStores(false));

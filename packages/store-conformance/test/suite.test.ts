@@ -1,6 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vectors, worstBursts } from '@rollgate/store-conformance';
+import { findFirstTime } from '../src/find-first-time.js';
+import { testGlobals } from '../src/test-globals.js';
+
+test.each([0, 1, 2, 1000, 123_457])('finds the first time, %d µs ahead', (ahead) => {
+  expect(findFirstTime(50, (at) => at >= 50 + ahead)).toBe(50 + ahead);
+});
+
+test('returns Infinity for what never comes', () => {
+  expect(findFirstTime(50, () => false)).toBe(Infinity);
+});
 
 const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
 
@@ -22,4 +32,16 @@ test('the titles of an algorithm’s vectors are unique', () => {
     expect(new Set(ofOne.map(({ title }) => title)).size).toBe(ofOne.length);
     for (const { limit } of ofOne) expect(limit.algorithm).toBe(algorithm);
   }
+});
+
+test('a test runner without global functions gets an error that names `checks`', () => {
+  const globals = globalThis as { describe?: unknown };
+  const { describe } = globals;
+  globals.describe = undefined;
+  try {
+    expect(testGlobals).toThrow(/^Expected the global functions `describe` and `test`.* use `checks`$/);
+  } finally {
+    globals.describe = describe;
+  }
+  expect(testGlobals()).toEqual({ describe, test });
 });
