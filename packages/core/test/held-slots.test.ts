@@ -122,13 +122,13 @@ test('a check that is in flight when the limiter closes starts no renewal', asyn
 test('an async `onLeaseLost` that rejects becomes one warning', async () => {
   const { clock, store } = openStore();
   const onLeaseLost = () => Promise.reject(new Error('no mail'));
-  const limiter = new RateLimiter({ limits: limits.inFlight, store, onLeaseLost });
+  const limiter = new RateLimiter({ name: 'mail', limits: limits.inFlight, store, onLeaseLost });
   for (const key of ['ann', 'bob']) await limiter.check(key);
   clock.advance('1h'); // Without a renewal in between, because those are asynchronous.
   await flushPromises();
   const warnings = jest.mocked(process.emitWarning).mock.calls as unknown as [string, { code: string }][];
   expect(warnings.filter(([, { code }]) => code === 'ROLLGATE_ON_LEASE_LOST_FAILED')).toEqual([
-    ['The function `onLeaseLost` failed: no mail', expect.anything()],
+    ['The function `onLeaseLost` of the limiter `mail` failed: no mail', expect.anything()],
   ]);
 });
 

@@ -61,10 +61,10 @@ describe.each(VERSIONS)('a queue in Fastify %s', (_, fastify) => {
 
   test.each([
     ['onRequest', 60_000, true],
-    ['onRequest', 100_000, false],
-    ['preParsing', 100_000, false],
-    ['preValidation', 100_000, true],
-    ['preHandler', 100_000, true],
+    ['onRequest', 1_000_000, false],
+    ['preParsing', 1_000_000, false],
+    ['preValidation', 1_000_000, true],
+    ['preHandler', 1_000_000, true],
   ] as const)('in the hook %s, a disconnect behind a body of %d bytes is detected: %p', async (...args) => {
     const [hook, bytes, isDetected] = args;
     const { app, address, arrivals, passed, hoursLeft } = await serveQueue({ hook });
