@@ -25,6 +25,12 @@ const withoutProto = {
     code.replace(/^Object\.prototype\.hasOwnProperty\.call\(\w+, (['"])__proto__\1\)[^;]*;\n/gm, ''),
 };
 
+/** The commands that ask a store load nothing of those that read logs. */
+const LIVE_GROUPS = [
+  { name: 'values', test: /src.(?:usage|report.format-number)\.ts$/, priority: 1 },
+  { name: 'live', test: /src.live./, minShareCount: 2, priority: 1 },
+];
+
 /** Drops the functions that a bundle of modules may need. Declarations call none. */
 const withoutRuntime = {
   name: 'without-runtime',
@@ -92,7 +98,7 @@ async function bundle(folder, files, { format = 'esm', platform = 'node', plugin
       chunkFileNames: `[name]${suffix === '' ? extension : '.ts'}`,
       codeSplitting: {
         groups: [
-          ...(start === undefined ? [] : [{ name: 'start', test: start, priority: 1 }]),
+          ...(start === undefined ? [] : [{ name: 'start', test: start, priority: 1 }, ...LIVE_GROUPS]),
           { name: `shared${suffix}`, minShareCount: 2 },
         ],
       },

@@ -3,7 +3,7 @@ import type { Callers } from './log/entry.js';
 import type { LogFormat } from './log/formats/format.js';
 import type { KeySource } from './log/request.js';
 import { toPlainText } from './report/escape-invisible.js';
-import { formatCount, formatInteger, formatPercent } from './report/format.js';
+import { formatCount, formatInteger, formatPercent } from './report/format-number.js';
 import { SEVERE_SHARE, type Warning } from './warnings.js';
 
 /** With fewer requests, an unusual distribution proves nothing. */

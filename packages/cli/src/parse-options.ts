@@ -1,4 +1,4 @@
-import { clarifyUnit, invalidOption, parseWindowText, readDuration, validateOneOf } from '@rollgate/core/store';
+import { clarifyUnit, parseWindowText, validateOneOf } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, createLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
 import { parsePeriods, type Span } from './calendar-span.js';
 import { UsageError } from './errors.js';
@@ -7,12 +7,12 @@ import type { LogFormat } from './log/formats/format.js';
 import { FORMAT_NAMES, formatOf } from './log/formats/index.js';
 import { createPatternFormat } from './log/formats/pattern.js';
 import type { KeySource } from './log/request.js';
+import { parseDurationOption, usage } from './usage.js';
 
 const QUOTA = /^(?:([^=]*)=)?(\d+)\/(.+)$/;
 const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
 
 const EXPECTED_QUOTA = 'a number of requests for a time, such as `100/1m`, `burst=10/1s` or `1000/month`';
-const EXPECTED_DURATION = 'a time with its unit, such as `1m` or `60000ms`, at most 100 years';
 
 /** Parses `100/1m`, `100/m`, `burst=10/1s` or `1000/month`. The default name repeats the quota, such as `100-per-1m`. */
 export function parseQuota(text: string): NamedQuota {
@@ -55,13 +55,6 @@ export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[])
 /** Parses `1m` or `month`. */
 export function parseWindow(text: string): Span {
   return parsePeriods(text) ?? { windowMs: parseDurationOption('--window', text) };
-}
-
-/** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */
-export function parseDurationOption(option: string, text: string): number {
-  const ms = readDuration(text);
-  if (ms === undefined) throw usage(option, clarifyUnit(text) ?? EXPECTED_DURATION, text);
-  return ms;
 }
 
 /** Like {@link parseDurationOption}, and also accepts 0. */
@@ -124,19 +117,6 @@ export function parseTop(text: string): number {
   return Number(text);
 }
 
-/** Creates a parser for a number of rows. */
-export function parseCount(option: string): (text: string) => number {
-  return (text) => {
-    if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-    throw usage(option, 'a number from 1 to 999999', text);
-  };
-}
-
-/** Creates a parser for a duration, in milliseconds. */
-export function parseTime(option: string): (text: string) => number {
-  return (text) => parseDurationOption(option, text);
-}
-
 /** Creates a parser for the name of a field. */
 export function parseField(option: string): (text: string) => string {
   return (text) => {
@@ -168,9 +148,4 @@ function oneOf<const Choice extends string>(option: string, choices: readonly Ch
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-}
-
-/** Creates the error for an unexpected value. */
-export function usage(option: string, expected: string, value: unknown): UsageError {
-  return new UsageError(invalidOption(option, expected, value).message);
 }

@@ -2,7 +2,8 @@ import { formatDuration } from './format-duration.js';
 import { describeUnparsed, HOW_TO_NAME, type LogSummary } from './log/log-summary.js';
 import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
 import { toPlainText } from './report/escape-invisible.js';
-import { formatCount, formatInteger, formatPercent, formatTime } from './report/format.js';
+import { formatTime } from './report/format.js';
+import { formatCount, formatInteger, formatPercent } from './report/format-number.js';
 
 /** A message about lines that do not count, or about unlikely callers. */
 export interface Warning {

@@ -116,7 +116,7 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
     const { code, stdout, stderr } = await rollgate(['top', readOnlyUrl, '--limiter', 'api', '--top', '3']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(cellsOf(stdout)).toEqual([
-      '6 keys in api',
+      '6 states of keys in api',
       '',
       'share | used | limiter | limit | rule | state | key',
       '100% | 5 | api | burst | 5 per 1h | rejects for TIME | customer:8',
@@ -124,8 +124,8 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
       '40% | 2 | api | burst | 5 per 1h | allows | customer:7',
       '',
     ]);
-    const { keys, top } = await json('top', url, '--limiter', 'api', '--prefix', 'customer:');
-    expect(keys).toBe(4);
+    const { states, top } = await json('top', url, '--limiter', 'api', '--prefix', 'customer:');
+    expect(states).toBe(4);
     expect(top.map(({ key, limit, share }: Record<string, unknown>) => [key, limit, share])).toEqual([
       ['customer:8', 'burst', 1],
       ['customer:7', 'day', 0.7],
@@ -262,10 +262,10 @@ test('top --watch lists the keys again and again', async () => {
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder(), stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => JSON.parse((await lines.next()).value);
-  expect(await next()).toEqual({ keys: 0, top: [] });
+  expect(await next()).toEqual({ states: 0, top: [] });
   await limiter.check('ann');
   let found = await next();
-  while (found.keys === 0) found = await next();
+  while (found.states === 0) found = await next();
   expect(found.top).toMatchObject([{ key: 'ann', used: 1 }]);
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([130, null]);
@@ -325,8 +325,8 @@ test('reads the keys of a Cluster, and those of a client with a prefix', async (
     for (const clusterSlot of ['key', 'prefix'] as const) {
       const limiter = await open(new RedisStore({ client: nodes, clusterSlot }), clusterSlot, '5/1h');
       for (let user = 0; user < 30; user++) await limiter.check(`user:${user}`);
-      const { keys } = await json('top', cluster.nodes[1]!.url, '--cluster', '--limiter', clusterSlot);
-      expect(keys).toBe(30);
+      const { states } = await json('top', cluster.nodes[1]!.url, '--cluster', '--limiter', clusterSlot);
+      expect(states).toBe(30);
     }
     const limiter = await open(new RedisStore({ client: prefixed, log: 'sorted-set' }), 'prefixed', '5/1h');
     await limiter.check('ann');

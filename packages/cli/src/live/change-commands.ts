@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.js';
 import { print } from '../output.js';
-import { parseTime } from '../parse-options.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
 import { confirm } from './confirm.js';
 import { liveCommand } from './live-command.js';
 import { keysFor, type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-limiters.js';
+import { parseTime } from './parse-values.js';
 
 interface ChangeOptions extends LiveOptions {
   readonly limit?: string;

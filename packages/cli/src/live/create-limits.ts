@@ -1,4 +1,3 @@
-import { calendarWindow } from '@rollgate/calendar';
 import {
   block,
   bucketedWindow,
@@ -21,16 +20,23 @@ const FACTORIES: Readonly<Record<string, (options: never) => Limit>> = {
   'token-bucket': tokenBucket,
   'leaky-bucket': leakyBucket,
   concurrency,
-  'calendar-window': calendarWindow,
   block: () => block(),
 };
 
 /** Creates the limits of a description. Those that this version does not know are left out. */
-export function createLimits(descriptions: Readonly<Record<string, LimitDescription>>): Record<string, Limit> {
+export async function createLimits(
+  descriptions: Readonly<Record<string, LimitDescription>>,
+): Promise<Record<string, Limit>> {
   const limits: Record<string, Limit> = {};
   for (const [name, { algorithm, options }] of Object.entries(descriptions)) {
-    const factory = Object.hasOwn(FACTORIES, algorithm) ? FACTORIES[algorithm] : undefined;
+    const factory = await factoryOf(algorithm);
     if (factory !== undefined && options !== undefined) limits[name] = factory(options as never);
   }
   return limits;
+}
+
+async function factoryOf(algorithm: string): Promise<((options: never) => Limit) | undefined> {
+  // It brings an implementation of calendars.
+  if (algorithm === 'calendar-window') return (await import('@rollgate/calendar')).calendarWindow;
+  return Object.hasOwn(FACTORIES, algorithm) ? FACTORIES[algorithm] : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { print } from '../output.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
-import { formatInteger } from '../report/format.js';
+import { formatInteger } from '../report/format-number.js';
 import { formatMs, formatRule, formatState, type LimitRow, toLimitRow } from './limit-row.js';
 import { liveCommand } from './live-command.js';
 import { type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-limiters.js';

@@ -1,6 +1,6 @@
 import type { LimitDecision } from '@rollgate/core';
 import type { LimitDescription } from '@rollgate/core/observe';
-import { formatInteger } from '../report/format.js';
+import { formatInteger } from '../report/format-number.js';
 
 /** What a command reports about a key in one limit. */
 export interface LimitRow {

@@ -80,12 +80,13 @@ async function findLimiters(open: OpenStore, { limiter: wanted }: LiveOptions): 
   if (missing !== undefined) {
     throw new UsageError(`Expected \`--limiter\` to be one of ${known.join(', ')}, got ${JSON.stringify(missing)}`);
   }
-  return descriptions.filter(({ name }) => wanted?.includes(name) ?? true).flatMap((found) => toLive(found, open));
+  const chosen = descriptions.filter(({ name }) => wanted?.includes(name) ?? true);
+  return (await Promise.all(chosen.map((description) => toLive(description, open)))).flat();
 }
 
-function toLive(description: LimiterDescription, open: OpenStore): LiveLimiter[] {
+async function toLive(description: LimiterDescription, open: OpenStore): Promise<LiveLimiter[]> {
   const { name, prefix, store } = description;
-  const limits = createLimits(description.limits);
+  const limits = await createLimits(description.limits);
   // A LeasingStore keeps other limits in its store, which only it knows.
   if (Object.keys(limits).length === 0 || 'leasing' in store) return [];
   const limiter = new RateLimiter({ name, prefix, limits, store: open.create(store), timeout: TIMEOUT });

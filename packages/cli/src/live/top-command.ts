@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { keysOf } from '@rollgate/core/observe';
 import type { Command } from 'commander';
 import { print } from '../output.js';
-import { parseCount, parseTime } from '../parse-options.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
-import { formatInteger, formatPercent } from '../report/format.js';
+import { formatCount, formatInteger, formatPercent } from '../report/format-number.js';
 import { formatRule, formatState, toLimitRow } from './limit-row.js';
 import { liveCommand } from './live-command.js';
 import { type LiveLimiter, type LiveOptions, withLimiters } from './live-limiters.js';
 import { toTable } from './live-table.js';
+import { parseCount, parseTime } from './parse-values.js';
 import { type TopRow, TopRows } from './top-rows.js';
 
 interface TopOptions extends LiveOptions {
@@ -40,29 +40,30 @@ export function topCommand(): Command {
 }
 
 interface Found {
-  readonly keys: number;
+  /** How many limits of keys have a state. */
+  readonly states: number;
   readonly top: readonly TopRow[];
 }
 
 /** Visits all keys, and keeps only those that have used the most. */
 async function findTop(limiters: readonly LiveLimiter[], { top, prefix = '' }: TopOptions): Promise<Found> {
   const rows = new TopRows(top);
-  let keys = 0;
+  let states = 0;
   for (const { description, limiter } of limiters) {
     for await (const { limit, key, isHashed, result } of keysOf(limiter, { prefix, repeats: true })) {
-      keys += 1;
+      states += 1;
       rows.add({ ...toLimitRow(description.name, limit, description.limits[limit]!, result), key, isHashed });
     }
   }
-  return { keys, top: rows.sorted() };
+  return { states, top: rows.sorted() };
 }
 
 /** Clears the screen, and what has scrolled off it stays. */
 const CLEAR = '\u001b[H\u001b[J';
 
-function describeTop(limiters: readonly LiveLimiter[], { keys, top }: Found): string {
+function describeTop(limiters: readonly LiveLimiter[], { states, top }: Found): string {
   const names = limiters.map(({ description }) => toPlainText(description.name)).join(', ');
-  const title = `${formatInteger(keys)} ${keys === 1 ? 'key' : 'keys'} in ${names}`;
+  const title = `${formatCount(states, 'state')} of keys in ${names}`;
   if (top.length === 0) return title;
   const cells = top.map((row) => [
     formatPercent(row.share, 1),

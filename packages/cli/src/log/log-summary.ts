@@ -1,5 +1,5 @@
 import { copyString } from '@rollgate/core/store';
-import { formatCount } from '../report/format.js';
+import { formatCount } from '../report/format-number.js';
 import type { Entry } from './entry.js';
 import type { LogPart } from './log-parser.js';
 import { nameOfLog } from './open-log.js';

@@ -2,7 +2,8 @@ import type { Row } from '../algorithm-replay.js';
 import type { Quota } from '../algorithms.js';
 import { type Comparison, SHIFTS } from '../comparer.js';
 import { formatDuration } from '../format-duration.js';
-import { formatInteger, formatPercent, formatQuota } from './format.js';
+import { formatQuota } from './format.js';
+import { formatInteger, formatPercent } from './format-number.js';
 import type { Report, Table } from './report.js';
 import { createLeakyNotes, createTimeChart, describeTotals } from './report-parts.js';
 

@@ -2,7 +2,8 @@ import { type Algorithm, type NamedQuota, toRateLimitCode } from '../algorithms.
 import { nameSpan } from '../calendar-span.js';
 import type { Simulation } from '../simulator.js';
 import { toPlainText } from './escape-invisible.js';
-import { formatInteger, formatPercent, formatQuota, formatTime } from './format.js';
+import { formatQuota, formatTime } from './format.js';
+import { formatInteger, formatPercent } from './format-number.js';
 import type { Report, Table } from './report.js';
 import { createLeakyNotes, createTimeChart, describeTotals, describeVerdict, toCodeFact } from './report-parts.js';
 

@@ -2,7 +2,8 @@ import { toRateLimitCode } from '../algorithms.js';
 import { nameSpan, type Span } from '../calendar-span.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
 import { toPlainText } from './escape-invisible.js';
-import { formatInteger, formatPercent, formatQuota } from './format.js';
+import { formatQuota } from './format.js';
+import { formatInteger, formatPercent } from './format-number.js';
 import type { Chart, Report, Table } from './report.js';
 import { describeTotals, describeVerdict, type LogTotals, toCodeFact } from './report-parts.js';
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { CHARTS_SCRIPT } from './charts-script.js';
 import { escapeInvisible, escapeInvisibleJson } from './escape-invisible.js';
-import { formatInteger, formatTime } from './format.js';
+import { formatTime } from './format.js';
+import { formatInteger } from './format-number.js';
 import type { Chart, Origin, Report, Series, Table } from './report.js';
 import { titleOf } from './report-parts.js';
 

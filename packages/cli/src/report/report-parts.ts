@@ -2,7 +2,8 @@ import { leakyIntervalMs, type Quota } from '../algorithms.js';
 import { formatDuration } from '../format-duration.js';
 import type { Timeline } from '../timeline.js';
 import type { Totals } from '../totals.js';
-import { formatCount, formatInteger, formatPercent, formatQuota, formatTime } from './format.js';
+import { formatQuota, formatTime } from './format.js';
+import { formatCount, formatInteger, formatPercent } from './format-number.js';
 import type { Chart } from './report.js';
 
 /** The totals at the start of every report. */

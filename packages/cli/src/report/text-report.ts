@@ -1,7 +1,8 @@
 import plot, { type Point } from 'simple-ascii-chart';
 import stringWidth from 'string-width';
 import { escapeInvisible, toPlainText } from './escape-invisible.js';
-import { formatInteger, formatTime } from './format.js';
+import { formatTime } from './format.js';
+import { formatInteger } from './format-number.js';
 import type { Chart, Report, Table } from './report.js';
 import { titleOf } from './report-parts.js';
 import { PLAIN, type Terminal, wrap } from './terminal.js';

@@ -1,0 +1,16 @@
+import { clarifyUnit, invalidOption, readDuration } from '@rollgate/core/store';
+import { UsageError } from './errors.js';
+
+const EXPECTED_DURATION = 'a time with its unit, such as `1m` or `60000ms`, at most 100 years';
+
+/** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */
+export function parseDurationOption(option: string, text: string): number {
+  const ms = readDuration(text);
+  if (ms === undefined) throw usage(option, clarifyUnit(text) ?? EXPECTED_DURATION, text);
+  return ms;
+}
+
+/** Creates the error for an unexpected value. */
+export function usage(option: string, expected: string, value: unknown): UsageError {
+  return new UsageError(invalidOption(option, expected, value).message);
+}
