@@ -1,5 +1,5 @@
 // A BullMQ worker that limits the jobs of each tenant, over all workers.   npm run example bullmq-tenants.ts
-import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -13,7 +13,8 @@ interface Report {
 
 const redis = new Redis(REDIS_URL);
 const limiter = new RateLimiter({
-  limits: rollingWindow({ limit: 2, window: '3s' }),
+  limit: 2,
+  window: '3s',
   prefix: 'reports',
   store: new RedisStore({ client: redis }),
 });

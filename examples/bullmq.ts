@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 // `Queue` and `QueueEvents` are for the code that adds jobs.
@@ -19,7 +19,8 @@ interface Mail {
 const redis = new Redis(REDIS_URL);
 const subscriber = redis.duplicate();
 const api = new RateLimiter({
-  limits: rollingWindow({ limit: 5, window: '1100ms' }), // The API allows 5 calls in any second.
+  limit: 5,
+  window: '1100ms', // The API allows 5 calls in any second.
   prefix: 'mail api',
   store: new RedisStore({ client: redis, waiting: fairWaiting({ subscriber }) }),
   maxWaiting: 100, // More than the jobs that all workers together run at once.

@@ -1,5 +1,5 @@
 // A Fastify server with several limits, shared by every process on the same Redis.   npm run example fastify-redis.ts
-import rateLimit, { rollingWindow } from '@rollgate/fastify';
+import rateLimit from '@rollgate/fastify';
 import { RedisStore } from '@rollgate/redis';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';
@@ -13,8 +13,8 @@ const app = Fastify();
 await app.register(rateLimit, {
   // Decided together, so a request that one limit rejects is not counted by the other.
   limits: {
-    burst: rollingWindow({ limit: 5, window: '1s' }),
-    steady: rollingWindow({ limit: 10, window: '1m' }),
+    burst: '5/1s',
+    steady: '10/1m',
   },
   store: new RedisStore({ client: redis }),
   timeout: '200ms', // After this time without a reply, this process's memory decides.

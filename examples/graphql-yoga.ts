@@ -1,11 +1,11 @@
 // A GraphQL Yoga server with a plugin that limits operations by their fields.   npm run example graphql-yoga.ts
 import { createServer, type IncomingMessage } from 'node:http';
-import { createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
+import { createClientKey, RateLimiter } from '@rollgate/node';
 import { type DefinitionNode, type DocumentNode, GraphQLError, Kind, visit } from 'graphql';
 import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
 
 const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
-const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1000, window: '1m' }) });
+const limiter = new RateLimiter({ limit: 1000, window: '1m' });
 
 /** Counts the fields that a document selects. A fragment counts each time that the document uses it. */
 function countFields({ definitions }: DocumentNode): number {

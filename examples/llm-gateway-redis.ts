@@ -2,7 +2,7 @@
 // in flight, which several processes share.   npm run example llm-gateway-redis.ts
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { concurrency, rateLimit, rollingWindow, settle } from '@rollgate/express';
+import { concurrency, rateLimit, settle } from '@rollgate/express';
 import { RedisStore } from '@rollgate/redis';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { Redis } from 'ioredis';
@@ -29,11 +29,11 @@ function serve(): void {
   // One atomic step decides all limits, so a rejected request takes nothing from any of them.
   const limit = rateLimit({
     limits: {
-      userRequests: rollingWindow({ limit: 20, window: '1m' }),
-      userTokens: rollingWindow({ limit: 400, window: '1m' }),
+      userRequests: '20/1m',
+      userTokens: '400/1m',
       userStreams: concurrency({ limit: 2 }),
-      organizationRequests: rollingWindow({ limit: 30, window: '1m' }),
-      organizationTokens: rollingWindow({ limit: 600, window: '1m' }),
+      organizationRequests: '30/1m',
+      organizationTokens: '600/1m',
       organizationStreams: concurrency({ limit: 3 }),
     },
     key: keyOf,

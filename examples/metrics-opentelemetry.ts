@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import rateLimit, { type RequestEvent, rollingWindow, type StoreFailure } from '@rollgate/fastify';
+import rateLimit, { type RequestEvent, type StoreFailure } from '@rollgate/fastify';
 import { RedisStore } from '@rollgate/redis';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';
@@ -46,8 +46,8 @@ const app = Fastify();
 await app.register(rateLimit, {
   name: 'api',
   limits: {
-    client: rollingWindow({ limit: 10, window: '1m' }),
-    total: rollingWindow({ limit: 1000, window: '1m' }),
+    client: '10/1m',
+    total: '1000/1m',
   },
   key: (request) => ({ client: request.ip, total: 'all' }),
   store,
@@ -55,7 +55,7 @@ await app.register(rateLimit, {
 
 // A dry run of a stricter limit counts its decisions but rejects no request.
 await app.register(rateLimit, {
-  limits: { stricter: rollingWindow({ limit: 5, window: '1m' }) },
+  limits: { stricter: '5/1m' },
   dryRun: true,
   store,
   prefix: 'planned',

@@ -5,7 +5,6 @@ import {
   type RefundFailure,
   type RequestEvent,
   rateLimit,
-  rollingWindow,
   type StoreFailure,
   type StoreRecovery,
 } from '@rollgate/express';
@@ -87,8 +86,8 @@ app.use(
   rateLimit({
     name: 'api',
     limits: {
-      client: rollingWindow({ limit: 10, window: '1m' }),
-      total: rollingWindow({ limit: 1000, window: '1m' }),
+      client: '10/1m',
+      total: '1000/1m',
     },
     key: (request) => ({ client: request.ip ?? '', total: 'all' }),
     store,
@@ -97,7 +96,7 @@ app.use(
 // A dry run of a stricter limit counts its decisions but rejects no request.
 app.use(
   rateLimit({
-    limits: { stricter: rollingWindow({ limit: 5, window: '1m' }) },
+    limits: { stricter: '5/1m' },
     dryRun: true,
     store,
     prefix: 'planned',

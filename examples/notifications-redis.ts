@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 
@@ -38,8 +38,8 @@ async function sendNotifications(report: (category: string) => void): Promise<vo
   redis.on('error', () => {}); // Emitted at every attempt to connect. The first failed check ends the process anyway.
   const limiter = new RateLimiter({
     limits: {
-      global: rollingWindow({ limit: 20, window: '30m' }),
-      category: rollingWindow({ limit: 6, window: '30m' }),
+      global: '20/30m',
+      category: '6/30m',
     },
     prefix: 'push',
     store: new RedisStore({ client: redis }),

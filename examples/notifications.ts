@@ -1,6 +1,6 @@
 // Push notifications that do not flood a person. In any 30 minutes, at most 100 in total and 10 of one category are sent,
 // and one check decides both.   npm run example notifications.ts
-import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { MemoryStore, RateLimiter } from '@rollgate/core';
 
 const MINUTE_MS = 60_000;
 
@@ -8,8 +8,8 @@ const MINUTE_MS = 60_000;
 let now = 0;
 const limiter = new RateLimiter({
   limits: {
-    global: rollingWindow({ limit: 100, window: '30m' }),
-    category: rollingWindow({ limit: 10, window: '30m' }),
+    global: '100/30m',
+    category: '10/30m',
   },
   prefix: 'push',
   store: new MemoryStore({ clock: { now: () => now } }),

@@ -1,7 +1,7 @@
 // A slow report that the server creates for one request at a time. Requests queue, and one proceeds every half second. If
 // the queue is full, a request is rejected. A second limit allows each client 20 requests in any minute.   npm run example queue.ts
 import type { AddressInfo } from 'node:net';
-import { leakyBucket, rateLimit, rollingWindow } from '@rollgate/express';
+import { leakyBucket, rateLimit } from '@rollgate/express';
 import express from 'express';
 
 const { PORT = '3000', CAPACITY = '4', INTERVAL = '500ms' } = process.env;
@@ -11,7 +11,7 @@ app.use(
   rateLimit({
     limits: {
       queue: leakyBucket({ capacity: Number(CAPACITY), interval: INTERVAL }),
-      client: rollingWindow({ limit: 20, window: '1m' }),
+      client: '20/1m',
     },
     key: (request) => ({ queue: 'reports', client: request.ip ?? '' }),
   }),

@@ -1,11 +1,11 @@
 // A Socket.IO server that limits open connections and messages.   npm run example socket-io.ts
 import { createServer } from 'node:http';
-import { concurrency, createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
+import { concurrency, createClientKey, RateLimiter } from '@rollgate/node';
 import { Server, type Socket } from 'socket.io';
 
 const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
 const connections = new RateLimiter({ limits: concurrency({ limit: 5 }), prefix: 'connections' });
-const messages = new RateLimiter({ limits: rollingWindow({ limit: 10, window: '10s' }), prefix: 'messages' });
+const messages = new RateLimiter({ limit: 10, window: '10s', prefix: 'messages' });
 
 /** Returns the client's key, from the address of its connection. */
 const clientOf = (socket: Socket): string => toKey(socket.handshake.address);

@@ -1,6 +1,6 @@
 // A tRPC server with a middleware that limits its procedures.   npm run example trpc.ts
 import type { AddressInfo } from 'node:net';
-import { createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
+import { createClientKey, RateLimiter } from '@rollgate/node';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { type CreateHTTPContextOptions, createHTTPServer } from '@trpc/server/adapters/standalone';
 
@@ -23,8 +23,8 @@ const limitBy = (limiter: RateLimiter) =>
     throw new TRPCError({ code: 'TOO_MANY_REQUESTS', message: `Rate limit exceeded: try again in ${seconds} seconds` });
   });
 
-const calls = new RateLimiter({ limits: rollingWindow({ limit: 100, window: '1m' }), prefix: 'calls' });
-const reports = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }), prefix: 'reports' });
+const calls = new RateLimiter({ limit: 100, window: '1m', prefix: 'calls' });
+const reports = new RateLimiter({ limit: 2, window: '1m', prefix: 'reports' });
 
 const procedure = t.procedure.use(limitBy(calls));
 const appRouter = t.router({

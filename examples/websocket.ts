@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Duplex, finished } from 'node:stream';
-import { concurrency, type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
+import { concurrency, type Decision, RateLimiter } from '@rollgate/core';
 import { createClientKey } from '@rollgate/http';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -13,13 +13,13 @@ const { PORT = '3000' } = process.env;
 // are then free after one lease.
 const connections = new RateLimiter({
   limits: {
-    opened: rollingWindow({ limit: 20, window: '1m' }),
+    opened: '20/1m',
     open: concurrency({ limit: 2 }),
     openOfAll: concurrency({ limit: 1000 }),
   },
   prefix: 'connections',
 });
-const messages = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '10s' }), prefix: 'messages' });
+const messages = new RateLimiter({ limit: 5, window: '10s', prefix: 'messages' });
 
 const clientKey = createClientKey(56);
 const server = createServer((_request, response) => response.writeHead(426).end('Connect with a WebSocket\n'));

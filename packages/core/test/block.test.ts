@@ -36,6 +36,21 @@ test('a block closes the key of its limit, and the other limits count as before'
   expect(await limiter.check('192.0.2.1')).toMatchObject({ allowed: true });
 });
 
+test('the wait of a decision is a duration, rounded up to a whole millisecond', async () => {
+  const clock = manualClock();
+  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+  await limiter.check('ann', { cost: { attempts: 2 } });
+  clock.advance(0.25);
+  const { retryAfterMs } = await limiter.check('ann');
+  expect(retryAfterMs).toBe(59_999.75);
+  const blocked = await limiter.block({ blocked: 'ann' }, retryAfterMs);
+  expect(blocked.retryAfterMs).toBe(60_000);
+  const waiting = limiter.wait('bob', { timeout: retryAfterMs });
+  expect((await waiting).allowed).toBe(true);
+  await expect(limiter.block({ blocked: 'ann' }, 0)).rejects.toThrow('Expected `duration` to be a duration');
+  await expect(limiter.block({ blocked: 'ann' }, Number.NaN)).rejects.toThrow('Expected `duration` to be a duration');
+});
+
 test('checks of other keys need no memory and evict no block', async () => {
   const store = new MemoryStore({ maxKeys: 2 });
   for (const limiter of [
