@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { PostgresStore } from '@rollgate/postgres';
 import { type Fault, verifyFault } from '@rollgate/store-conformance';
 import { FaultyProxy, PostgresServer } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Pool } from 'pg';
 import { clients, type OpenClient } from './support/clients.js';
@@ -32,14 +36,22 @@ const onProxy = (how: Parameters<FaultyProxy['fail']>[0]) => async () => {
   return () => proxy.heal();
 };
 
-/** Writes a state into the rows whose key contains this text. */
-async function overwrite(name: string, state: Float64Array | string): Promise<void> {
-  const bytes = typeof state === 'string' ? Buffer.from(state) : Buffer.from(state.buffer);
-  const { rowCount } = await admin.query('UPDATE rollgate SET state = $1, version = version + 1 WHERE key LIKE $2', [
-    bytes,
-    `%${name}%`,
-  ]);
-  expect(rowCount).toBeGreaterThanOrEqual(opened.size);
+/** Changes the state in each row whose key contains this text. */
+async function damage(name: string, change: (state: Buffer) => Buffer): Promise<void> {
+  const { rows } = await admin.query('SELECT key, state FROM rollgate WHERE key LIKE $1', [`%${name}%`]);
+  expect(rows.length).toBeGreaterThanOrEqual(opened.size);
+  for (const { key, state } of rows) {
+    const text = 'UPDATE rollgate SET state = $1, version = version + 1 WHERE key = $2';
+    await admin.query(text, [change(state), key]);
+  }
+}
+
+/** Lets a state count a billion hits. The state of a rolling window has its count of hits there. */
+function overcount(state: Buffer): Buffer {
+  const position = 4 * Float64Array.BYTES_PER_ELEMENT;
+  expect(state.readDoubleLE(position)).toBe(1);
+  state.writeDoubleLE(1e9, position);
+  return state;
 }
 
 const FAULTS: readonly Fault[] = [
@@ -97,7 +109,15 @@ const FAULTS: readonly Fault[] = [
     name: 'a state that ends in the middle of a number',
     affects: 'none',
     async start(name) {
-      await overwrite(name, 'damaged!!');
+      await damage(name, () => Buffer.from('damaged!!'));
+      return () => {};
+    },
+  },
+  {
+    name: 'a state that counts more hits than it has',
+    affects: 'none',
+    async start(name) {
+      await damage(name, overcount);
       return () => {};
     },
   },
@@ -106,4 +126,17 @@ const FAULTS: readonly Fault[] = [
 test.each(FAULTS)('all clients survive $name', async (fault) => {
   const stores = [...opened].map(([kind, { client }]) => [kind, new PostgresStore({ client, sweep: false })]);
   await verifyFault(Object.fromEntries(stores), fault);
+});
+
+test('PGlite survives what goes wrong in its data', async () => {
+  const program = join(__dirname, 'support/pglite-faults.mjs');
+  const flags = effort(['--liftoff-only'], []);
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, program]);
+  expect(JSON.parse(stdout)).toEqual({
+    'a read-only database': 'passed',
+    'a full disk': 'passed',
+    'data that the database refuses for one key': 'passed',
+    'a state that ends in the middle of a number': 'passed',
+    'a state that counts more hits than it has': 'passed',
+  });
 });

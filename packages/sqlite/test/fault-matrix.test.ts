@@ -13,10 +13,19 @@ describe.each(Object.keys(libraries))('SqliteStore on %s survives', (library) =>
   const run = (sql: string) => () => void database.exec(sql);
 
   /** Writes a state into the row whose key contains this text, as another program does. */
-  function overwrite(name: string, state: Float64Array | string): () => void {
-    const bytes = typeof state === 'string' ? Buffer.from(state) : Buffer.from(state.buffer);
-    other.prepare('UPDATE rollgate SET state = ? WHERE instr(key, ?) > 0').run(bytes, name);
+  function overwrite(name: string, state: Buffer): () => void {
+    other.prepare('UPDATE rollgate SET state = ? WHERE instr(key, ?) > 0').run(state, name);
     return () => {};
+  }
+
+  /** Lets the state in that row count a billion hits. The state of a rolling window has its count of hits there. */
+  function overcount(name: string): () => void {
+    const row = other.prepare('SELECT state FROM rollgate WHERE instr(key, ?) > 0').get(name) as { state: Uint8Array };
+    const state = Buffer.from(row.state);
+    const position = 4 * Float64Array.BYTES_PER_ELEMENT;
+    expect(state.readDoubleLE(position)).toBe(1);
+    state.writeDoubleLE(1e9, position);
+    return overwrite(name, state);
   }
 
   const FAULTS: readonly Fault[] = [
@@ -55,8 +64,9 @@ describe.each(Object.keys(libraries))('SqliteStore on %s survives', (library) =>
     {
       name: 'a state that ends in the middle of a number',
       affects: 'none',
-      start: (name) => overwrite(name, 'damaged!!'),
+      start: (name) => overwrite(name, Buffer.from('damaged!!')),
     },
+    { name: 'a state that counts more hits than it has', affects: 'none', start: overcount },
   ];
 
   test.each(FAULTS)('$name', (fault) => verifyFault({ [library]: new SqliteStore({ database }) }, fault));

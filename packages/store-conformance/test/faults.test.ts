@@ -36,6 +36,15 @@ const damages = (numbers: readonly number[]) => (name: string) => {
   return () => {};
 };
 
+/** Lets the rows whose key contains this text count a billion hits. The state of a rolling window has its count of hits there. */
+const HITS = 4;
+const overcount = (name: string) => {
+  const damaged = [...rows].filter(([key]) => key.includes(name));
+  expect(damaged.map(([, numbers]) => numbers[HITS])).toEqual([1]);
+  for (const [key, numbers] of damaged) rows.set(key, numbers.with(HITS, 1e9));
+  return () => {};
+};
+
 const FAULTS: readonly Fault[] = [
   { name: 'throws', start: failsWith(refuse) },
   { name: 'rejects', start: failsWith(async () => refuse()) },
@@ -46,6 +55,7 @@ const FAULTS: readonly Fault[] = [
     start: (name) => failsWith((keys) => !keys.some((key) => key.includes(name)) || refuse())(),
   },
   { name: 'has a state without its end', affects: 'none', start: damages([1, 0]) },
+  { name: 'has a state that counts more hits than it has', affects: 'none', start: overcount },
   { name: 'has a state of what are no numbers', affects: 'none', start: damages(new Array(9).fill(Number.NaN)) },
 ];
 
