@@ -67,7 +67,7 @@ export class DecisionWithReceipt implements Decision {
     figures: LimitDecision,
     violated: readonly string[],
     receipt: unknown,
-    degraded: Decision['degraded'] = false,
+    degraded: Decision['degraded'],
     rule?: Rule,
     key?: string,
     life?: number,

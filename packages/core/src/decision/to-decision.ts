@@ -35,7 +35,7 @@ export function toDecision(
   // A decision on one limit has no room for usage, but its record of limits does.
   if (rules.length > 1 || result!.spent !== undefined) return combine(rules, results, receipt, costs);
   const { name } = rules[0]!;
-  return new DecisionWithReceipt(name, result!, result!.allowed ? NO_LIMITS : [name], receipt);
+  return new DecisionWithReceipt(name, result!, result!.allowed ? NO_LIMITS : [name], receipt, false);
 }
 
 /** Like {@link toDecision}, also for several rules. */
@@ -67,7 +67,7 @@ export function combine(
     reason: reported.reason,
     retryIsEstimate: reported.retryIsEstimate,
   };
-  return new DecisionWithReceipt(new RuleResults(rules, results), combined, violated, receipt);
+  return new DecisionWithReceipt(new RuleResults(rules, results), combined, violated, receipt, false);
 }
 
 /** Whether a decision reports the figures of `one` rather than those of `other`. See {@link Decision}. */

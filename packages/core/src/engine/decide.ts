@@ -42,7 +42,8 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   const allowed = verdict.waitMicros === 0;
   const isRecorded = (allowed && !onlyTests(limit)) || limit.countRejected;
   if (isRecorded) states.save(state, verdict.expiresMicros);
-  else capWaits(limit, verdict, nowMicros);
+  else if (verdict.resetMicros > verdict.expiresMicros - nowMicros) capWaits(limit, verdict, nowMicros);
+  else if (verdict.waitMicros > verdict.expiresMicros - nowMicros) capWaits(limit, verdict, nowMicros);
   // One literal and one constructor call for both outcomes, because V8 compiles code for objects of one shape.
   const figures = {
     allowed,
@@ -58,7 +59,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   return new DecisionWithReceipt(
     name,
     figures,
-    allowed ? NO_LIMITS : [name],
+    allowed ? NO_LIMITS : (rule.violated ?? [name]),
     isRecorded ? owner : undefined,
     false,
     isRecorded ? rule : undefined,

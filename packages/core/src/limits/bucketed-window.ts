@@ -20,11 +20,11 @@ import { type Hit, type Limit, type Mode, records, type State, type Verdict } fr
 import {
   createMinDifference,
   describeMinDifference,
+  expiresAfter,
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
-  minDifferenceExpires,
   parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
@@ -99,7 +99,7 @@ export class BucketedWindow implements Limit {
   }
 
   expiresMicros(state: State): number {
-    return Math.max(newestEnd(state) + state.numbers[state.start + WINDOW]!, minDifferenceExpires(state));
+    return expiresAfter(newestEnd(state) + state.numbers[state.start + WINDOW]!, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
@@ -143,7 +143,7 @@ export class BucketedWindow implements Limit {
     verdict.remaining = Math.max(0, limit - used);
     verdict.resetMicros = used > 0 ? endMicros + windowMicros - nowMicros : 0;
     verdict.nextUnitMicros = used > 0 ? waitForUnit(Math.max(1, 1 + used - limit)) : 0;
-    verdict.expiresMicros = Math.max(endMicros + state.numbers[state.start + WINDOW]!, minDifferenceExpires(state));
+    verdict.expiresMicros = expiresAfter(endMicros + state.numbers[state.start + WINDOW]!, state);
   }
 
   refund(state: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {

@@ -7,11 +7,11 @@ import {
   createMinDifference,
   DIFFERENCE,
   describeMinDifference,
+  expiresAfter,
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
-  minDifferenceExpires,
   parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
@@ -89,7 +89,7 @@ export class FixedWindow implements Limit {
   expiresMicros(state: State): number {
     const { numbers, start } = state;
     const endMicros = numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
-    return numbers[start + DIFFERENCE] === 0 ? endMicros : Math.max(endMicros, minDifferenceExpires(state));
+    return numbers[start + DIFFERENCE] === 0 ? endMicros : expiresAfter(endMicros, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
@@ -111,8 +111,11 @@ export class FixedWindow implements Limit {
     // All units of one window are interchangeable.
     const atMicros = isRunning ? endMicros : (Math.floor(nowMicros / windowMicros) + 1) * windowMicros;
     let units = isRunning ? numbers[start + COUNT]! : 0;
-    verdict.waitMicros = cost <= limit - units ? 0 : cost > limit ? Infinity : endMicros - nowMicros;
-    verdict.reason = 'limit';
+    verdict.waitMicros = 0;
+    if (cost > limit - units) {
+      verdict.waitMicros = cost > limit ? Infinity : endMicros - nowMicros;
+      verdict.reason = 'limit';
+    }
     verdict.delayMicros = 0;
     verdict.atMicros = atMicros;
     if (minDifferenceMicros > 0) judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
@@ -128,9 +131,7 @@ export class FixedWindow implements Limit {
     verdict.remaining = Math.max(0, limit - units);
     verdict.resetMicros = verdict.nextUnitMicros = units > 0 ? atMicros - nowMicros : 0;
     verdict.expiresMicros = units > 0 ? atMicros : -Infinity;
-    if (numbers[start + DIFFERENCE] !== 0) {
-      verdict.expiresMicros = Math.max(verdict.expiresMicros, minDifferenceExpires(state));
-    }
+    if (numbers[start + DIFFERENCE] !== 0) verdict.expiresMicros = expiresAfter(verdict.expiresMicros, state);
   }
 
   refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {

@@ -49,10 +49,10 @@ export function judgeDifference(
   verdict.reason = 'minDifference';
 }
 
-/** The time from which the newest action rejects nothing, for each limit that has recorded. */
-export function minDifferenceExpires({ numbers, start }: State): number {
+/** Returns the time from which the newest action rejects nothing, for each limit that has recorded, but `micros` if that is later. */
+export function expiresAfter(micros: number, { numbers, start }: State): number {
   const differenceMicros = numbers[start + DIFFERENCE]!;
-  return differenceMicros === 0 ? -Infinity : numbers[start + NEWEST]! + differenceMicros;
+  return differenceMicros === 0 ? micros : Math.max(micros, numbers[start + NEWEST]! + differenceMicros);
 }
 
 /** Whether the newest action lies at most `keepMicros` ahead. */

@@ -5,11 +5,11 @@ import { type Hit, type Limit, type Mode, records, type State, type Verdict } fr
 import {
   createMinDifference,
   describeMinDifference,
+  expiresAfter,
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
-  minDifferenceExpires,
   parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
@@ -93,7 +93,7 @@ export class SlidingWindowCounter implements Limit {
         : numbers[start + PREVIOUS]! > 0
           ? endMicros
           : -Infinity;
-    return Math.max(counted, minDifferenceExpires(state));
+    return expiresAfter(counted, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {

@@ -7,11 +7,11 @@ import {
   createMinDifference,
   DIFFERENCE,
   describeMinDifference,
+  expiresAfter,
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
   type MinDifferenceOption,
-  minDifferenceExpires,
   parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
@@ -121,8 +121,8 @@ export class TokenBucket implements Limit {
 
   expiresMicros(state: State): number {
     const { numbers, start } = state;
-    const fullMicros = numbers[start + PARTS]! > 0 ? numbers[start + FULL]! + 1 : numbers[start + FULL]!;
-    return numbers[start + DIFFERENCE] === 0 ? fullMicros : Math.max(fullMicros, minDifferenceExpires(state));
+    const fullMicros = numbers[start + FULL]! + (numbers[start + PARTS]! > 0 ? 1 : 0);
+    return numbers[start + DIFFERENCE] === 0 ? fullMicros : expiresAfter(fullMicros, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
@@ -147,40 +147,40 @@ export class TokenBucket implements Limit {
     // A token that has refilled in part is still missing.
     const missing = isFull ? 0 : mulDivUp(fullMicros - nowMicros, tokens, this.micros, parts);
     const remaining = missing < limit ? limit - missing : 0;
-    verdict.waitMicros =
-      cost <= remaining ? 0 : cost > limit ? Infinity : this.#timeOfTokens(fullMicros, parts, cost) - nowMicros;
-    verdict.reason = 'limit';
+    let waitMicros = 0;
+    if (cost > remaining) {
+      waitMicros = cost > limit ? Infinity : this.#timeOfTokens(fullMicros, parts, cost) - nowMicros;
+      verdict.reason = 'limit';
+    }
+    verdict.waitMicros = waitMicros;
     verdict.delayMicros = 0;
     // Its tokens refill after those that were missing before.
-    const startMicros = fullMicros > nowMicros ? fullMicros : nowMicros;
+    const startMicros = Math.max(fullMicros, nowMicros);
     verdict.atMicros = startMicros + numbers[start + REFUNDED]!;
-    verdict.nextUnitMicros = isFull ? 0 : this.#timeOfTokens(fullMicros, parts, remaining + 1) - nowMicros;
     if (minDifferenceMicros > 0) judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
     let endMicros = nowMicros + untilFull;
+    let nextMicros = isFull ? 0 : this.#timeOfTokens(fullMicros, parts, remaining + 1) - nowMicros;
     if (mode > CHECK || (mode === CHECK && verdict.waitMicros === 0)) {
       numbers[start + SCALE] = isFull ? this.scale : Math.max(numbers[start + SCALE]!, this.scale);
-      if (numbers[start + LATEST]! < nowMicros) numbers[start + LATEST] = nowMicros;
+      numbers[start + LATEST] = Math.max(numbers[start + LATEST]!, nowMicros);
       this.#setFull(state, startMicros + this.#wholeMicros(cost), (isFull ? 0 : parts) + this.#parts(cost));
       const isDebt = numbers[start + FULL]! - nowMicros > this.windowMicros;
       if (isDebt && boundDebt(state, FULL, SCALE, nowMicros)) numbers[start + PARTS] = 0;
       if (minDifferenceMicros > 0 || numbers[start + DIFFERENCE] !== 0) {
         recordMinDifference(state, minDifferenceMicros, nowMicros);
       }
-      endMicros = numbers[start + PARTS]! > 0 ? numbers[start + FULL]! + 1 : numbers[start + FULL]!;
+      endMicros = numbers[start + FULL]! + (numbers[start + PARTS]! > 0 ? 1 : 0);
       // The next token stays the next one, unless none was missing.
       if (isFull) {
-        const next = this.#timeOfTokens(numbers[start + FULL]!, numbers[start + PARTS]!, limit - cost + 1);
-        verdict.nextUnitMicros = next - nowMicros;
+        nextMicros = this.#timeOfTokens(numbers[start + FULL]!, numbers[start + PARTS]!, limit - cost + 1) - nowMicros;
       }
       verdict.remaining = remaining - cost;
     } else {
       verdict.remaining = remaining;
     }
-    verdict.resetMicros = endMicros > nowMicros ? endMicros - nowMicros : 0;
-    verdict.expiresMicros = endMicros;
-    if (numbers[start + DIFFERENCE] !== 0) {
-      verdict.expiresMicros = Math.max(endMicros, minDifferenceExpires(state));
-    }
+    verdict.resetMicros = Math.max(endMicros - nowMicros, 0);
+    verdict.nextUnitMicros = nextMicros;
+    verdict.expiresMicros = numbers[start + DIFFERENCE] === 0 ? endMicros : expiresAfter(endMicros, state);
   }
 
   refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit, kept: number): void {

@@ -13,7 +13,8 @@ import { QUEUE, UNQUEUED } from './expiry-queue.js';
 import type { Namespace } from './namespace.js';
 import { NO_NUMBERS, offsetOf, roundUp, type Slab } from './slab.js';
 
-const LIFE = 1;
+/** Where the life is, counted from the state. */
+const LIFE = -1;
 /** How many numbers a cell has before the state. */
 export const HEAD = 2;
 
@@ -54,7 +55,7 @@ export class Cell implements KeyState {
 
   /** Identifies the life of the key. */
   get life(): number {
-    return this.numbers[this.start - HEAD + LIFE]!;
+    return this.numbers[this.start + LIFE]!;
   }
 
   /** The index in the expiry queue, or `UNQUEUED`. */
@@ -95,7 +96,7 @@ export class Cell implements KeyState {
   /** Starts another life of the key. */
   startLife(life: number): void {
     this.isNew = false;
-    this.numbers[this.start - HEAD + LIFE] = life;
+    this.numbers[this.start + LIFE] = life;
   }
 
   /** Turns to the numbers of no key, which a test may read as a state. The state follows a head. */

@@ -20,12 +20,13 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   nowMicros = 0.5; // A fraction makes V8 reserve room for any number.
   readonly #slab = new Slab();
   readonly #clock: Clock;
-  readonly #namespaces: Namespaces;
+  // V8 inlines a whole check only if its bytecode is short enough. `#` would make each use of these longer.
+  private readonly namespaces: Namespaces;
   readonly #reclaimer: Reclaimer;
   readonly #idleSweep: IdleSweep;
   /** The views of the running operation are the first ones. The next operation uses them again. */
-  readonly #cells = [new Cell(this.#slab)];
-  #opened = 0;
+  private readonly views = [new Cell(this.#slab)];
+  private opened = 0;
   /** The numbers of no key, for tests. */
   #blank = new Float64Array(16);
   /** The number of lives so far, which identifies the latest one. */
@@ -33,13 +34,13 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   constructor(clock: Clock, maxKeys: number) {
     this.#clock = clock;
-    this.#namespaces = new Namespaces(maxKeys);
-    this.#reclaimer = new Reclaimer(this.#namespaces, this.#slab, (cell) => this.#keep(cell));
+    this.namespaces = new Namespaces(maxKeys);
+    this.#reclaimer = new Reclaimer(this.namespaces, this.#slab, (cell) => this.#keep(cell));
     this.#idleSweep = new IdleSweep(clock, this);
   }
 
   get size(): number {
-    return this.#namespaces.size;
+    return this.namespaces.size;
   }
 
   run<Result>(_places: readonly Place[], _effect: Effect, operate: (states: States) => Result): Result {
@@ -52,38 +53,38 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   /** Starts an operation, until {@link end}. If one before it has thrown, ends that, too. */
   start(): void {
     if (this.hasUnqueued) this.end();
-    this.#opened = 0;
+    this.opened = 0;
     this.nowMicros = readMicros(this.#clock);
   }
 
   /** Queues the keys that the operation has begun or kept, so that they can expire. */
   end(): void {
     this.hasUnqueued = false;
-    for (let index = 0; index < this.#opened; index++) {
-      const cell = this.#cells[index]!;
+    for (let index = 0; index < this.opened; index++) {
+      const cell = this.views[index]!;
       if (!cell.exists || cell.queueIndex !== UNQUEUED) continue;
       if (cell.namespace.addresses.get(cell.key) === cell.address) this.#enqueue(cell, cell.expiresMicros);
     }
-    this.#opened = 0;
+    this.opened = 0;
   }
 
   find(owner: StateOwner, key: string): Cell {
     const cell = this.#nextCell();
-    const namespace = this.#namespaces.of(owner, cell.namespace);
+    const namespace = this.namespaces.of(owner, cell.namespace);
     const address = namespace?.addresses.get(key);
-    if (namespace === undefined || address === undefined) return cell.close();
+    if (address === undefined) return cell.close();
     const { limit } = owner;
-    const expiresMicros = limit.expiresMicros(cell.open(namespace, address));
+    const expiresMicros = limit.expiresMicros(cell.open(namespace!, address));
     cell.expiresMicros = expiresMicros;
     cell.isNew = expiresMicros <= this.nowMicros;
     if (cell.isNew || limit.isPlausible(cell, this.nowMicros)) return cell;
-    this.#namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
+    this.namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
     return cell;
   }
 
   findLife(owner: StateOwner, key: string, life: number): Cell | undefined {
     const cell = this.#nextCell();
-    const namespace = this.#namespaces.of(owner, cell.namespace);
+    const namespace = this.namespaces.of(owner, cell.namespace);
     const address = namespace?.addresses.get(key);
     if (namespace === undefined || address === undefined) return undefined;
     cell.open(namespace, address);
@@ -108,7 +109,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     // The longest keep determines the grace of expired keys, and with it the position of the namespace.
     if (limit.keepMicros > namespace.lifecycle.keepMicros) {
       namespace.lifecycle = limit;
-      this.#namespaces.requeue(namespace);
+      this.namespaces.requeue(namespace);
     }
     this.#lives += 1;
     cell.startLife(this.#lives);
@@ -122,18 +123,18 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   #requeue(cell: Cell, expiresMicros: number): void {
-    if (expiresMicros === -Infinity) this.#namespaces.remove(cell);
+    if (expiresMicros === -Infinity) this.namespaces.remove(cell);
     else if (cell.queueIndex === UNQUEUED) this.#enqueue(cell, expiresMicros);
     else if (expiresMicros < cell.namespace.queue.microsAt(cell.queueIndex)) {
-      this.#namespaces.move(cell, expiresMicros);
+      this.namespaces.move(cell, expiresMicros);
     }
   }
 
   remove(owner: StateOwner, key: string): void {
     const cell = this.#nextCell();
-    const namespace = this.#namespaces.of(owner, cell.namespace);
+    const namespace = this.namespaces.of(owner, cell.namespace);
     const address = namespace?.addresses.get(key);
-    if (namespace !== undefined && address !== undefined) this.#namespaces.remove(cell.open(namespace, address));
+    if (namespace !== undefined && address !== undefined) this.namespaces.remove(cell.open(namespace, address));
   }
 
   sweep(nowMicros: number, steps: number): boolean {
@@ -142,53 +143,53 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   clear(): void {
     this.#idleSweep.stop();
-    this.#namespaces.clear();
+    this.namespaces.clear();
     this.#slab.clear();
   }
 
   /** Iterates over all keys and their cells, also over expired ones. A cell is valid until the next step. */
   *cells(): Generator<readonly [key: string, cell: Cell]> {
     const cell = new Cell(this.#slab);
-    for (const namespace of this.#namespaces) {
+    for (const namespace of this.namespaces) {
       for (const [key, address] of namespace.addresses) yield [key, cell.open(namespace, address)];
     }
   }
 
   #nextCell(): Cell {
-    this.#opened += 1;
-    return this.#cells[this.#opened - 1] ?? this.#addCell();
+    this.opened += 1;
+    return this.views[this.opened - 1] ?? this.#addCell();
   }
 
   #addCell(): Cell {
     const cell = new Cell(this.#slab);
-    this.#cells.push(cell);
+    this.views.push(cell);
     return cell;
   }
 
   #add(cell: Cell, owner: StateOwner, key: string): void {
     this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY);
     const namespace =
-      this.#namespaces.of(owner, cell.namespace) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
-    if (this.#namespaces.isFull) {
-      this.#namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
+      this.namespaces.of(owner, cell.namespace) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
+    if (this.namespaces.isFull) {
+      this.namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
     }
     const ownKey = copyString(key);
     cell.allocate(namespace, ownKey, owner.limit.stateSize);
-    this.#namespaces.add(cell, ownKey);
+    this.namespaces.add(cell, ownKey);
     this.hasUnqueued = true;
   }
 
   #enqueue(cell: Cell, micros: number): void {
-    this.#namespaces.enqueue(cell, micros);
+    this.namespaces.enqueue(cell, micros);
     this.#idleSweep.start();
   }
 
   /** Takes a key out of its queue if the running operation uses it. */
   #keep(cell: Cell): boolean {
     const { address, key } = cell;
-    const kept = this.#cells.filter((used, index) => index < this.#opened && used.address === address);
+    const kept = this.views.filter((used, index) => index < this.opened && used.address === address);
     if (kept.length === 0) return false;
-    this.#namespaces.dequeue(cell);
+    this.namespaces.dequeue(cell);
     for (const used of kept) used.unqueue(key);
     this.hasUnqueued = true;
     return true;

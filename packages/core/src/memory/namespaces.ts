@@ -43,7 +43,7 @@ export class Namespaces {
    * @param likely A namespace of this store that may be the one, which saves the lookup.
    */
   of(owner: StateOwner, likely: Namespace | undefined): Namespace | undefined {
-    return likely !== undefined && likely.owner === owner ? likely : this.#find(owner);
+    return likely?.owner === owner ? likely : this.#find(owner);
   }
 
   #find(owner: StateOwner): Namespace | undefined {

@@ -29,7 +29,7 @@ function createRule(prefix: string, name: string, limit: unknown): Rule {
     throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(describeLimitName(name)));
   }
   if (!isLimit(limit)) throw invalidOption(`limits.${name}`, LIMIT, limit);
-  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };
+  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}`, violated: Object.freeze([name]) };
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Rule {
    * limit whose algorithm changes starts without history.
    */
   readonly namespace: string;
+  /** What `violated` of a decision is if this rule alone rejects. One array for all of them takes no time and no memory. */
+  readonly violated?: readonly string[];
 }
 
 /** The rules that a check decides together. There is at least one. */
