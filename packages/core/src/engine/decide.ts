@@ -65,7 +65,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
     isRecorded ? rule : undefined,
     key,
     state.life,
-    verdict.atMicros,
+    isRecorded ? verdict.atMicros : undefined,
     nowMicros,
     cost,
   );

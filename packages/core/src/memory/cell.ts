@@ -11,7 +11,7 @@
 import type { KeyState } from '../engine/states.js';
 import { QUEUE, UNQUEUED } from './expiry-queue.js';
 import type { Namespace } from './namespace.js';
-import { NO_NUMBERS, offsetOf, roundUp, type Slab } from './slab.js';
+import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, offsetOf, roundUp, type Slab } from './slab.js';
 
 /** Where the life is, counted from the state. */
 const LIFE = -1;
@@ -71,12 +71,12 @@ export class Cell implements KeyState {
 
   /** Turns to the cell at this address. */
   open(namespace: Namespace, address: number): this {
-    const { numbers, cellSize } = this.#slab.chunkAt(address);
+    const { numbers, cellSize } = this.#slab.chunks[address >>> CHUNK_BITS]!;
     this.namespace = namespace;
     this.address = address;
     this.numbers = numbers;
     this.size = cellSize - HEAD;
-    this.start = offsetOf(address) + HEAD;
+    this.start = (address & OFFSET_MASK) + HEAD;
     return this;
   }
 

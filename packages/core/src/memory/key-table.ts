@@ -69,7 +69,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   find(owner: StateOwner, key: string): Cell {
-    const cell = this.#nextCell();
+    const cell = this.views[this.opened] ?? this.#addCell();
+    this.opened += 1;
     const namespace = this.namespaces.of(owner, cell.namespace);
     const address = namespace?.addresses.get(key);
     if (address === undefined) return cell.close();
@@ -83,11 +84,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   findLife(owner: StateOwner, key: string, life: number): Cell | undefined {
-    const cell = this.#nextCell();
-    const namespace = this.namespaces.of(owner, cell.namespace);
-    const address = namespace?.addresses.get(key);
-    if (namespace === undefined || address === undefined) return undefined;
-    cell.open(namespace, address);
+    const cell = this.#findCell(owner, key);
+    if (cell === undefined) return undefined;
     cell.expiresMicros = owner.limit.expiresMicros(cell);
     return cell.life === life ? cell : undefined;
   }
@@ -131,10 +129,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   remove(owner: StateOwner, key: string): void {
-    const cell = this.#nextCell();
-    const namespace = this.namespaces.of(owner, cell.namespace);
-    const address = namespace?.addresses.get(key);
-    if (namespace !== undefined && address !== undefined) this.namespaces.remove(cell.open(namespace, address));
+    const cell = this.#findCell(owner, key);
+    if (cell !== undefined) this.namespaces.remove(cell);
   }
 
   sweep(nowMicros: number, steps: number): boolean {
@@ -155,9 +151,14 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     }
   }
 
-  #nextCell(): Cell {
+  /** Returns the cell of a key, even if its state has expired. */
+  #findCell(owner: StateOwner, key: string): Cell | undefined {
+    const cell = this.views[this.opened] ?? this.#addCell();
+    const namespace = this.namespaces.of(owner, cell.namespace);
+    const address = namespace?.addresses.get(key);
+    if (address === undefined) return undefined;
     this.opened += 1;
-    return this.views[this.opened - 1] ?? this.#addCell();
+    return cell.open(namespace!, address);
   }
 
   #addCell(): Cell {

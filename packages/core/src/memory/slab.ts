@@ -1,10 +1,10 @@
 import { withCode } from '../validation/error-codes.js';
 
 /** 8,192 numbers, which are 64 KiB. */
-const CHUNK_BITS = 13;
+export const CHUNK_BITS = 13;
 const CHUNK_SIZE = 1 << CHUNK_BITS;
 /** The bits of an address that are an offset. */
-const OFFSET_MASK = CHUNK_SIZE - 1;
+export const OFFSET_MASK = CHUNK_SIZE - 1;
 
 /** An address has 32 bits. */
 const MOST_CHUNKS = 2 ** (32 - CHUNK_BITS);
@@ -49,7 +49,8 @@ interface SizeClass {
  * cells is in use.
  */
 export class Slab {
-  #chunks: Chunk[] = [];
+  /** By the upper bits of the addresses of their cells. */
+  chunks: Chunk[] = [];
   #classes = new Map<number, SizeClass>();
   /** Empty chunks that keep their memory. */
   #spare: Chunk[] = [];
@@ -98,12 +99,12 @@ export class Slab {
 
   /** The chunk of the cell at this address. The cell begins at {@link offsetOf} of its numbers. */
   chunkAt(address: number): Chunk {
-    return this.#chunks[address >>> CHUNK_BITS]!;
+    return this.chunks[address >>> CHUNK_BITS]!;
   }
 
   /** Releases everything. */
   clear(): void {
-    this.#chunks = [];
+    this.chunks = [];
     this.#classes = new Map();
     this.#spare = [];
     this.#empty = [];
@@ -134,12 +135,12 @@ export class Slab {
 
   /** @throws RangeError when no address is left. Otherwise two keys would share their memory. */
   #addChunk(): Chunk {
-    if (this.#chunks.length >= MOST_CHUNKS) {
+    if (this.chunks.length >= MOST_CHUNKS) {
       const message = `Expected at most ${MOST_CHUNKS} chunks of memory in a MemoryStore. Set a lower \`maxKeys\``;
       throw withCode('ERR_ROLLGATE_INVALID_OPTION', new RangeError(message));
     }
-    const chunk = { index: this.#chunks.length, numbers: NO_NUMBERS, cellSize: 0, used: 0, end: 0, released: NONE };
-    this.#chunks.push(chunk);
+    const chunk = { index: this.chunks.length, numbers: NO_NUMBERS, cellSize: 0, used: 0, end: 0, released: NONE };
+    this.chunks.push(chunk);
     return chunk;
   }
 
