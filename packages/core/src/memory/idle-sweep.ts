@@ -1,5 +1,4 @@
 import { startBackgroundTimer, type Timer } from '../base/background-timer.js';
-import { referWeakly } from '../base/weak-reference.js';
 import { type Clock, readMicros } from '../time/clock.js';
 
 /** How many keys a run of the timer examines, few enough not to delay a request noticeably. */
@@ -56,4 +55,12 @@ export class IdleSweep {
     }
     if (this.#keys.size > 0) this.#startTimer(isBehind ? BACKLOG_MS : IDLE_MS);
   }
+}
+
+/**
+ * Returns a weak reference. On platforms without `WeakRef`, such as Cloudflare Workers with a compatibility date before
+ * May 2025, it keeps the target from being collected.
+ */
+function referWeakly<Target extends object>(target: Target): Pick<WeakRef<Target>, 'deref'> {
+  return typeof WeakRef === 'undefined' ? { deref: () => target } : new WeakRef(target);
 }
