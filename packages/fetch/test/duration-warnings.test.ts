@@ -1,0 +1,19 @@
+afterEach(() => jest.restoreAllMocks());
+
+/** Returns the warnings of a new copy of the packages, because each warns once. */
+function warningsOf(options: object): string[] {
+  const warnings: string[] = [];
+  jest.spyOn(process, 'emitWarning').mockImplementation((message) => void warnings.push(String(message)));
+  jest.isolateModules(() => {
+    const { createFetch } = require('@rollgate/fetch') as typeof import('@rollgate/fetch');
+    createFetch(options);
+  });
+  return warnings;
+}
+
+test.each([{}, { maxBlock: '300ms' }, { maxBlock: '1s', lease: '60ms' }, { maxBlock: '1h', lease: '30s' }])(
+  'durations with units, or none, cause no warning: %j',
+  (options) => {
+    expect(warningsOf(options)).toEqual([]);
+  },
+);
