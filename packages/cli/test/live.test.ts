@@ -300,6 +300,26 @@ test('errors name what is missing in the store', async () => {
   expect(blocked).toMatchObject({ code: 2, stderr: expect.stringContaining('Add `blocked: block()` to its `limits`') });
 });
 
+test('limits that only the app can read are left out, and named', async () => {
+  const { store, url } = places['SQLite']!;
+  const known = { algorithm: 'rolling-window', options: { limit: 5, window: '1h' } };
+  const write = (name: string, own: object) => {
+    const description = { name, prefix: name, limits: { known }, store: {}, ...own };
+    return store.inspection!.writeNote(name, JSON.stringify(description), 3_600_000);
+  };
+  await write('leased', { store: { leasing: 'true' } });
+  await write('odd\u001b', { limits: { own: { algorithm: 'own' }, known } });
+  const leased = await rollgate(['top', url, '--limiter', 'leased']);
+  expect(leased.stderr).toBe(
+    'rollgate: Left out leased, because its LeasingStore keeps other limits, which only your app can read\n',
+  );
+  const odd = await rollgate(['inspect', url, 'ann', '--limiter', 'odd\u001b']);
+  expect(odd.stderr).toBe(
+    'rollgate: Left out own of odd\\u001b, because this version of the command line cannot read it\n',
+  );
+  expect(cellsOf(odd.stdout).slice(3)).toEqual(['odd\\u001b | known | 5 per 1h | 0 | 5 | allows', '']);
+});
+
 /** Makes Node find no driver of Redis. */
 const HIDE = `import Module from 'node:module';
 const resolve = Module._resolveFilename;

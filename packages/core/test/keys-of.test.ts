@@ -1,6 +1,6 @@
 import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { describedLimiters, describeLimiter, keysOf } from '@rollgate/core/observe';
-import { createStore } from '@rollgate/core/store';
+import { createStore, type StoreInspection } from '@rollgate/core/store';
 
 const limits = rollingWindow({ limit: 5, window: '1m' });
 
@@ -45,4 +45,31 @@ test('a description needs a store that other processes can read', async () => {
   const custom = createStore({ transact() {} });
   await expect(describeLimiter(new RateLimiter({ limits, store: custom }))).rejects.toThrow('`inspection`');
   await expect(describedLimiters(custom)).rejects.toThrow('`inspection`');
+});
+
+test('a key that a store lists twice comes once, unless repeats are allowed', async () => {
+  const custom = createStore({ transact() {} });
+  const { limits: peeked } = await new RateLimiter({ limits }).peek('ann');
+  const found = (key: string) => ({ limit: 'default', key, isHashed: false, result: peeked.default });
+  const pages = [[found('ann'), found('bob')], [found('ann')], []];
+  const inspection: StoreInspection = {
+    options: {},
+    listKeys: (_plan, _start, next = 0) => ({
+      keys: pages[next as number]!,
+      mayRepeat: true,
+      next: (next as number) < 2 ? (next as number) + 1 : undefined,
+    }),
+    writeNote() {},
+    readNotes: () => ['{', 'null', '{}', '{"name":"a","prefix":"a","limits":1}'],
+  };
+  const store = Object.assign(Object.create(custom), { inspection });
+  const limiter = new RateLimiter({ limits, store });
+  const list = async (repeats: boolean) => {
+    const keys: string[] = [];
+    for await (const { key } of keysOf(limiter, { repeats })) keys.push(key);
+    return keys;
+  };
+  expect(await list(false)).toEqual(['ann', 'bob']);
+  expect(await list(true)).toEqual(['ann', 'bob', 'ann']);
+  expect(await describedLimiters(store)).toEqual([]);
 });

@@ -23,16 +23,24 @@ const FACTORIES: Readonly<Record<string, (options: never) => Limit>> = {
   block: () => block(),
 };
 
-/** Creates the limits of a description. Those that this version does not know are left out. */
-export async function createLimits(
-  descriptions: Readonly<Record<string, LimitDescription>>,
-): Promise<Record<string, Limit>> {
+/** The limits of a description, and the names of those that this version does not know. */
+export interface CreatedLimits {
+  readonly limits: Readonly<Record<string, Limit>>;
+  readonly unknown: readonly string[];
+}
+
+/** Creates the limits of a description, which another version of the app may have written. */
+export async function createLimits(descriptions: Readonly<Record<string, LimitDescription>>): Promise<CreatedLimits> {
   const limits: Record<string, Limit> = {};
+  const unknown: string[] = [];
   for (const [name, { algorithm, options }] of Object.entries(descriptions)) {
-    const factory = await factoryOf(algorithm);
-    if (factory !== undefined && options !== undefined) limits[name] = factory(options as never);
+    try {
+      limits[name] = (await factoryOf(algorithm))!(options as never);
+    } catch {
+      unknown.push(name);
+    }
   }
-  return limits;
+  return { limits, unknown };
 }
 
 async function factoryOf(algorithm: string): Promise<((options: never) => Limit) | undefined> {

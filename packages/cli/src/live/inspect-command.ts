@@ -37,7 +37,7 @@ function describeKey(key: string, rows: readonly LimitRow[]): string {
   const cells = rows.map((row) => [
     toPlainText(row.limiter),
     toPlainText(row.limit),
-    formatRule(row),
+    toPlainText(formatRule(row)),
     row.used === null ? '' : formatInteger(row.used),
     row.used === null ? '' : formatInteger(row.remaining ?? 0),
     row.used === null || row.slots !== undefined || row.resetMs === 0 ? '' : formatMs(row.resetMs),

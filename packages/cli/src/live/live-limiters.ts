@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { type Decision, type LimitDecision, RateLimiter } from '@rollgate/core';
 import { describedLimiters, type LimiterDescription } from '@rollgate/core/observe';
 import { StoreAccessError, UsageError } from '../errors.js';
+import { toPlainText } from '../report/escape-invisible.js';
 import { createLimits } from './create-limits.js';
 import { type OpenStore, openStore, type StoreOptions } from './open-store.js';
 
@@ -86,11 +87,19 @@ async function findLimiters(open: OpenStore, { limiter: wanted }: LiveOptions): 
 
 async function toLive(description: LimiterDescription, open: OpenStore): Promise<LiveLimiter[]> {
   const { name, prefix, store } = description;
-  const limits = await createLimits(description.limits);
-  // A LeasingStore keeps other limits in its store, which only it knows.
-  if (Object.keys(limits).length === 0 || 'leasing' in store) return [];
+  if ('leasing' in store) {
+    leaveOut(name, 'its LeasingStore keeps other limits, which only your app can read');
+    return [];
+  }
+  const { limits, unknown } = await createLimits(description.limits);
+  for (const limit of unknown) leaveOut(`${limit} of ${name}`, 'this version of the command line cannot read it');
+  if (Object.keys(limits).length === 0) return [];
   const limiter = new RateLimiter({ name, prefix, limits, store: open.create(store), timeout: TIMEOUT });
   return [{ description, limiter, names: Object.keys(limits) }];
+}
+
+function leaveOut(what: string, reason: string): void {
+  process.stderr.write(`rollgate: Left out ${toPlainText(what, 200)}, because ${reason}\n`);
 }
 
 function messageOf(error: unknown): string {

@@ -58,7 +58,7 @@ async function openRedis(url: string, { keyPrefix = '', cluster = false }: Store
     throw lastError ?? error; // ioredis only says that the connection is closed.
   });
   return {
-    create: (options) => new RedisStore({ client, denialCache: false, ...options }),
+    create: ({ log, clusterSlot }) => new RedisStore({ client, log, clusterSlot, denialCache: false }),
     close: async () => (name === 'redis' ? (client as NodeRedis).destroy() : (client as Ioredis).disconnect()),
   };
 }

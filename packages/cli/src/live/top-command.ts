@@ -70,7 +70,7 @@ function describeTop(limiters: readonly LiveLimiter[], { states, top }: Found): 
     row.used === null ? '' : formatInteger(row.used),
     toPlainText(row.limiter),
     toPlainText(row.limit),
-    formatRule(row),
+    toPlainText(formatRule(row)),
     formatState(row),
     toPlainText(row.key, 80),
   ]);

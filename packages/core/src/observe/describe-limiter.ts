@@ -82,15 +82,19 @@ export async function describeLimiter(
 /** Returns the descriptions that a store has, sorted by their names. */
 export async function describedLimiters(store: Store): Promise<LimiterDescription[]> {
   const texts = await inspectionOf(store).readNotes();
-  const descriptions = texts.flatMap((text) => {
-    try {
-      const revive = (_: string, value: unknown) => (value === 'Infinity' ? Infinity : value);
-      return [JSON.parse(text, revive) as LimiterDescription];
-    } catch {
-      return []; // Another program has written it.
-    }
-  });
-  return descriptions.sort((one, other) => (one.name < other.name ? -1 : 1));
+  return texts.flatMap(parse).sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Returns the description, or nothing for a text that another program has written. */
+function parse(text: string): LimiterDescription[] {
+  try {
+    const revive = (_: string, value: unknown) => (value === 'Infinity' ? Infinity : value);
+    const { name, prefix, limits, store } = JSON.parse(text, revive) as Partial<LimiterDescription>;
+    const isWhole = typeof name === 'string' && typeof prefix === 'string' && Object(limits) === limits;
+    return isWhole ? [{ name, prefix, limits: limits!, store: { ...store } }] : [];
+  } catch {
+    return [];
+  }
 }
 
 function inspectionOf({ inspection }: Store): StoreInspection {
