@@ -65,3 +65,6 @@ export function afterPoll(callback: () => void): void {
 export function hashUtf16(text: string): string {
   return createHash('sha256').update(text, 'utf16le').digest('base64url');
 }
+
+/** Whether errors name what other packages have created. Bundles for other platforms have no room for it. */
+export const NAMES_OTHER_PACKAGES: boolean = true;

@@ -39,6 +39,8 @@ export const REQUESTS_SHARE_TIMERS = false;
 
 export const STORES_BRING_GUARDS = true;
 
+export const NAMES_OTHER_PACKAGES = false;
+
 /** Reads the origin each time, because some platforms know the time only while they handle a request. */
 export const monotonicMicros: typeof node.monotonicMicros = () =>
   Math.round((performance.timeOrigin + performance.now()) * 1000);

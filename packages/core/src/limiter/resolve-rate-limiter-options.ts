@@ -1,4 +1,4 @@
-import { STORES_BRING_GUARDS } from '../base/platform.js';
+import { NAMES_OTHER_PACKAGES, STORES_BRING_GUARDS } from '../base/platform.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { isLimit } from '../limits/limit.js';
 import { ROLLING_WINDOW_OPTIONS, type RollingWindowOptions, rollingWindow } from '../limits/rolling-window.js';
@@ -11,7 +11,7 @@ import { ON_STORE_ERROR } from '../store/capabilities.js';
 import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
 import { DEFAULT_TIMEOUT_MS, parseDuration, parseTimeout } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
-import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, mixedLimitsMessage } from '../validation/error-texts.js';
+import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, mixedLimitsMessage, STORE } from '../validation/error-texts.js';
 import { foreignStore } from '../validation/foreign-store.js';
 import {
   hasMethods,
@@ -97,7 +97,7 @@ export function resolveRateLimiterOptions(options: GivenOptions): ResolvedRateLi
   const fallbackLimits = options.fallbackLimits as LimitsFrom<ParsedLimits> | undefined;
   const limits = limitsOf(options);
   if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
-    throw foreignStore(store);
+    throw NAMES_OTHER_PACKAGES ? foreignStore(store) : invalidOption('store', STORE, store);
   }
   const timeoutMs = parseTimeout(timeout);
   const policy = validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR);
