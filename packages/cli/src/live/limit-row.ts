@@ -1,5 +1,6 @@
 import type { LimitDecision } from '@rollgate/core';
 import type { LimitDescription } from '@rollgate/core/observe';
+import { readDuration } from '@rollgate/core/store';
 import { formatInteger } from '../report/format-number.js';
 
 /** What a command reports about a key in one limit. */
@@ -65,8 +66,8 @@ export function formatRule({ algorithm, options = {} }: Pick<LimitDescription, '
   return `${units} per ${formatMs(toMs(window))}`;
 }
 
-/** The descriptions of limits have durations such as `1000ms`. */
-const toMs = (duration: unknown): number => Number.parseFloat(String(duration));
+/** Descriptions have durations in any unit, such as `1000ms`. */
+const toMs = (duration: unknown): number => readDuration(String(duration)) ?? Number.NaN;
 
 const UNITS = [
   ['d', 86_400_000],
