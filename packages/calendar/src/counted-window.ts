@@ -9,6 +9,7 @@ import {
   type State,
   scaleOf,
   type Usage,
+  type UsedFigures,
   type Verdict,
 } from '@rollgate/core/limits';
 import { validateOptionNames, validateQuota } from '@rollgate/core/store';
@@ -148,9 +149,14 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
     verdict.expiresMicros = numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
   }
 
-  /** Implements {@link PeriodicLimit.periodAt}. */
-  periodAt(nowMicros: number): Period {
-    return this.calendar.periodAt(nowMicros);
+  /** Implements {@link PeriodicLimit.addPeriod}. */
+  addPeriod(result: UsedFigures, nowMicros: number): void {
+    const { spent = 0, reserved = 0, resetMs } = result;
+    const { startMicros, endMicros } = this.calendar.periodAt(nowMicros);
+    // Another calendar may have recorded the units, so that they count until the end of its period.
+    const resetMicros = nowMicros + Math.round(resetMs * 1000);
+    const endsMicros = spent + reserved > 0 ? resetMicros : endMicros;
+    Object.assign(result, { periodStartsAt: startMicros / 1000, periodEndsAt: endsMicros / 1000 });
   }
 
   /** Returns how the used units of the period divide. */

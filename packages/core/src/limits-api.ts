@@ -6,7 +6,7 @@ export { StateTail } from './leases/lease-list.js';
 export { type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { isDecision, type OtherLimits, settleByLimits } from './limiter/settle-by-limits.js';
-export type { PeriodicLimit, ScriptedLimit, Usage } from './limits/capabilities.js';
+export type { PeriodicLimit, ScriptedLimit, Usage, UsedFigures } from './limits/capabilities.js';
 export { isWithinScale, type Scale, scaleOf } from './limits/clock-skew-bound.js';
 export { type Hit, type Mode, OVERDRAW, records, type State, TEST, type Verdict } from './limits/limit.js';
 export { mulDiv, mulDivUp } from './limits/mul-div.js';

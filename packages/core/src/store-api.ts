@@ -10,7 +10,6 @@ export type { CreateStoreOptions, ListedStates, Operation, Update } from './crea
 export type { StoredNumbers } from './create-store/stored-state.js';
 export type { BatchChanges, BatchStates, TransactionBatch } from './create-store/transaction-batch.js';
 export { TransactionQueue } from './create-store/transaction-queue.js';
-export { addUsage } from './decision/add-usage.js';
 export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decision/describe-rejection.js';
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
@@ -31,6 +30,7 @@ export {
   type PeriodicLimit,
   type ScriptedLimit,
   type SlotLimit,
+  type UsedFigures,
 } from './limits/capabilities.js';
 export { CHECK, type Hit, hasQuota, isLimit, type Mode, type State, TEST, type Verdict } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';

@@ -1,10 +1,9 @@
-import { addUsage } from '../decision/add-usage.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, NO_LIMITS } from '../decision/decision-with-receipt.js';
 import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
 import { toDecision } from '../decision/to-decision.js';
-import { hasLeases, holdsSlots, isMetered, isPeriodic, onlyTests } from '../limits/capabilities.js';
-import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, TEST, type Verdict } from '../limits/limit.js';
+import { hasLeases, holdsSlots, isMetered, isPeriodic, type MeteredLimit, onlyTests } from '../limits/capabilities.js';
+import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, type State, TEST, type Verdict } from '../limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Rule } from '../plan/plan.js';
 import type { KeyState, Place, States } from './states.js';
 
@@ -80,7 +79,7 @@ export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: 
     const result = toLimitDecision(limit, trial, allowed);
     if (!isMetered(limit)) return result;
     const state = trial.state!;
-    return addUsage(result, limit, limit.usageOf(state.isNew ? undefined : state, nowMicros), nowMicros);
+    return withUsage(result, limit, state.isNew ? undefined : state, nowMicros);
   });
   forgetStates(rules);
   return toDecision(rules, results, undefined, costs);
@@ -131,7 +130,7 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     }
     const result = toLimitDecision(rule.limit, trial, allowed);
     results[index] = result;
-    if (isPeriodic(rule.limit)) addUsage(result, rule.limit, rule.limit.usageOf(trial.state, nowMicros), nowMicros);
+    if (isPeriodic(rule.limit)) withUsage(result, rule.limit, trial.state, nowMicros);
   }
   forgetStates(rules);
   return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(owner, hits), costs);
@@ -198,6 +197,18 @@ function toLimitDecision(limit: Limit, { verdict, passes }: Trial, allowed: bool
   const result = figures as typeof figures & { reason: Verdict['reason']; retryIsEstimate?: boolean };
   result.reason = verdict.reason;
   if (verdict.isEstimate && hasLeases(limit)) result.retryIsEstimate = true;
+  return result;
+}
+
+/** Adds to a new result how the used units divide, and the period in which they count if the limit has one. */
+function withUsage(
+  result: LimitDecision,
+  limit: MeteredLimit,
+  state: State | undefined,
+  nowMicros: number,
+): LimitDecision {
+  Object.assign(result, limit.usageOf(state, nowMicros));
+  if (isPeriodic(limit)) limit.addPeriod(result, nowMicros);
   return result;
 }
 

@@ -17,10 +17,20 @@ export interface MeteredLimit extends Limit {
   usageOf(state: State | undefined, nowMicros: number): Usage;
 }
 
+/** What a result has before its limit adds the period. */
+export interface UsedFigures {
+  /** Milliseconds until the full quota is free. */
+  readonly resetMs: number;
+  /** As in {@link Usage}. */
+  readonly spent?: number | undefined;
+  /** As in {@link Usage}. */
+  readonly reserved?: number | undefined;
+}
+
 /** A limit whose periods are those of a calendar. Each of its results names the period, and how the used units divide. */
 export interface PeriodicLimit extends MeteredLimit {
-  /** Returns the period that contains the time. Both ends are whole milliseconds, in microseconds. */
-  periodAt(nowMicros: number): { readonly startMicros: number; readonly endMicros: number };
+  /** Adds the period to a new result that has the usage. The limit has decided at this time. */
+  addPeriod(result: UsedFigures, nowMicros: number): void;
 }
 
 /** A limit whose checks take leases: slots, or reserved units. A release or a settlement ends them. */
@@ -89,7 +99,7 @@ export function isMetered(limit: Limit): limit is MeteredLimit {
 
 /** Whether all results of the limit name a period. */
 export function isPeriodic(limit: Limit): limit is PeriodicLimit {
-  return (limit as Partial<PeriodicLimit>).periodAt !== undefined;
+  return (limit as Partial<PeriodicLimit>).addPeriod !== undefined;
 }
 
 /** Whether the limit may delay the start of an allowed action. */

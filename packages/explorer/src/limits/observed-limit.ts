@@ -53,7 +53,7 @@ export class ObservedLimit implements Limit {
   readonly holdsSlots?: boolean;
   readonly testsOnly: boolean | undefined;
   declare readonly usageOf?: MeteredLimit['usageOf'];
-  declare readonly periodAt?: PeriodicLimit['periodAt'];
+  declare readonly addPeriod?: PeriodicLimit['addPeriod'];
   declare readonly onLateReply?: LeasedLimit['onLateReply'];
   /** Only limits with leases have these. */
   readonly leaseMicros?: number;
@@ -79,7 +79,7 @@ export class ObservedLimit implements Limit {
     this.#index = index;
     this.#name = name;
     if (isMetered(inner)) this.usageOf = (...decided) => inner.usageOf(...decided);
-    if (isPeriodic(inner)) this.periodAt = (nowMicros) => inner.periodAt(nowMicros);
+    if (isPeriodic(inner)) this.addPeriod = (...decided) => inner.addPeriod(...decided);
     if (!hasLeases(inner)) return;
     this.leaseMicros = inner.leaseMicros;
     this.onLateReply = inner.onLateReply;

@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
-import { addUsage, costAt, formatValue, hasQuota, holdsSlots, isPeriodic } from '@rollgate/core/store';
+import { costAt, formatValue, hasQuota, holdsSlots, isPeriodic } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation, RenewOperation } from '../operations/operations.js';
 import { Receipt, type RecordedHit } from '../operations/receipt.js';
 
@@ -173,7 +173,8 @@ export class ScriptReply {
       nextUnitMs: holdsSlots(by) ? undefined : nextUnit / 1000,
       delayMs: allowed ? delay / 1000 : 0,
     };
-    if (spent !== undefined) addUsage(decision, by, { spent, reserved: reserved! }, nowMicros);
+    if (spent !== undefined) Object.assign(decision, { spent, reserved });
+    if (spent !== undefined && isPeriodic(by)) by.addPeriod(decision, nowMicros);
     if (allowed) return decision;
     const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
     const isEstimate = delay === RESERVED || (holdsSlots(by) && wait !== Infinity);
