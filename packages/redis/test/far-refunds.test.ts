@@ -119,3 +119,22 @@ describe.each(LOGS)('with the log %s', (log) => {
     expect((await limiter.peek('ann')).remaining).toBe(1e6 - spent + back);
   });
 });
+
+test('a refund of an old hit takes few commands in a sorted set, whatever its length', async () => {
+  const client = redis.connect();
+  const store = new RedisStore({ client, log: 'sorted-set', denialCache: false });
+  const limits = rollingWindow({ limit: 100_000, window: '10h' });
+  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '1m' });
+  const decisions: Decision[] = [];
+  for (let batch = 0; batch < 40; batch++) {
+    decisions.push(...(await Promise.all(Array.from({ length: 500 }, () => limiter.check('ann')))));
+  }
+  const refundAll = (start: number, step: number, count: number) =>
+    redis.countCommandsOf(() =>
+      Promise.all(Array.from({ length: count }, (_, index) => limiter.refund(decisions[start + step * index]!))),
+    );
+  // So many gaps are kept. Each later one closes two others.
+  await refundAll(0, 300, 64);
+  expect(await refundAll(150, 300, 60)).toBeLessThan(60 * 80);
+  expect((await limiter.peek('ann')).remaining).toBe(80_000 + 124);
+});

@@ -176,11 +176,16 @@ define_lazily(log, function()
   -- Merges two gaps that have few hits between them, by rewriting these hits.
   local function close_gap(hits)
     local gaps, from = hits.gaps, {}
+    local has_ones = hits.total - hits.dropped == hits.size -- Every hit is one unit.
     -- Finds the first hit of a gap. It comes after the first hit of the previous gap.
     local function find(index)
-      local low = from[index - 1] or 0
-      from[index] = first_where(low - 1, hits.size, function(hit) return log.position(hits, hit) >= gaps[index].position end)
-      count_steps(60)
+      local low, position, refunded = from[index - 1] or 0, gaps[index].position, 0
+      local function is_behind(hit) return log.position(hits, hit) >= position end
+      for before = 1, has_ones and index or 0 do refunded = refunded + gaps[before].units end
+      local guess = position - hits.dropped - refunded
+      local is_found = has_ones and guess > low and guess < hits.size and is_behind(guess) and not is_behind(guess - 1)
+      from[index] = is_found and guess or first_where(low - 1, hits.size, is_behind)
+      count_steps(is_found and 10 or 60)
     end
     local pairs_of_gaps = #gaps - 1
     local best, least, fewest = 1, NEVER, NEVER
@@ -188,7 +193,7 @@ define_lazily(log, function()
       local units = gaps[index + 1].position - gaps[index].position
       if units < least then best, least = index, units end
     end
-    if least <= 4 * NEAR then -- There are at most as many hits as units.
+    if has_ones or least <= 4 * NEAR then -- There are at most as many hits as units.
       find(best)
       find(best + 1)
     else
