@@ -6,7 +6,7 @@
 -- what they need as arguments, and what few operations need is created when one needs it.
 
 -- Redis has Lua 5.1. The build puts the values of constants in the place of their names.
-local NEVER <const> = 1e999
+local NEVER <const> = (1 / 0)
 -- Sums of units above this are not exact.
 local MAX_UNITS = 2 ^ 53 - 1
 -- How far ahead of now a debt ends at most: 100 years.
