@@ -33,7 +33,7 @@ const WINDOW_MS = 750;
 const SLACK_MS = 450;
 /** A window is longer than a busy process takes to make its next call, so the order of the calls is known. */
 function oneByOne(source: string): string {
-  const changed = source.replace("limit: 5, window: '1100ms'", `limit: 1, window: '${WINDOW_MS}ms'`);
+  const changed = source.replace(/limit: 5,(\s+)window: '1100ms'/, `limit: 1,$1window: '${WINDOW_MS}ms'`);
   expect(changed).not.toBe(source);
   return changed;
 }
