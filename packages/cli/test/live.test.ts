@@ -195,6 +195,11 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
       if (limit === 'slots') expect(slots).toBe(2);
     }
     await limiter.release(decision);
+    // Of an action that has started at once, a queue has the earliest start of the next one only.
+    const queue = await open(places[kind]!.store, 'queue', leakyBucket({ capacity: 9, interval: '1h' }));
+    await queue.check('ann');
+    expect((await json('reset', url, 'ann', '--limiter', 'queue')).changed).toHaveLength(1);
+    expect((await queue.check('ann')).delayMs).toBe(0);
     await limiter.close();
   });
 

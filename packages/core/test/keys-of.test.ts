@@ -18,6 +18,16 @@ test('lists the keys of limits that have a state, in limiters with limits of 0 a
   expect((await keysOf(limiter).next()).done).toBe(true);
 });
 
+test('a state that has expired counts for no limit, also not for one with a longer window', async () => {
+  const clock = manualClock();
+  const limiter = new RateLimiter({ limits: '5/1s', store: new MemoryStore({ clock }) });
+  await limiter.check('ann');
+  clock.advance(1000);
+  const longer = rollingWindow({ limit: 5, window: '1h' });
+  expect((await limiter.peek('ann', { limits: longer })).remaining).toBe(5);
+  expect((await keysOf(limiter, { limits: longer }).next()).done).toBe(true);
+});
+
 test('an iteration over many keys in memory lets other work go on', async () => {
   const limiter = new RateLimiter({ limits });
   for (let key = 0; key < 2000; key++) await limiter.check(key);

@@ -1,3 +1,4 @@
+import { isUsed } from '@rollgate/core/store';
 import type { Command } from 'commander';
 import { UsageError } from '../errors.js';
 import { print } from '../output.js';
@@ -31,7 +32,7 @@ export function resetCommand(): Command {
         done: 'Reset',
         namesOf: ({ names }) => names,
         // A key without a state has nothing to reset.
-        isNeeded: isUsed,
+        isNeeded: hasState,
         run: async ({ live, key, names }) => {
           for (const name of names) await live.limiter.reset(keysFor([name], key));
         },
@@ -107,9 +108,9 @@ async function change(
 
 const toJson = ({ live, key, names }: Target) => ({ limiter: live.description.name, key, limits: names });
 
-async function isUsed({ live, key, names }: Target): Promise<boolean> {
+async function hasState({ live, key, names }: Target): Promise<boolean> {
   const limits = await Promise.all(names.map(async (name) => (await peek(live, [name], key))[name]!));
-  return limits.some(({ allowed, remaining, limit, resetMs }) => !allowed || remaining < limit || resetMs > 0);
+  return limits.some(isUsed);
 }
 
 function describeMissing(verb: string, limit: string | undefined): string {
