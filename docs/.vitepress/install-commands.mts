@@ -1,7 +1,7 @@
 import type { MarkdownRenderer } from 'vitepress';
 
 /** A fence whose only command installs packages. */
-const COMMAND = /^npm install (--save-dev )?((?:[@\w][\w@./-]*\s?)+)$/;
+const COMMAND = /^npm install (--save-dev )?([@\w][\w@./-]*(?: [@\w][\w@./-]*)*)$/;
 
 /** Adds a choice of the package manager to each command that installs packages. */
 export function addInstallCommands(markdown: MarkdownRenderer): void {

@@ -11,8 +11,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   node: 'node http http2 connect polka',
   observe:
     'prometheus grafana opentelemetry otel monitoring dashboard alerting statsd datadog diagnostics channel diagnostics_channel hooks logging observability tracing subscribe metrics events who is limited',
-  troubleshooting:
-    'not working does not work problem everyone gets 429 nobody is limited undefined network error missing headers',
+  troubleshooting: 'not working does not work problem nobody is limited undefined network error missing headers',
   'adding-a-host': 'custom framework adapter restify hapi polka',
   algorithms:
     'token bucket leaky bucket sliding window sliding log fixed window rolling window burst bursts bursting algorithm gcra',

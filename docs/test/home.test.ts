@@ -49,6 +49,7 @@ test('each framework has a tab with its own code, which the keyboard reaches', a
     expect(await page.locator('.framework-tabs > .panel:visible').count()).toBe(1);
     expect(await page.locator('.framework-tabs > .panel:visible .language-ts').count()).toBe(1);
   }
+  await page.evaluate('localStorage.clear()');
 });
 
 test('the choice of the package manager counts for all commands, also on other pages', async () => {

@@ -9,7 +9,7 @@ import { withCode } from '../validation/error-codes.js';
 import { invalidOption, messageOf, validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
 
-/** The options of {@link cachedLimits}. Durations are milliseconds, or text such as `'1m'`. */
+/** The options of the function `cachedLimits`. Durations are milliseconds, or text such as `'1m'`. */
 export interface CachedLimitsOptions<Given extends Limits = Limits> {
   /**
    * Returns the limits of a key from where the app keeps them: limits, text such as `'100/1m'`, or `undefined` for a key without

@@ -230,7 +230,7 @@ export type LimitOptions<Request, Given extends Limits = Limits> =
 
 /** The option `limits`, from which TypeScript infers `Source`. */
 export interface LimitSource<Source> {
-  /** See {@link LimitOptions}. */
+  /** The limits, in one of the forms that the option `limits` takes. */
   limits?: Source | undefined;
 }
 
