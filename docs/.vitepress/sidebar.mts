@@ -56,14 +56,14 @@ export function createSidebar(): Entry[] {
         ...pages(['changelog']),
       ],
     },
-    collapsed('Migration', [
+    group('Migration', [
       'migrating-from-express-rate-limit',
       'migrating-from-fastify-rate-limit',
       'migrating-from-rolling-rate-limiter',
       'migrating-from-rate-limiter-flexible',
     ]),
-    collapsed('Recipes', recipes()),
-    collapsed('Extend', ['writing-a-store', 'adding-a-host']),
+    group('Recipes', recipes()),
+    group('Extend', ['writing-a-store', 'adding-a-host']),
     group('Playground', ['playground']),
   ];
 }
@@ -75,10 +75,6 @@ export function pagesOf(entries: readonly Entry[]): Entry[] {
 
 function group(text: string, names: readonly string[]): Entry {
   return { text, items: pages(names) };
-}
-
-function collapsed(text: string, names: readonly string[]): Entry {
-  return { ...group(text, names), collapsed: true };
 }
 
 /** The pages that exist among the given ones, by their first heading. */
