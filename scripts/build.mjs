@@ -25,6 +25,16 @@ const withoutProto = {
     code.replace(/^Object\.prototype\.hasOwnProperty\.call\(\w+, (['"])__proto__\1\)[^;]*;\n/gm, ''),
 };
 
+/** Makes the getters of what a shared file exports plain properties, too. No binding changes. */
+const withoutGetters = {
+  name: 'without-getters',
+  renderChunk: (code) =>
+    code.replace(
+      /^Object\.defineProperty\(exports, "(\w+)", \{[^{]*get: function \(\) \{\s*return (\w+);\s*\}\s*\}\);/gm,
+      'exports.$1 = $2;',
+    ),
+};
+
 /** The commands that ask a store load nothing of those that read logs. */
 const LIVE_GROUPS = [
   { name: 'values', test: /src.(?:usage|report.format-number)\.ts$/, priority: 1 },
@@ -53,7 +63,7 @@ async function buildPackage(name) {
   if (onNode.length + programs.length === 0) return;
   rmSync(join(folder, 'dist'), { recursive: true, force: true });
   await Promise.all([
-    bundle(folder, onNode, { format: 'cjs', plugins: [withoutProto] }),
+    bundle(folder, onNode, { format: 'cjs', plugins: [withoutProto, withoutGetters] }),
     bundle(folder, elsewhere, { platform: 'neutral', plugins: [forOtherPlatforms] }),
     bundle(folder, onNode.map(toTypes), { plugins: [dts({ dtsInput: true, tsconfig: false }), withoutRuntime] }),
     bundle(folder, programs, { start: /src.(?:errors|output|version|report.escape-invisible)\.ts$/ }),
