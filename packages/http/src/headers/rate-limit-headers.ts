@@ -94,37 +94,33 @@ export class RateLimitHeaders<Target> {
   #writeXRateLimit(target: Target, outcome: DescribedOutcome): void {
     const { decision, hasLeases } = outcome;
     const names = this.#names;
-    let figures: Figures = decision;
+    const figures: Figures = decision.allowed && hasLeases ? withoutSlots(outcome) : decision;
+    const { limit, remaining, resetMs } = figures;
+    const reset = Math.ceil((this.#resetUnit === 'epoch' ? Date.now() + resetMs : resetMs) / 1000);
     if (decision.allowed) {
-      if (hasLeases) figures = withoutSlots(outcome);
-      if (figures.limit === Infinity) return; // Of a block.
+      if (limit === Infinity) return; // Of a block.
       const before = this.#writer.getHeader(target, names.remaining);
       // The time of the next slot is unknown, unlike that of the next unit.
       const isOfSlots = hasLeases && figures === decision && decision.nextUnitMs === undefined;
-      if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, Number(before), figures))) return;
+      if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, Number(before), remaining, reset))) return;
       if (isOfSlots) responsesWithSlots.add(target as object);
     }
     const set = this.#writer.getSetHeader(target);
-    set.call(target, names.limit, String(figures.limit === Infinity ? 0 : figures.limit));
-    set.call(target, names.remaining, String(figures.remaining));
-    // A block without an end has no reset.
-    if (figures.resetMs !== Infinity) set.call(target, names.reset, String(this.#toReset(figures)));
-  }
-
-  #toReset({ resetMs }: Figures): number {
-    return Math.ceil((this.#resetUnit === 'epoch' ? Date.now() + resetMs : resetMs) / 1000);
+    set.call(target, names.limit, String(limit === Infinity ? 0 : limit));
+    set.call(target, names.remaining, String(remaining));
+    if (reset !== Infinity) set.call(target, names.reset, String(reset)); // A block without an end has none.
   }
 
   /**
    * Whether the figures of an earlier limiter stay: those of a rejection, and those that a decision on all limits would report.
    * They are read from the headers, because a property on each response would cost ten times as much.
    */
-  #keepsEarlier(target: Target, remaining: number, figures: Figures): boolean {
+  #keepsEarlier(target: Target, earlier: number, remaining: number, reset: number): boolean {
     const { getHeader } = this.#writer;
     if (responsesWithSlots.delete(target as object)) return false;
     if (getHeader(target, this.#names.retryAfter) !== undefined) return true;
-    if (remaining !== figures.remaining) return remaining < figures.remaining;
-    return Number(getHeader(target, this.#names.reset) ?? Infinity) >= this.#toReset(figures);
+    if (earlier !== remaining) return earlier < remaining;
+    return Number(getHeader(target, this.#names.reset) ?? Infinity) >= reset;
   }
 
   /** Writes `Retry-After` (RFC 9110, section 10.2.3) unless no retry can succeed, and forbids caching of the response. */

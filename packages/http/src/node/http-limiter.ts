@@ -92,11 +92,18 @@ export class HttpLimiter<Request, Response> {
    * otherwise continue with a request that was refunded.
    */
   run(request: Request, response: Response, next: Next): Awaitable<unknown> {
-    return this.gate.judge(request, response, (outcome) =>
-      outcome.kind === 'allowed'
-        ? this.#allow(outcome, request, response, next)
-        : this.#apply(outcome, request, response, next),
-    );
+    return this.gate.judge(request, response, (outcome) => {
+      if (outcome.kind !== 'allowed') return this.#applyOther(outcome, request, response, next);
+      try {
+        const nodeResponse = this.#framework.getNodeResponse(response);
+        if (!outcome.isDryRun && !nodeResponse.headersSent) this.#writeHeaders(outcome, response, nodeResponse);
+        if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
+        if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+      } catch (thrown) {
+        return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
+      }
+      return next();
+    });
   }
 
   /**
@@ -144,7 +151,7 @@ export class HttpLimiter<Request, Response> {
     return endIfStarted(this.#framework.getNodeResponse(response));
   }
 
-  #apply(outcome: Exclude<Outcome, AllowedOutcome>, request: Request, response: Response, next: Next): unknown {
+  #applyOther(outcome: Exclude<Outcome, AllowedOutcome>, request: Request, response: Response, next: Next): unknown {
     switch (outcome.kind) {
       case 'exempt':
         return next();
@@ -158,18 +165,6 @@ export class HttpLimiter<Request, Response> {
       case 'disconnected': // No response can reach the client.
         return this.#adapter.settlesDropped ? undefined : new Promise(() => {});
     }
-  }
-
-  #allow(outcome: AllowedOutcome, request: Request, response: Response, next: Next): unknown {
-    try {
-      const nodeResponse = this.#framework.getNodeResponse(response);
-      if (!outcome.isDryRun && !nodeResponse.headersSent) this.#writeHeaders(outcome, response, nodeResponse);
-      if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
-      if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
-    } catch (thrown) {
-      return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
-    }
-    return next();
   }
 
   #delay(outcome: AllowedOutcome, request: Request, response: Response, next: Next): Promise<unknown> {

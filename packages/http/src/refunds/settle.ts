@@ -11,13 +11,11 @@ interface Decided {
   readonly previous: Decided | undefined;
 }
 
-/** What the last limiter of a request did. A property would cost more where each request has its own hidden class. */
-const decidedRequests = new WeakMap<object, Decided>();
-
-/** Remembers what a limiter did with a request that continues, for {@link settle}. */
-export function rememberDecision(request: object, limiter: RateLimiter, decision: Decision | undefined): void {
-  decidedRequests.set(request, { limiter, decision, previous: decidedRequests.get(request) });
-}
+/**
+ * What the last limiter of a request did that continues. The gate adds it, for {@link settle}. A property would cost more where
+ * each request has its own hidden class.
+ */
+export const decidedRequests = new WeakMap<object, Decided>();
 
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
 function findDecided(request: object): Decided[] {
