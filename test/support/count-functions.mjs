@@ -1,5 +1,6 @@
 // Prints how many functions of Rollgate one warm request to an Express app calls. With the address of a Redis server, the
-// limiter uses a RedisStore. With `bucket`, the limit is a token bucket.
+// limiter uses a RedisStore. With `bucket`, the limit is a token bucket. With `full-bucket`, it is full again at each request, so that
+// the state of the key has expired.
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { Session } from 'node:inspector/promises';
@@ -14,15 +15,16 @@ const WARM_UP_REQUESTS = 300;
 const COUNTED_REQUESTS = 10;
 
 const [, , subject] = process.argv;
-const redisUrl = subject === 'bucket' ? undefined : subject;
+const bucket = { bucket: { refill: 1, every: '1m' }, 'full-bucket': { refill: 1000, every: '1ms' } }[subject];
+const redisUrl = bucket === undefined ? subject : undefined;
 const client = redisUrl === undefined ? undefined : new Redis(redisUrl);
 const store = client === undefined ? new MemoryStore() : new RedisStore({ client });
 
 const app = express();
 const limits =
-  subject === 'bucket'
-    ? tokenBucket({ capacity: 1_000_000, refill: 1, every: '1ms' })
-    : rollingWindow({ limit: 1_000_000, window: '1m' });
+  bucket === undefined
+    ? rollingWindow({ limit: 1_000_000, window: '1m' })
+    : tokenBucket({ capacity: 1_000_000, ...bucket });
 app.use(rateLimit({ limits, store }));
 app.get('/', (_request, response) => response.end());
 const server = app.listen(0, '127.0.0.1');

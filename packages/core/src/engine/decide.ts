@@ -2,7 +2,15 @@ import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, NO_LIMITS } from '../decision/decision-with-receipt.js';
 import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
 import { toDecision } from '../decision/to-decision.js';
-import { hasLeases, holdsSlots, isMetered, isPeriodic, type MeteredLimit, onlyTests } from '../limits/capabilities.js';
+import {
+  type CapableLimit,
+  hasLeases,
+  holdsSlots,
+  isMetered,
+  isPeriodic,
+  type MeteredLimit,
+  onlyTests,
+} from '../limits/capabilities.js';
 import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, type State, TEST, type Verdict } from '../limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Rule } from '../plan/plan.js';
 import type { KeyState, Place, States } from './states.js';
@@ -29,8 +37,9 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   if (rules.length > 1 || costs === 0) return checkAll(states, rules, keys, costs, owner);
   // A single limit decides and records in one step.
   const rule = rules[0]!;
-  const { limit, name } = rule;
-  if (isPeriodic(limit)) return checkAll(states, rules, keys, costs, owner); // A decision on one limit has no room for a period.
+  const { name } = rule;
+  const limit: CapableLimit = rule.limit;
+  if (limit.addPeriod !== undefined) return checkAll(states, rules, keys, costs, owner); // A decision on one limit has no room for a period.
   const key = typeof keys === 'string' ? keys : keys[0]!;
   const cost = costs as number;
   const { nowMicros } = states;
@@ -39,7 +48,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   if (state.isNew) applyToNew(states, state, rule, key, cost, verdict);
   else limit.apply(state, nowMicros, cost, verdict, CHECK);
   const allowed = verdict.waitMicros === 0;
-  const isRecorded = (allowed && !onlyTests(limit)) || limit.countRejected;
+  const isRecorded = (allowed && !limit.testsOnly) || limit.countRejected;
   if (isRecorded) states.save(state, verdict.expiresMicros);
   else if (verdict.resetMicros > verdict.expiresMicros - nowMicros) capWaits(limit, verdict, nowMicros);
   else if (verdict.waitMicros > verdict.expiresMicros - nowMicros) capWaits(limit, verdict, nowMicros);
@@ -50,7 +59,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
     remaining: verdict.remaining,
     retryAfterMs: allowed ? 0 : verdict.waitMicros / 1000,
     resetMs: verdict.resetMicros / 1000,
-    nextUnitMs: holdsSlots(limit) ? undefined : verdict.nextUnitMicros / 1000,
+    nextUnitMs: limit.holdsSlots ? undefined : verdict.nextUnitMicros / 1000,
     delayMs: allowed ? verdict.delayMicros / 1000 : 0,
     reason: allowed ? undefined : verdict.reason,
     retryIsEstimate: !allowed && verdict.isEstimate === true && hasLeases(limit) ? true : undefined,
@@ -87,12 +96,12 @@ export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: 
 
 /** Like `apply` of a check, for a key without a state. It gets one only if the action is recorded. */
 function applyToNew(states: States, state: KeyState, rule: Rule, key: string, cost: number, verdict: Verdict): void {
-  const { limit } = rule;
+  const limit: CapableLimit = rule.limit;
   const { nowMicros } = states;
-  if (onlyTests(limit) || (cost > limit.limit && !limit.countRejected)) {
+  if (limit.testsOnly || (cost > limit.limit && !limit.countRejected)) {
     states.blank(state, limit);
     limit.apply(state, nowMicros, cost, verdict, TEST);
-    if (onlyTests(limit) || verdict.waitMicros > 0) return;
+    if (limit.testsOnly || verdict.waitMicros > 0) return;
   }
   states.begin(state, rule, key);
   limit.apply(state, nowMicros, cost, verdict, CHECK);

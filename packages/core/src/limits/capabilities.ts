@@ -82,6 +82,10 @@ export interface ScriptedLimit extends Limit {
   settingsAt(nowMicros: number): readonly number[];
 }
 
+/** What a check has to know of any limit. It reads that without a call. */
+export type CapableLimit = Limit &
+  Partial<Pick<SlotLimit, 'holdsSlots'> & Pick<PeriodicLimit, 'addPeriod'> & Pick<ClosingLimit, 'testsOnly'>>;
+
 /** Whether checks of the limit take leases. */
 export function hasLeases(limit: Limit): limit is LeasedLimit {
   return (limit as Partial<LeasedLimit>).leaseMicros !== undefined;

@@ -4,7 +4,6 @@ import { isConstant } from './capabilities.js';
 import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
-  createMinDifference,
   DIFFERENCE,
   describeMinDifference,
   expiresAfter,
@@ -115,8 +114,9 @@ export class TokenBucket implements Limit {
   }
 
   create(state: State): void {
-    createMinDifference(state);
-    state.numbers.set([-Infinity, 0, 0, -Infinity, 0], state.start + FULL);
+    const { numbers, start } = state;
+    for (let index = 0; index < this.stateSize; index++) numbers[start + index] = 0;
+    numbers[start + FULL] = numbers[start + LATEST] = -Infinity;
   }
 
   expiresMicros(state: State): number {
@@ -163,7 +163,9 @@ export class TokenBucket implements Limit {
     if (mode > CHECK || (mode === CHECK && verdict.waitMicros === 0)) {
       numbers[start + SCALE] = isFull ? this.scale : Math.max(numbers[start + SCALE]!, this.scale);
       numbers[start + LATEST] = Math.max(numbers[start + LATEST]!, nowMicros);
-      this.#setFull(state, startMicros + this.#wholeMicros(cost), (isFull ? 0 : parts) + this.#parts(cost));
+      const added = (isFull ? 0 : parts) + this.#parts(cost);
+      numbers[start + FULL] = startMicros + this.#wholeMicros(cost) + (added < tokens ? 0 : 1);
+      numbers[start + PARTS] = added < tokens ? added : added - tokens;
       const isDebt = numbers[start + FULL]! - nowMicros > this.windowMicros;
       if (isDebt && boundDebt(state, FULL, SCALE, nowMicros)) numbers[start + PARTS] = 0;
       if (minDifferenceMicros > 0 || numbers[start + DIFFERENCE] !== 0) {
@@ -171,9 +173,7 @@ export class TokenBucket implements Limit {
       }
       endMicros = numbers[start + FULL]! + (numbers[start + PARTS]! > 0 ? 1 : 0);
       // The next token stays the next one, unless none was missing.
-      if (isFull) {
-        nextMicros = this.#timeOfTokens(numbers[start + FULL]!, numbers[start + PARTS]!, limit - cost + 1) - nowMicros;
-      }
+      if (isFull) nextMicros = this.tokenParts > 0 ? this.tokenMicros + 1 : this.tokenMicros;
       verdict.remaining = remaining - cost;
     } else {
       verdict.remaining = remaining;
@@ -196,7 +196,9 @@ export class TokenBucket implements Limit {
     const micros = this.#wholeMicros(cost - kept) - refilledMicros;
     const parts = this.#parts(cost - kept);
     if (micros < 0) return;
-    this.#setFull(state, numbers[start + FULL]! - micros, this.#partsOf(state) - parts);
+    const left = Math.min(numbers[start + PARTS]!, this.tokens - 1) - parts;
+    numbers[start + FULL]! -= left < 0 ? micros + 1 : micros;
+    numbers[start + PARTS] = left < 0 ? left + this.tokens : left;
     numbers[start + REFUNDED]! += parts > 0 ? micros + 1 : micros;
   }
 
@@ -204,13 +206,6 @@ export class TokenBucket implements Limit {
   #timeOfTokens(fullMicros: number, parts: number, tokens: number): number {
     const mayBeMissing = this.limit - tokens;
     return fullMicros - this.#wholeMicros(mayBeMissing) + (parts > this.#parts(mayBeMissing) ? 1 : 0);
-  }
-
-  /** Sets the time at which the bucket is full. `parts` may be negative or exceed a microsecond. */
-  #setFull({ numbers, start }: State, micros: number, parts: number): void {
-    const carried = Math.floor(parts / this.tokens);
-    numbers[start + FULL] = micros + carried;
-    numbers[start + PARTS] = parts - carried * this.tokens;
   }
 
   /** The whole microseconds in which these tokens refill. Exact up to 2^53, and for the capacity without a division. */
@@ -224,11 +219,6 @@ export class TokenBucket implements Limit {
     if (tokens > this.limit) return mulMod(tokens, this.tokenParts, this.tokens);
     const parts = tokens * this.tokenParts;
     return parts - Math.floor(parts / this.tokens) * this.tokens; // Many times as fast as `%`.
-  }
-
-  /** Another limit's parts may have another size, so they are capped. */
-  #partsOf({ numbers, start }: State): number {
-    return Math.min(numbers[start + PARTS]!, this.tokens - 1);
   }
 }
 

@@ -14,12 +14,12 @@ import type { Namespace } from './namespace.js';
 import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, offsetOf, roundUp, type Slab } from './slab.js';
 
 /** Where the life is, counted from the state. */
-const LIFE = -1;
+export const LIFE = -1;
 /** How many numbers a cell has before the state. */
 export const HEAD = 2;
 
 /** No cell has this address. */
-const NOWHERE = -1;
+export const NOWHERE = -1;
 
 /** The most numbers that a loop copies in less time than `set`, which needs another array. */
 const MOST_LOOPED = 16;
@@ -35,6 +35,7 @@ export class Cell implements KeyState {
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
   /** That of the last lookup which found the key. The next one is often for the same limit. */
   namespace!: Namespace;
+  /** That of the cell, or `NOWHERE` if the key has none. */
   address = NOWHERE;
   readonly #slab: Slab;
   /** The key, while it is not in the queue. */
@@ -46,11 +47,6 @@ export class Cell implements KeyState {
 
   constructor(slab: Slab) {
     this.#slab = slab;
-  }
-
-  /** Whether the key has a cell. */
-  get exists(): boolean {
-    return this.address !== NOWHERE;
   }
 
   /** Identifies the life of the key. */
@@ -91,12 +87,6 @@ export class Cell implements KeyState {
   allocate(namespace: Namespace, key: string, size: number): void {
     this.open(namespace, this.#slab.allocate(HEAD + size));
     this.unqueue(key);
-  }
-
-  /** Starts another life of the key. */
-  startLife(life: number): void {
-    this.isNew = false;
-    this.numbers[this.start + LIFE] = life;
   }
 
   /** Turns to the numbers of no key, which a test may read as a state. The state follows a head. */

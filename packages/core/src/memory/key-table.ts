@@ -1,8 +1,8 @@
 import { copyString } from '../base/copy-string.js';
 import type { Effect, Place, StateOwner, StatePort, States } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
-import { type Clock, readMicros } from '../time/clock.js';
-import { Cell, HEAD } from './cell.js';
+import { type Clock, createReader } from '../time/clock.js';
+import { Cell, HEAD, LIFE, NOWHERE } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';
 import { IdleSweep, type SweptKeys } from './idle-sweep.js';
 import { Namespace, SWEEPS_PER_NEW_KEY } from './namespace.js';
@@ -19,8 +19,10 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   hasUnqueued = false;
   nowMicros = 0.5; // A fraction makes V8 reserve room for any number.
   readonly #slab = new Slab();
-  readonly #clock: Clock;
   // V8 inlines a whole check only if its bytecode is short enough. `#` would make each use of these longer.
+  private readonly readMicros: () => number;
+  /** Whether the clock has ever stepped back. Otherwise, every state is plausible. */
+  private stepsBack = false;
   private readonly namespaces: Namespaces;
   readonly #reclaimer: Reclaimer;
   readonly #idleSweep: IdleSweep;
@@ -33,7 +35,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   #lives = 0;
 
   constructor(clock: Clock, maxKeys: number) {
-    this.#clock = clock;
+    this.readMicros = createReader(clock);
     this.namespaces = new Namespaces(maxKeys);
     this.#reclaimer = new Reclaimer(this.namespaces, this.#slab, (cell) => this.#keep(cell));
     this.#idleSweep = new IdleSweep(clock, this);
@@ -54,7 +56,9 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   start(): void {
     if (this.hasUnqueued) this.end();
     this.opened = 0;
-    this.nowMicros = readMicros(this.#clock);
+    const nowMicros = this.readMicros();
+    if (nowMicros < this.nowMicros) this.stepsBack = true;
+    this.nowMicros = nowMicros;
   }
 
   /** Queues the keys that the operation has begun or kept, so that they can expire. */
@@ -62,7 +66,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     this.hasUnqueued = false;
     for (let index = 0; index < this.opened; index++) {
       const cell = this.views[index]!;
-      if (!cell.exists || cell.queueIndex !== UNQUEUED) continue;
+      if (cell.address === NOWHERE || cell.queueIndex !== UNQUEUED) continue;
       if (cell.namespace.addresses.get(cell.key) === cell.address) this.#enqueue(cell, cell.expiresMicros);
     }
     this.opened = 0;
@@ -71,14 +75,14 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   find(owner: StateOwner, key: string): Cell {
     const cell = this.views[this.opened] ?? this.#addCell();
     this.opened += 1;
-    const namespace = this.namespaces.of(owner, cell.namespace);
+    const namespace = cell.namespace?.owner === owner ? cell.namespace : this.namespaces.of(owner);
     const address = namespace?.addresses.get(key);
     if (address === undefined) return cell.close();
     const { limit } = owner;
     const expiresMicros = limit.expiresMicros(cell.open(namespace!, address));
     cell.expiresMicros = expiresMicros;
     cell.isNew = expiresMicros <= this.nowMicros;
-    if (cell.isNew || limit.isPlausible(cell, this.nowMicros)) return cell;
+    if (cell.isNew || !this.stepsBack || limit.isPlausible(cell, this.nowMicros)) return cell;
     this.namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
     return cell;
   }
@@ -101,8 +105,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     const { limit } = owner;
     // Resizing is much cheaper than removing and adding the key. The key stays queued for its old time, which is before the new
     // expiry. A sweep or an eviction corrects that.
-    if (cell.exists) cell.open(cell.namespace, cell.address).resize(limit.stateSize);
-    else this.#add(cell, owner, key);
+    if (cell.address === NOWHERE) this.#add(cell, owner, key);
+    else if (cell.open(cell.namespace, cell.address).size !== limit.stateSize) cell.resize(limit.stateSize);
     const { namespace } = cell;
     // The longest keep determines the grace of expired keys, and with it the position of the namespace.
     if (limit.keepMicros > namespace.lifecycle.keepMicros) {
@@ -110,8 +114,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
       this.namespaces.requeue(namespace);
     }
     this.#lives += 1;
-    cell.startLife(this.#lives);
-    cell.expiresMicros = -Infinity;
+    cell.numbers[cell.start + LIFE] = this.#lives;
+    cell.isNew = false;
     limit.create(cell);
   }
 
@@ -154,7 +158,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   /** Returns the cell of a key, even if its state has expired. */
   #findCell(owner: StateOwner, key: string): Cell | undefined {
     const cell = this.views[this.opened] ?? this.#addCell();
-    const namespace = this.namespaces.of(owner, cell.namespace);
+    const namespace = this.namespaces.of(owner);
     const address = namespace?.addresses.get(key);
     if (address === undefined) return undefined;
     this.opened += 1;
@@ -169,13 +173,13 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   #add(cell: Cell, owner: StateOwner, key: string): void {
     this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY);
-    const namespace =
-      this.namespaces.of(owner, cell.namespace) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
+    const namespace = this.namespaces.of(owner) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
     if (this.namespaces.isFull) {
       this.namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
     }
     const ownKey = copyString(key);
     cell.allocate(namespace, ownKey, owner.limit.stateSize);
+    cell.expiresMicros = -Infinity;
     this.namespaces.add(cell, ownKey);
     this.hasUnqueued = true;
   }

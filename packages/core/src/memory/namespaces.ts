@@ -37,16 +37,8 @@ export class Namespaces {
     return this.#queue.first;
   }
 
-  /**
-   * Returns the namespace of a rule or a counter, if it has keys.
-   *
-   * @param likely A namespace of this store that may be the one, which saves the lookup.
-   */
-  of(owner: StateOwner, likely: Namespace | undefined): Namespace | undefined {
-    return likely?.owner === owner ? likely : this.#find(owner);
-  }
-
-  #find(owner: StateOwner): Namespace | undefined {
+  /** Returns the namespace of a rule or a counter, if it has keys. From then on, it is the `owner` of the namespace. */
+  of(owner: StateOwner): Namespace | undefined {
     const namespace = this.#byName.get(owner.namespace);
     if (namespace !== undefined) namespace.owner = owner;
     return namespace;

@@ -32,6 +32,11 @@ export const monotonicClock: Clock = {
   now: () => monotonicMicros() / 1000,
 };
 
+/** Returns the function that reads a clock as {@link readMicros} does. */
+export function createReader(clock: Clock): () => number {
+  return clock === monotonicClock ? monotonicMicros : () => toMicros(clock);
+}
+
 /**
  * Reads a clock in whole microseconds, the unit of every algorithm. Sums and differences of whole numbers are exact, so
  * waits are exact to the microsecond.
