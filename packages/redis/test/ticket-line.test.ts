@@ -21,7 +21,7 @@ function createLine() {
     send: ({ encoding }) => void sent.push(encoding.kind),
   };
   const group: Partial<TicketGroup> = {
-    ...{ id: 'group', horizonMicros: 25_000, isEstimate: true, canDelay: false, keys: [] },
+    ...{ id: 'group', horizonMicros: 25_000, isEstimate: true, keys: [] },
     encode: (kind) => ({ kind, parts: 0, plan: '', input: '' }),
     costsText: () => '1',
     waitOf: ({ wait }) => wait,
@@ -39,10 +39,10 @@ test('a caller that was too late for its turn reads news from before it, because
   ticket.grant({} as Turn);
   line.remove(ticket);
   ticket.waitAgain();
-  line.enter(ticket);
+  line.restore(ticket);
   line.accept(ticket, { kind: 'queued', id: 1, number: 7, wait: 2e6, least: 2e6 }, 7e6, 0);
   expect([ticket.number, ticket.dueMs]).toEqual([7, 2000]);
-  expect(sent).toEqual(['enter', 'enter']);
+  expect(sent).toEqual(['enter', 'restore']);
 });
 
 test('a process does not ask for the turn of a caller before that of the one ahead', () => {

@@ -201,9 +201,8 @@ export class RedisStore implements Store, CountingStore {
     });
   }
 
-  #settle(receipt: Receipt, costs: SettledCosts, beforeWake?: () => void): Promise<void> {
+  #settle(receipt: Receipt, costs: SettledCosts): Promise<void> {
     const settled = this.#changes.settle(receipt, costs, this.#clockMicros());
-    beforeWake?.();
     this.#wakeQueues(receipt);
     return settled;
   }
@@ -232,7 +231,7 @@ export class RedisStore implements Store, CountingStore {
         return { encodedPlan, keys: encodedPlan.buildKeys(keys) };
       },
       send: (operation) => this.#sender.add(operation),
-      refund: (receipt, beforeWake) => this.#settle(requireReceipt(receipt), 0, beforeWake),
+      refund: (receipt) => this.#settle(requireReceipt(receipt), 0),
     };
   }
 

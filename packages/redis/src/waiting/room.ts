@@ -42,8 +42,7 @@ export interface QueueingStore {
     readonly keys: readonly string[];
   };
   send(operation: TicketOperation): void;
-  /** @param beforeWake Runs before the freed units are granted, and may send operations. */
-  refund(receipt: unknown, beforeWake?: () => void): Promise<void>;
+  refund(receipt: unknown): Promise<void>;
 }
 
 /** The options of the queues, and what follows from the client. */

@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { type Costs, canDelay, costAt, hashKey, hasLeases, reservesUnits } from '@rollgate/core/store';
+import { type Costs, costAt, hashKey, hasLeases, reservesUnits } from '@rollgate/core/store';
 import { canRecordAhead, encodeLimit, QUEUES_PART, steadyPeriodOf } from '../operations/algorithm-registry.js';
 import type { OperationEncoding } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
@@ -31,8 +31,6 @@ export class TicketGroup {
   readonly horizonMicros: number;
   /** Whether a wait is only advice, because slots or reserved units may come back at any time. */
   readonly isEstimate: boolean;
-  /** Whether a turn may be granted at once for a start that is assigned for later. */
-  readonly canDelay: boolean;
   /** The numbers of the settings of the queued rules. */
   readonly #settings: readonly number[];
   readonly #queues: string;
@@ -51,7 +49,6 @@ export class TicketGroup {
     this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
     this.horizonMicros = horizonOf(limits, horizon);
     this.isEstimate = limits.some(hasLeases);
-    this.canDelay = limits.some(canDelay);
     this.#settings = queued.map((index) => toNumber(JSON.stringify(settings[index])));
     // Lua counts from 1.
     const encodeQueue = (index: number, place: number) =>

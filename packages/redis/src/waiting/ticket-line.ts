@@ -27,18 +27,28 @@ export class TicketLine {
     return this.#tickets.size === 0;
   }
 
-  /** Adds a new ticket, or one that was too late for its turn, with its old number. */
+  /** Adds a new ticket, or one that has lost its place, with its old number. */
   enter(ticket: Ticket): void {
     const { costs, id, number } = ticket;
     const most = ticket.call.maxWaiting === Infinity ? -1 : ticket.call.maxWaiting;
+    this.#arrive(ticket, 'enter', [id, number, most, this.group.costsText(costs)]);
+  }
+
+  /** Adds a ticket that was too late for its turn, with its old number. The refund of that turn must follow. */
+  restore(ticket: Ticket): void {
+    const { costs, id, number } = ticket;
+    this.#arrive(ticket, 'restore', [id, number, this.group.costsText(costs)]);
+  }
+
+  #arrive(ticket: Ticket, kind: string, rest: readonly unknown[]): void {
     this.#tickets.add(ticket);
-    this.#send('enter', [id, number, most, this.group.costsText(costs)], () => this.#onEnterFailed(ticket));
+    this.#send(kind, rest, () => this.#onArrivalFailed(ticket));
     this.#asks.noteArrival();
     this.#schedule();
   }
 
   /** Arrives once more, because a broken connection fails only what is on its way. The operation takes one place if both have run. */
-  #onEnterFailed(ticket: Ticket): void {
+  #onArrivalFailed(ticket: Ticket): void {
     if (ticket.state !== 'waits') {
       this.#room.noteUnconfirmed(ticket, this);
     } else if (ticket.hasFailed) {

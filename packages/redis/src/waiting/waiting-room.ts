@@ -52,7 +52,7 @@ export class WaitingRoom implements StoreWaiting, Room {
     const ticket = new Ticket(this.#nextId++, call, call.costs);
     ticket.number = this.#lostPlaces.numberOf(call);
     const arrivedMs = this.nowMs();
-    this.#enter(ticket, group);
+    this.#join(ticket, group).enter(ticket);
     let turn: Turn | undefined;
     try {
       for (;;) {
@@ -175,24 +175,24 @@ export class WaitingRoom implements StoreWaiting, Room {
     return scheduleAfter(delayMs, callback, this.#store.clock);
   }
 
-  #enter(ticket: Ticket, group: TicketGroup): void {
+  /** Returns the line for a ticket that arrives. */
+  #join(ticket: Ticket, group: TicketGroup): TicketLine {
     const line = this.#lines.get(group.id) ?? new TicketLine(group, this);
     this.#lines.set(group.id, line);
     this.#tickets.add(ticket, line);
     this.#unconfirmed.delete(ticket);
-    line.enter(ticket);
+    return line;
   }
 
-  /** Gives a ticket its old place back and frees its units, in one script. No other caller is woken before both have happened. */
+  /**
+   * Gives a ticket its old place back and frees its units, in one script. The place comes first, so that no later caller takes the units
+   * if the rest of a long batch runs later.
+   */
   #returnLate(ticket: Ticket, group: TicketGroup, { receipt }: Turn): void {
     ticket.isRefunding = true;
-    const enter = () => this.#enter(ticket, group);
-    // If the rest of a long batch runs later, the place comes first, so that no later caller takes the units. But a place where starts
-    // are assigned at once gets the start behind the one that is not free yet.
-    if (!group.canDelay) enter();
-    const refunded = this.#store.refund(receipt, group.canDelay ? enter : undefined);
-    const sent = refunded.catch(() => {}); // Its hits stay recorded then.
-    void sent.then(() => {
+    this.#join(ticket, group).restore(ticket);
+    const refunded = this.#store.refund(receipt).catch(() => {}); // Its hits stay recorded then.
+    void refunded.then(() => {
       ticket.isRefunding = false;
     });
   }

@@ -68,12 +68,12 @@ export class CallerChoices {
   /** Gets its old place, and refunds its turn if it was too late for it. */
   reenter(state: ModelState, index: number): Choice {
     const { number, ...caller } = state.callers[index]!;
-    const arrival = this.#operations.ticket(index, 'enter', [index + 1, number, -1, this.#operations.costs(index)]);
     const isLate = caller.status === 'hasTurn';
-    const [refund, wake] = isLate ? this.#operations.refunding(index, caller) : [];
+    const arrival = this.#operations.ticket(index, 'enter', [index + 1, number, -1, this.#operations.costs(index)]);
     // As `returnLate` of the waiting room.
-    const { canDelay } = this.#operations.groupOf(index);
-    const operations = !isLate ? [arrival] : canDelay ? [refund!, arrival, wake!] : [arrival, refund!, wake!];
+    const operations = isLate
+      ? [this.#restore(index, number), ...this.#operations.refunding(index, caller)]
+      : [arrival];
     return {
       operations,
       apply: (next, outcome) => {
@@ -84,12 +84,14 @@ export class CallerChoices {
     };
   }
 
-  /** Refunds its turn, and gets its old place in a later script, as if it had noticed that it is missing. */
-  reenterLater(state: ModelState, index: number): Choice {
+  /** Gets its old place, and refunds its turn in a later script. */
+  restoreOnly(state: ModelState, index: number): Choice {
+    const { number, stamp, hits } = state.callers[index]!;
     return {
-      operations: [this.#operations.refund(index, state.callers[index]!)],
+      operations: [this.#restore(index, number)],
       apply: (next, outcome) => {
-        Object.assign(next.callers[index]!, WAITS_AGAIN, { isMissing: true });
+        Object.assign(next.callers[index]!, WAITS_AGAIN);
+        next.unused.push([index, stamp, [...hits]]);
         next.splitBatches -= 1;
         next.isReordered = true;
         this.#receiver.receive(next, index, outcome!);
@@ -149,6 +151,10 @@ export class CallerChoices {
         this.#receiver.receive(next, index, outcome!);
       },
     };
+  }
+
+  #restore(index: number, number: number): Operation {
+    return this.#operations.ticket(index, 'restore', [index + 1, number, this.#operations.costs(index)]);
   }
 
   #leave(index: number): Operation {

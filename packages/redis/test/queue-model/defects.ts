@@ -155,8 +155,8 @@ export const DEFECTS: Readonly<Record<string, PlantedDefect>> = {
   'a caller uses an assigned start that has passed': { scope: ASSIGNED_FAULTS, changes: { mayStartLate: true } },
   'a late caller goes behind all others': {
     scope: ASSIGNED_FAULTS,
-    from: 'number == 0 and next_number(line) or number',
-    to: 'next_number(line)',
+    from: 'ticket.number = number\n',
+    to: 'ticket.number = next_number(line)\n',
   },
   'a check passes callers that wait for a start': {
     scope: ASSIGNED_COSTS,

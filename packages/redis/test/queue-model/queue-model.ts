@@ -78,7 +78,7 @@ export class QueueModel {
     if (this.#mayStart(state, index)) choices.push(callers.start(index));
     else if (status === 'hasTurn' && at < state.tick) {
       choices.push(callers.reenter(state, index));
-      if (state.splitBatches > 0) choices.push(callers.reenterLater(state, index));
+      if (state.splitBatches > 0) choices.push(callers.restoreOnly(state, index));
     }
     const isOpen = status === 'waits' || status === 'hasTurn';
     if (isOpen && state.aborts > 0) choices.push(callers.abort(state, index));

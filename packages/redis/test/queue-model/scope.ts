@@ -28,7 +28,7 @@ export interface Scope {
   readonly repeatedMessages?: number;
   /** How many replies to arrivals are lost, so that the client sends the operation again later. */
   readonly lostReplies?: number;
-  /** How many callers that were too late free their units in one script and return in a later one. */
+  /** How many callers that were too late return in one script and free their units in a later one. */
   readonly splitBatches?: number;
   /** Plain checks of one unit of all limits: behind the callers, or by a limiter that knows no queues. */
   readonly checks?: number;

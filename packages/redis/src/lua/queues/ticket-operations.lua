@@ -32,10 +32,10 @@ local function number_of(line, ticket)
   return 0
 end
 
--- Starts a ticket that is in no queue, or lets it wait unless it can never start or the queue has the most tickets. Returns whether it
--- waits.
-local function arrive(line, ticket, most)
-  local item, kept_by, wait, is_behind = attempt(line, ticket, true)
+-- Starts a ticket that is in no queue if it may start, or lets it wait unless it can never start or the queue has the most tickets.
+-- Returns whether it waits.
+local function arrive(line, ticket, most, may_start)
+  local item, kept_by, wait, is_behind = attempt(line, ticket, may_start)
   kept_by = kept_by or 1
   local is_full = not item and most >= 0 and redis.call('ZCOUNT', line[kept_by], '0', '+inf') >= most
   if is_full then item = string.format('%d %s', FULL, ticket.id) end
@@ -53,10 +53,10 @@ function kinds.enter(run, stamp, first_key)
   ticket.number = number_of(line, ticket)
   local waits = ticket.number > 0
   if not waits then
-    -- A new ticket is behind all others. One that was too late for its turn is before those with higher numbers.
+    -- A new ticket is behind all others. One that has lost its place is before those with higher numbers.
     if number == 0 then grant_turns(line) else read_heads(line) end
     ticket.number = number == 0 and next_number(line) or number
-    waits = arrive(line, ticket, number == 0 and most or -1)
+    waits = arrive(line, ticket, number == 0 and most or -1, true)
   end
   if waits or number > 0 then
     touch(line)
@@ -64,6 +64,23 @@ function kinds.enter(run, stamp, first_key)
     if number_of(line, ticket) > 0 then notify_place(line, ticket) end
   end
   notify_first(line)
+  return close_line(line)
+end
+
+-- Gives a ticket that was too late for its turn its place back. Starts no ticket, because the units of that turn would count against it.
+-- A settlement that frees them follows, and a "wake". The input continues with the id, the number and the costs.
+function kinds.restore(run, stamp, first_key)
+  local line, input = open_line(run, stamp, first_key), run.input
+  local id, number, costs = unpack(input, 8, 10)
+  local ticket = own_ticket(line, id, costs)
+  ticket.number = number_of(line, ticket)
+  if ticket.number == 0 then
+    read_heads(line)
+    ticket.number = number
+    arrive(line, ticket, -1, false)
+  end
+  touch(line)
+  if number_of(line, ticket) > 0 then notify_place(line, ticket) end
   return close_line(line)
 end
 
