@@ -1,13 +1,18 @@
-import { execFileSync } from 'node:child_process';
 import { type Limits, leakyBucket, manualClock, rollingWindow, tokenBucket } from '@rollgate/core';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
+import { CommandThread } from './support/command-thread.js';
 import { joinQueues } from './support/join-queues.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { readHitTimes } from './support/read-hits.js';
 import { freshPrefix } from './support/some-redis.js';
 
 const redis = PrivateRedis.forThisFile();
+
+let thread: CommandThread;
+beforeAll(async () => {
+  thread = await CommandThread.start(redis);
+});
 
 let prefix: string;
 beforeEach(() => {
@@ -34,21 +39,15 @@ const untilBlocked = (what: string, count = 1) =>
     return clients.split('flags=b').length > count;
   });
 
-/** Blocks this process while another one sends a command, and for some time after it. Returns how long, in milliseconds. */
-function blockWhile(command: string): number {
-  const startMs = performance.now();
-  const { host, port } = redis.server;
-  const script = `require('net').connect(${port}, '${host}').on('data', () => process.exit()).write('${command}\\r\\n')`;
-  execFileSync(process.execPath, ['-e', script]);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-  return performance.now() - startMs;
-}
+/** Keeps the event loop busy while the paused server grants turns, and for some time after it. */
+const blockDuringTurns = () => thread.blockUntilReply('CLIENT UNPAUSE', 500);
 
-/** Blocks this process while the paused server grants turns. Returns until when at least, by the server's time. */
-async function blockDuringTurns(): Promise<number> {
+/** Like `blockDuringTurns`. Returns until when at least, by the server's time. */
+async function timeBlockDuringTurns(): Promise<number> {
   const [seconds, micros] = (await redis.server.run('TIME')) as [string, string];
-  const blockedMs = blockWhile('CLIENT UNPAUSE');
-  return Number(seconds) * 1e6 + Number(micros) + (blockedMs - 10) * 1000;
+  const startMs = performance.now();
+  blockDuringTurns();
+  return Number(seconds) * 1e6 + Number(micros) + (performance.now() - startMs - 10) * 1000;
 }
 
 /** The time of the only start in the limit of a key. */
@@ -66,7 +65,7 @@ test('a process that was busy when its turn came starts on a later turn', async 
   await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
   const refunded = other.refund(held);
   await untilBlocked('the refund');
-  const untilMicros = await blockDuringTurns();
+  const untilMicros = await timeBlockDuringTurns();
   await Promise.all([next, refunded]);
   expect(await startOf('api')).toBeGreaterThan(untilMicros);
 });
@@ -83,7 +82,7 @@ test.each([
   await afterFirst();
   const second = waiting.wait('other');
   await untilBlocked('the arrival');
-  const untilMicros = await blockDuringTurns();
+  const untilMicros = await timeBlockDuringTurns();
   await Promise.all([first, second]);
   for (const key of ['api', 'other']) expect(await startOf(key)).toBeGreaterThan(untilMicros);
 });
@@ -96,24 +95,29 @@ async function readLate<Result>(
   await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
   const results = Promise.allSettled(arrive());
   await untilBlocked('each arrival', count);
-  blockWhile('CLIENT UNPAUSE');
+  blockDuringTurns();
   return results;
 }
 
 test('a caller that was busy when its turn came gets its own units back', async () => {
+  const rate = rollingWindow({ limit: 2, window: '1h' });
   const limits: Limits[] = [
     one,
+    rate,
     rollingWindow({ limit: 2, window: '1h', minDifference: '30m' }),
     tokenBucket({ capacity: 1, refill: 1, every: '1h' }),
+    tokenBucket({ capacity: 2, refill: 1, every: '1h' }),
     leakyBucket({ capacity: 1, interval: '1h' }),
-    { rate: rollingWindow({ limit: 2, window: '1h' }), pace: leakyBucket({ capacity: 1, interval: '1h' }) },
+    { rate, pace: leakyBucket({ capacity: 1, interval: '1h' }) },
   ];
+  // What a caller gets that starts at once.
+  const remaining = [0, 1, 1, 0, 1, 1, 1];
   const limiters = limits.map(join);
   for (const limiter of [...limiters, ...limiters]) await limiter.refund(await limiter.wait('before'));
   const calls = await redis.countScriptCallsOf(async () => {
     const arrive = () => limiters.map((limiter, index) => limiter.wait(`${index}`, { timeout: '10s' }));
     const results = await readLate(limits.length, arrive);
-    expect(results).toEqual(limits.map(() => expect.objectContaining({ status: 'fulfilled' })));
+    expect(results).toMatchObject(remaining.map((units) => ({ status: 'fulfilled', value: { remaining: units } })));
   });
   expect(calls).toBeGreaterThanOrEqual(2 * limits.length); // Each has arrived a second time.
 });
@@ -214,7 +218,7 @@ test('no other caller gets the units of one that was too late for its start in a
     waits.push(limiter.wait('api').then(() => index));
     await untilBlocked('each arrival', index + 1);
   }
-  blockWhile('CLIENT UNPAUSE');
+  blockDuringTurns();
   expect(await Promise.race(waits)).toBe(0);
   waits[1]!.catch(() => {});
   await limiters[1].close();
