@@ -87,7 +87,8 @@ test('if the source fails, the last limits stay, and one load per second tries a
   expect(await limitOf('ann')).toBe(5);
   expect(loads).toHaveLength(2);
   clock.advance(1);
-  expect(await limitOf('ann')).toBeUndefined();
+  expect(await limitOf('ann')).toBe(5); // No call waits for a source that has just failed.
+  expect(loads).toHaveLength(3);
   loads[2]!.end('6/1m');
   await flushPromises();
   expect(await limitOf('ann')).toBe(6);
@@ -122,17 +123,63 @@ test('a new key without limits is an error, unless there are default limits', as
   expect(failures).toHaveLength(2);
 });
 
-test('wrong text in the source is a failure of the load, not of the check', async () => {
+test.each([
+  ['5 per minute', /"5 per minute"/],
+  [{ limit: 5, window: '1m' }, /`limits.window`/],
+  [5, /`limits`/],
+  [{}, /`limits`/],
+])('a mistake in the source, %j, is a failure of the load, not of the check', async (mistake, message) => {
   const { clock, loads, limitOf } = open();
   await limitOf('ann');
   loads[0]!.end('5/1m');
   await flushPromises();
   clock.advance('1m');
   await limitOf('ann');
-  loads[1]!.end('5 per minute');
+  loads[1]!.end(mistake as Limits);
   await flushPromises();
   expect(await limitOf('ann')).toBe(5);
-  expect(String(failures[0]!.error)).toMatch(/"5 per minute"/);
+  expect(String(failures[0]!.error)).toMatch(message);
+});
+
+test('a call waits for a slow source only a short time if there are other limits', async () => {
+  const { clock, loads, limits } = open({ defaultLimits: '2/1m', maxWait: '250ms', timeout: '5s' });
+  const calls = [limits('ann'), limits('ann')];
+  clock.advance('250ms');
+  expect(await calls[0]).toBe(await calls[1]);
+  expect(loads).toHaveLength(1);
+  clock.advance('5s');
+  await flushPromises();
+  clock.advance('1s');
+  expect(limits('ann')).toBe(await calls[0]); // At once, while the next load is open.
+  expect(loads).toHaveLength(2);
+  loads[1]!.end('5/1m');
+  await flushPromises();
+  expect(limits('ann')).not.toBe(await calls[0]);
+});
+
+test('keys without limits of their own evict none that have some', async () => {
+  let isDown = false;
+  const load = (key: string) => {
+    if (isDown) throw new Error('down');
+    return key === 'acme' ? '5000/1m' : undefined;
+  };
+  const { clock, limitOf } = open({ load, defaultLimits: '10/1m', max: 3 });
+  await limitOf('acme');
+  isDown = true;
+  clock.advance('2h');
+  for (let made = 0; made < 10; made++) expect(await limitOf(`made up ${made}`)).toBe(10);
+  expect(await limitOf('acme')).toBe(5000);
+});
+
+test('a number is the same key as its text', async () => {
+  const { loads, limits } = open();
+  limits(7);
+  loads[0]!.end('5/1m');
+  await flushPromises();
+  const refreshed = limits.refresh('7');
+  loads[1]!.end('6/1m');
+  await refreshed;
+  expect(await limits(7n)).toMatchObject({ limit: 6 });
 });
 
 test('a refresh replaces a load that may have read the old limits', async () => {
@@ -183,6 +230,8 @@ test.each([
   [{ max: 0 }, 'Expected `max` to be an integer from 1'],
   [{ timeout: 'soon' }, 'Expected `timeout` to be'],
   [{ defaultLimits: '0/x' }, '`limits`'],
+  [{ defaultLimits: 7 }, '`limits`'],
+  [{ maxWait: 0 }, 'Expected `maxWait` to be'],
   [{ refresh: true }, '`refresh`'],
 ])('options %j are an error', (options, message) => {
   const load = Object.keys(options).length === 0 ? undefined : () => undefined;

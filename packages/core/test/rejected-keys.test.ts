@@ -20,6 +20,35 @@ test('counts the rejections of each key and limiter, most first', async () => {
   expect(rejected.top(1)[0]!.count).toBe(3);
 });
 
+test('counts keys of every kind, and equal ones together', async () => {
+  const rejected = rejectedKeys();
+  const limits = { a: '1/1h', b: '1/1h' };
+  const limiter = new RateLimiter({ name: 'api', limits });
+  const other = new RateLimiter({ name: 'api x', limits });
+  for (const key of [7, 7n, '7', { a: 1n, b: 'x' }, { b: 'x', a: 1 }, { a: '1', b: 'x' }]) await limiter.check(key);
+  for (const [one, key] of [
+    [limiter, 'x y'],
+    [limiter, 'x y'],
+    [other, 'y'],
+    [other, 'y'],
+  ] as const)
+    await one.check(key);
+  const long = 'x'.repeat(10_000);
+  for (let calls = 0; calls < 2; calls++) await limiter.check(long);
+  const top = rejected.top();
+  rejected.close();
+  expect(top).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ key: '7', count: 2 }),
+      expect.objectContaining({ key: { a: '1', b: 'x' }, count: 2 }),
+      expect.objectContaining({ key: 'x y', limiter: 'api', count: 1 }),
+      expect.objectContaining({ key: 'y', limiter: 'api x', count: 1 }),
+    ]),
+  );
+  expect(top).toHaveLength(5);
+  expect(JSON.stringify(top).length).toBeLessThan(1000);
+});
+
 test('finds every key with more than its share, whatever else comes, and its counts are bounds', () => {
   const keys = fc.array(fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.string({ minLength: 1, maxLength: 2 })), {
     maxLength: 200,

@@ -26,6 +26,7 @@ test('one check crosses the threshold, and another one after units have expired'
     limit: 'burst',
     used: 4,
     share: 0.8,
+    warnAt: 0.8,
   };
   expect(heard).toEqual([warning]);
   clock.advance('1m');
@@ -38,6 +39,14 @@ test('one check crosses the threshold, and another one after units have expired'
   clock.advance('1d');
   await limiter.check('ann', { cost: 5 });
   expect(heard).toHaveLength(3);
+});
+
+test('a limit that the check does not use is not watched', async () => {
+  const close = usageWarnings({ warnAt: 0.1 });
+  const limiter = new RateLimiter({ limits: { off: '0/1m', day: '10/1d' } });
+  await limiter.check('ann', { cost: { off: 0, day: 1 } });
+  close();
+  expect(heard).toMatchObject([{ limit: 'day', share: 0.1 }]);
 });
 
 test('watches the named limiter and limit only', async () => {

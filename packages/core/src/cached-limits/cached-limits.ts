@@ -1,6 +1,7 @@
 import type { Awaitable } from '../base/awaitable.js';
 import { channel } from '../base/platform.js';
-import type { Limits } from '../plan/keys-and-limits.js';
+import { createPlan } from '../plan/create-plan.js';
+import type { Limits, OneKey } from '../plan/keys-and-limits.js';
 import { toParsedLimits } from '../plan/parse-limits.js';
 import { type Clock, monotonicClock } from '../time/clock.js';
 import { scheduleAfter } from '../time/clock-timers.js';
@@ -35,13 +36,21 @@ export interface CachedLimitsOptions<Given extends Limits = Limits> {
    */
   staleFor?: Duration | undefined;
   /**
+   * How long a call waits for a load if there are other limits to use, the last ones or `defaultLimits`. Keep it below the
+   * `timeout` of an adapter, which ends the request.
+   *
+   * @defaultValue `'250ms'`
+   */
+  maxWait?: Duration | undefined;
+  /**
    * How long a load may take. A load that takes longer has failed.
    *
    * @defaultValue `'5s'`
    */
   timeout?: Duration | undefined;
   /**
-   * The number of keys whose limits are kept. A further key evicts the one that was loaded first.
+   * The number of keys with limits of their own that are kept, and likewise of those without. A further key evicts the one that
+   * was loaded first.
    *
    * @defaultValue 10,000
    */
@@ -57,12 +66,12 @@ export interface CachedLimits<Given extends Limits = Limits> {
    *
    * @throws The error of `load` for a new key without `defaultLimits`. The promise rejects with it.
    */
-  (key: string): Awaitable<Given>;
+  (key: OneKey): Awaitable<Given>;
   /**
    * Loads the limits of a key again, for example after a change. Resolves when they are in force, or when `load` has failed and
    * the last ones stay. Never rejects. Without a key, the next call of each key waits for its new limits.
    */
-  refresh(key?: string): Promise<void>;
+  refresh(key?: OneKey): Promise<void>;
 }
 
 /** Published on the channel `rollgate:limits:failure` when the limits of a key cannot be loaded. */
@@ -113,15 +122,20 @@ const failures = channel('rollgate:limits:failure');
  */
 export function cachedLimits<const Given extends Limits>(options: CachedLimitsOptions<Given>): CachedLimits<Given> {
   const cache = new LimitsCache(options);
-  return Object.assign((key: string) => cache.get(key), { refresh: (key?: string) => cache.refresh(key) });
+  return Object.assign((key: OneKey) => cache.get(String(key)), {
+    refresh: (key?: OneKey) => cache.refresh(key === undefined ? undefined : String(key)),
+  });
 }
 
+/** What is known about a key. */
 interface Known<Given> {
   readonly limits: Given;
   /** When they were loaded. `-Infinity` if the next call has to wait for others. */
   loadedMs: number;
   /** `load` is not called before. */
   retryMs: number;
+  /** Whether the last load failed. Then no call waits for the next one. */
+  isFailing: boolean;
 }
 
 class LimitsCache<Given extends Limits> {
@@ -129,37 +143,50 @@ class LimitsCache<Given extends Limits> {
   readonly #defaultLimits: Given | undefined;
   readonly #ttlMs: number;
   readonly #staleMs: number;
+  readonly #maxWaitMs: number;
   readonly #timeoutMs: number;
   readonly #max: number;
   readonly #clock: Clock;
-  /** In the order of their loads. */
-  readonly #known = new Map<string, Known<Given>>();
+  /** The keys with limits of their own, in the order of their loads. */
+  readonly #own = new Map<string, Known<Given>>();
+  /** All other keys. Separate, because clients may choose them, and must not evict the limits of others. */
+  readonly #others = new Map<string, Known<Given>>();
   /** The newest load of each key whose limits are on their way. */
   readonly #open = new Map<string, Promise<Given>>();
 
   constructor(options: CachedLimitsOptions<Given>) {
     validateOptionNames('cachedLimits', options, [
-      ...['load', 'defaultLimits', 'ttl', 'staleFor', 'timeout', 'max', 'clock'],
+      ...['load', 'defaultLimits', 'ttl', 'staleFor', 'maxWait', 'timeout', 'max', 'clock'],
     ]);
-    const { load, defaultLimits, ttl = '1m', staleFor = '1h', timeout = '5s', max = 10_000 } = options;
+    const {
+      load,
+      defaultLimits,
+      ttl = '1m',
+      staleFor = '1h',
+      maxWait = '250ms',
+      timeout = '5s',
+      max = 10_000,
+    } = options;
     if (typeof load !== 'function') throw invalidOption('load', 'a function', load);
     this.#load = load;
-    this.#defaultLimits = toParsedLimits(defaultLimits) as Given | undefined;
+    this.#defaultLimits = defaultLimits === undefined ? undefined : validateLimits(defaultLimits);
     this.#ttlMs = parseDuration('ttl', ttl);
     this.#staleMs = staleFor === 0 ? 0 : parseDuration('staleFor', staleFor);
+    this.#maxWaitMs = parseDuration('maxWait', maxWait);
     this.#timeoutMs = parseDuration('timeout', timeout);
     this.#max = validateIntegerBetween('max', max, 1, Number.MAX_SAFE_INTEGER);
     this.#clock = options.clock ?? monotonicClock;
   }
 
   get(key: string): Awaitable<Given> {
-    const known = this.#known.get(key);
-    if (known === undefined) return this.#open.get(key) ?? this.#reload(key);
+    const known = this.#own.get(key) ?? this.#others.get(key);
+    if (known === undefined) return this.#waitFor(this.#open.get(key) ?? this.#reload(key), this.#defaultLimits);
     const nowMs = this.#clock.now();
     const ageMs = nowMs - known.loadedMs;
     if (ageMs < this.#ttlMs || nowMs < known.retryMs) return known.limits;
     const loaded = this.#open.get(key) ?? this.#reload(key);
-    return ageMs < this.#ttlMs + this.#staleMs ? known.limits : loaded;
+    if (known.isFailing || ageMs < this.#ttlMs + this.#staleMs) return known.limits;
+    return this.#waitFor(loaded, known.limits);
   }
 
   async refresh(key?: string): Promise<void> {
@@ -168,7 +195,19 @@ class LimitsCache<Given extends Limits> {
       return;
     }
     this.#open.clear();
-    for (const known of this.#known.values()) known.loadedMs = known.retryMs = -Infinity;
+    for (const known of [...this.#own.values(), ...this.#others.values()]) {
+      known.loadedMs = known.retryMs = -Infinity;
+      known.isFailing = false;
+    }
+  }
+
+  /** Waits for a load, but not for long if there are other limits. */
+  #waitFor(loaded: Promise<Given>, otherwise: Given | undefined): Promise<Given> {
+    if (otherwise === undefined) return loaded;
+    return new Promise((resolve, reject) => {
+      const cancel = scheduleAfter(this.#maxWaitMs, () => resolve(otherwise), this.#clock);
+      loaded.then(resolve, reject).finally(cancel);
+    });
   }
 
   /** Loads the limits of a key, in place of a load that is open. Rejects only if there are no limits to use instead. */
@@ -176,7 +215,7 @@ class LimitsCache<Given extends Limits> {
     const load: Promise<Given> = this.#loadInTime(key).then(
       (limits) => this.#conclude(key, load, limits, this.#clock.now(), -Infinity),
       (error) => {
-        const last = this.#known.get(key);
+        const last = this.#own.get(key) ?? this.#others.get(key);
         const limits = last?.limits ?? this.#defaultLimits;
         report({ key, error, used: last ? 'last' : limits === undefined ? 'none' : 'default' });
         if (limits !== undefined) {
@@ -196,9 +235,11 @@ class LimitsCache<Given extends Limits> {
     const open = this.#open.get(key);
     if (open !== load) return open ?? this.get(key);
     this.#open.delete(key);
-    this.#known.delete(key); // So that it becomes the last one.
-    if (this.#known.size === this.#max) this.#known.delete(this.#known.keys().next().value!);
-    this.#known.set(key, { limits, loadedMs, retryMs });
+    this.#own.delete(key); // So that it becomes the last one.
+    this.#others.delete(key);
+    const known = limits === this.#defaultLimits ? this.#others : this.#own;
+    if (known.size === this.#max) known.delete(known.keys().next().value!);
+    known.set(key, { limits, loadedMs, retryMs, isFailing: retryMs > -Infinity });
     return limits;
   }
 
@@ -211,12 +252,19 @@ class LimitsCache<Given extends Limits> {
     });
     try {
       const limits = (await Promise.race([this.#load(key), timeout])) ?? this.#defaultLimits;
-      if (limits !== undefined) return toParsedLimits(limits) as Given;
+      if (limits !== undefined) return validateLimits(limits);
       throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(NO_LIMITS));
     } finally {
       cancel();
     }
   }
+}
+
+/** Returns the limits without text, so that a mistake in the source fails the load, and not each check. */
+function validateLimits<Given extends Limits>(limits: Given): Given {
+  const parsed = toParsedLimits(limits);
+  createPlan('', parsed);
+  return parsed as unknown as Given;
 }
 
 function report(failure: LimitsFailure): void {

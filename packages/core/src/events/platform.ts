@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { debuglog } from 'node:util';
 import type { Decision } from '../decision/decision.js';
 import type { Key } from '../plan/keys-and-limits.js';
+import { formatKey } from './limiter-event.js';
 
 // What Node provides. `platform.web.ts` takes its place in the build for other platforms.
 
@@ -27,5 +28,5 @@ function describeDecision({ name, key, decision }: Decided): string {
     ([limit, { remaining, limit: quota }]) => `${limit} ${remaining} of ${quota}`,
   );
   const policy = degraded === false ? '' : `, while the store fails: ${degraded}`;
-  return `${name} ${typeof key === 'string' ? key : JSON.stringify(key)}: ${outcome} (${figures.join(', ')}${policy})`;
+  return `${name} ${formatKey(key)}: ${outcome} (${figures.join(', ')}${policy})`;
 }

@@ -1,6 +1,7 @@
 import { subscribe } from '../base/platform.js';
+import { formatKey, toTextKey } from '../events/limiter-event.js';
 import type { DecisionEvent } from '../limiter/rate-limiter.js';
-import type { Key } from '../plan/keys-and-limits.js';
+import { toStoredKey } from '../store/stored-key.js';
 import { validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
 import { Heaviest } from './heaviest.js';
 
@@ -14,14 +15,18 @@ export interface RejectedKeysOptions {
   max?: number | undefined;
 }
 
-/** A key that was rejected. */
-export interface RejectedKey {
-  /** The key as the caller passed it. */
-  readonly key: Key;
+/** The last rejection of a key. */
+interface Rejected {
+  /** The key, with numbers as text; or its hash, as in a store, if it has more than 200 characters. */
+  readonly key: string | Readonly<Record<string, string>>;
   /** The limiter's option `name`. */
   readonly limiter: string;
   /** The limits that rejected it last. */
   readonly violated: readonly string[];
+}
+
+/** A key that was rejected. */
+export interface RejectedKey extends Rejected {
   /** Rejections, including those that came before and that the key may have taken over from others. */
   readonly count: number;
   /** The most by which `count` is too high. 0 until there have been more than `max` keys. */
@@ -63,22 +68,20 @@ export interface RejectedKeys {
 export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
   validateOptionNames('rejectedKeys', options, ['max']);
   const { max = 1000 } = options;
-  const heaviest = new Heaviest<DecisionEvent>(validateIntegerBetween('max', max, 1, 1_000_000));
+  const heaviest = new Heaviest<Rejected>(validateIntegerBetween('max', max, 1, 1_000_000));
   const unsubscribe = subscribe('rollgate:rejection', (event) => {
-    const { name, key } = event as DecisionEvent;
-    heaviest.add(typeof key === 'string' ? `${name} ${key}` : `${name} ${JSON.stringify(key)}`, event as DecisionEvent);
+    const { name, key, decision } = event as DecisionEvent;
+    const text = formatKey(key);
+    // The hash of a long key, so that clients who choose their key cannot fill the memory.
+    const stored = toStoredKey(text);
+    const counted = stored === text ? toTextKey(key) : stored;
+    heaviest.add(JSON.stringify([name, stored]), { key: counted, limiter: name, violated: decision.violated });
   });
   return {
     top: (count = 10) =>
       heaviest
         .top(validateIntegerBetween('count', count, 0, Number.MAX_SAFE_INTEGER))
-        .map(({ last, count, overcount }) => ({
-          key: last.key,
-          limiter: last.name,
-          violated: last.decision.violated,
-          count,
-          overcount,
-        })),
+        .map(({ last, count, overcount }) => ({ ...last, count, overcount })),
     close: unsubscribe,
   };
 }

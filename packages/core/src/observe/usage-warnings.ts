@@ -32,6 +32,8 @@ export interface UsageWarning extends LimiterEvent<RateLimiter> {
   readonly used: number;
   /** `used` divided by the quota. */
   readonly share: number;
+  /** The option `warnAt`. */
+  readonly warnAt: number;
 }
 
 const thresholds = channel('rollgate:threshold');
@@ -40,7 +42,8 @@ const thresholds = channel('rollgate:threshold');
  * Publishes an event when a check makes a quota nearly used up. Of checks that run at the same time, in any number of processes,
  * exactly one crosses the threshold, because a store decides one after the other. It takes no further call of the store.
  *
- * Limits of a `LeasingStore` are not watched, because their figures are estimates.
+ * Only checks cross the threshold: neither `charge` nor `settle` publishes decisions. Limits of a `LeasingStore` are not watched,
+ * because their figures are estimates.
  *
  * @returns A function that ends it.
  * @throws TypeError, RangeError naming the invalid option.
@@ -79,11 +82,12 @@ function warn(event: DecisionEvent, warnAt: number, only: string | undefined): v
   if (!decision.allowed || decision.degraded === 'allow') return;
   for (const [limit, { limit: quota, remaining, remainingIsEstimate }] of Object.entries(decision.limits)) {
     if ((only !== undefined && only !== limit) || quota === Infinity || remainingIsEstimate) continue;
+    const units = typeof cost === 'number' ? cost : (cost[limit] ?? 1);
+    if (units === 0) continue; // The limit neither decides nor records, and its quota may be 0.
     const used = quota - remaining;
-    const usedBefore = used - (typeof cost === 'number' ? cost : (cost[limit] ?? 1));
     const share = used / quota;
-    if (share < warnAt || usedBefore / quota >= warnAt) continue;
-    const warning: UsageWarning = { limiter, name, prefix, dryRun, key, limit, used, share };
+    if (share < warnAt || (used - units) / quota >= warnAt) continue;
+    const warning: UsageWarning = { limiter, name, prefix, dryRun, key, limit, used, share, warnAt };
     thresholds.publish(warning);
   }
 }
