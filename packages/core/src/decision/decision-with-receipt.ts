@@ -115,15 +115,15 @@ export class DecisionWithReceipt implements Decision {
 
   [TAKE_RECEIPT](left?: unknown): unknown {
     if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
-    const receipt = this.#rule === undefined ? this.#receipt : this.#toReceipt(this.#rule);
+    let receipt = this.#receipt;
+    const rule = this.#rule;
+    if (rule !== undefined) {
+      const hit = new RecordedHit(rule, this.#key!, this.#life!, this.#atMicros!, this.#recordedMicros!, this.#cost!);
+      receipt = new Receipt(receipt as object, [hit]);
+    }
     this.#receipt = left;
     this.#rule = undefined;
     return receipt;
-  }
-
-  #toReceipt(rule: Rule): Receipt {
-    const hit = new RecordedHit(rule, this.#key!, this.#life!, this.#atMicros!, this.#recordedMicros!, this.#cost!);
-    return new Receipt(this.#receipt as object, [hit]);
   }
 }
 
