@@ -22,12 +22,12 @@ test.each([
   expect(count).toBeLessThanOrEqual(most);
 });
 
-test('a request to Express calls at most 78 functions with a RedisStore', async () => {
+test('a request to Express calls at most 71 functions with a RedisStore', async () => {
   const redis = await startRedis();
   try {
     const count = await countFunctions(redis.url);
     expect(count).toBeGreaterThan(30);
-    expect(count).toBeLessThanOrEqual(78);
+    expect(count).toBeLessThanOrEqual(71);
   } finally {
     await redis.stop();
   }
