@@ -50,10 +50,11 @@ test.each([
 });
 
 test('a description needs a store that other processes can read', async () => {
-  const limiter = new RateLimiter({ limits });
-  (await describeLimiter(limiter)).close();
+  const inMemory = describeLimiter(new RateLimiter({ name: 'api', limits }));
+  await inMemory.ready;
+  inMemory.close();
   const custom = createStore({ transact() {} });
-  await expect(describeLimiter(new RateLimiter({ limits, store: custom }))).rejects.toThrow('`inspection`');
+  expect(() => describeLimiter(new RateLimiter({ name: 'api', limits, store: custom }))).toThrow('`inspection`');
   await expect(describedLimiters(custom)).rejects.toThrow('`inspection`');
 });
 

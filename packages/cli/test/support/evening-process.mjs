@@ -8,7 +8,7 @@ const [, , url, name, number, processes, users] = process.argv;
 const client = new Redis(url);
 const store = new RedisStore({ client });
 const limiter = new RateLimiter({ name, prefix: name, limits: '100/1h', store, timeout: '1m' });
-await describeLimiter(limiter);
+await describeLimiter(limiter).ready;
 for (let first = Number(number); first < Number(users); first += 100 * processes) {
   const checks = [limiter.check('abuser', { cost: 4 })];
   for (let user = first; user < Math.min(users, first + 100 * processes); user += Number(processes)) {

@@ -43,6 +43,10 @@ export interface LimiterInternals {
   readonly plan: Plan;
   /** The store in its guard. */
   readonly store: Store;
+  /** Whether the options contain a name or a prefix, so that the limiter has the same name in every process. */
+  readonly hasOwnName: boolean;
+  /** What ends when the limiter is closed. */
+  readonly ends: (() => void)[];
 }
 
 /**
@@ -81,15 +85,18 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   #store: Store;
   #decidesConstants = false;
   readonly #ownsStore: boolean;
+  readonly #hasOwnName: boolean;
   readonly #waiting: WaitingCallers;
   /** Empty unless callers wait at a limiter on the same store. */
   readonly #queues: QuotaQueues;
   readonly #onLeaseLost: RateLimiterOptions['onLeaseLost'];
   /** The open slots, once a check may take one. */
   #slots: SlotKeeper | undefined;
+  /** What functions such as `describeLimiter` have started for this limiter. */
+  readonly #ends: (() => void)[] = [];
 
   constructor(options: GivenOptions<Given>) {
-    const { plans, store, maxWaiting, name, prefix, dryRun } = resolveRateLimiterOptions(options);
+    const { plans, store, maxWaiting, name, hasOwnName, prefix, dryRun } = resolveRateLimiterOptions(options);
     this.name = name;
     this.prefix = prefix;
     this.dryRun = dryRun;
@@ -98,6 +105,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
     this.#store = store;
     this.#waiting = new WaitingCallers({ limiter: this, maxWaiting });
     this.#queues = queuesOf(store);
+    this.#hasOwnName = hasOwnName;
     this.#ownsStore = options.store === undefined;
     this.#onLeaseLost = options.onLeaseLost;
     if (plans.haveConstants) this.#decideConstants();
@@ -300,7 +308,12 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
 
   /** The store in its guard, and the plan of some limits, for functions such as `keysOf` of `@rollgate/core/observe`. */
   internals(options?: Pick<CheckOptions, 'limits'>): LimiterInternals {
-    return { plan: this.#plans.of(options), store: this.#store };
+    return {
+      plan: this.#plans.of(options),
+      store: this.#store,
+      hasOwnName: this.#hasOwnName,
+      ends: this.#ends,
+    };
   }
 
   /** The clock of the limiter's store, if the store has one. */
@@ -309,12 +322,13 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   }
 
   /**
-   * Ends the renewal of leases, rejects the callers of {@link wait}, and closes the limiter's own store. A store that you
-   * passed to the constructor stays open.
+   * Ends the renewal of leases and of the limiter's description, rejects the callers of {@link wait}, and closes the limiter's
+   * own store. A store that you passed to the constructor stays open.
    */
   async close(): Promise<void> {
     this.#waiting.close();
     this.#slots?.close();
+    for (const end of this.#ends) end();
     if (this.#ownsStore) await this.#store.close?.();
   }
 

@@ -31,6 +31,8 @@ export interface ResolvedRateLimiterOptions {
   readonly store: Store;
   readonly maxWaiting: number;
   readonly name: string;
+  /** Whether the options contain a name or a prefix. Other names depend on which limiter of the process is created first. */
+  readonly hasOwnName: boolean;
   readonly prefix: string;
   readonly dryRun: boolean;
 }
@@ -116,7 +118,8 @@ export function resolveRateLimiterOptions(options: GivenOptions): ResolvedRateLi
   validateBoolean('dryRun', dryRun);
   // Last, so that options with an error take no number.
   const name = validateString('name', options.name ?? options.prefix ?? nextName());
-  return { plans, store: used, maxWaiting, name, prefix, dryRun };
+  const hasOwnName = (options.name ?? options.prefix) !== undefined;
+  return { plans, store: used, maxWaiting, name, hasOwnName, prefix, dryRun };
 }
 
 /** @throws TypeError, because the store may fail and has no guard. */

@@ -1,12 +1,22 @@
-import { MAX_TIMER_MS, startBackgroundTimer, type Timer } from '../base/background-timer.js';
+import { MAX_TIMER_MS } from '../base/background-timer.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import type { StoreInspection } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
+import { type Timers, timersOf } from '../time/clock-timers.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
+import { withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/errors.js';
 import { validateOptionNames } from '../validation/validate.js';
 import { describeLimit, type LimitDescription } from './describe-limit.js';
 import { type Inspected, storeOf } from './keys-of.js';
+
+/** The part of a `RateLimiter` that {@link describeLimiter} uses. */
+interface DescribedLimiter extends Pick<LimiterDescription, 'name' | 'prefix'> {
+  internals(): ReturnType<Inspected['internals']> & {
+    readonly hasOwnName: boolean;
+    readonly ends: (() => void)[];
+  };
+}
 
 /** What a store knows about a limiter, from {@link describeLimiter}. */
 export interface LimiterDescription {
@@ -33,6 +43,11 @@ export interface DescribeLimiterOptions {
 
 /** A description in a store. */
 export interface KeptDescription {
+  /**
+   * Resolves once the store has the description, and rejects with the error if the first try fails. Further tries follow in
+   * either case. An app that serves requests need not wait for it, and no rejection of it is ever unhandled.
+   */
+  readonly ready: Promise<void>;
   /** Ends its renewal, so that it expires. */
   close(): void;
 }
@@ -40,43 +55,52 @@ export interface KeptDescription {
 /** How often a description is written while its process runs, in relation to `expiry`. */
 const WRITES_PER_EXPIRY = 3;
 
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 60_000;
+
 /**
  * Writes the limiter's name, prefix and limits to its store, so that the command line can show and change the limits of its keys.
- * Call it once when your app starts. It writes again from time to time, so that the description expires only after all processes
- * with this limiter have ended. A description of the same name and prefix replaces the one before.
+ * Call it once when your app starts. It returns at once and writes in the background: until the store has the description, it tries
+ * again after a second, and then after twice as long each time, up to a minute. Later it writes again from time to time, so that the
+ * description expires only after all processes with this limiter have ended. A description of the same name and prefix replaces the
+ * one before. `limiter.close()` ends all of this.
  *
  * For a `MemoryStore`, which no other process can read, it does nothing.
  *
- * @throws TypeError, RangeError naming the invalid option, or with the code `ERR_ROLLGATE_UNSUPPORTED_OPERATION` for a store that
- * cannot keep a description. Rejects if the store fails, and then does not try again.
+ * @throws TypeError, RangeError naming the invalid option. TypeError for a limiter with neither a `name` nor a `prefix`, and with
+ * the code `ERR_ROLLGATE_UNSUPPORTED_OPERATION` for a store that cannot keep a description. A store that fails makes it throw nothing.
  * @example
  * ```ts
  * import { RateLimiter } from '@rollgate/core';
  * import { describeLimiter } from '@rollgate/core/observe';
  *
  * const limiter = new RateLimiter({ name: 'api', prefix: 'api', limits: '100/1m' });
- * const description = await describeLimiter(limiter);
+ * const description = describeLimiter(limiter);
  * description.close();
  * ```
  */
-export async function describeLimiter(
-  limiter: Inspected & Pick<LimiterDescription, 'name' | 'prefix'>,
-  options: DescribeLimiterOptions = {},
-): Promise<KeptDescription> {
+export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimiterOptions = {}): KeptDescription {
   validateOptionNames('describeLimiter', options, ['expiry']);
   const expiryMs = parseInterval('expiry', options.expiry ?? '1d');
   const internals = limiter.internals();
+  const { name, prefix } = limiter;
+  if (!internals.hasOwnName) throw unnamed(name);
   const { plan } = internals;
   const store = storeOf(internals.store);
-  if (isMemoryStore(store)) return { close() {} };
+  if (isMemoryStore(store)) return { ready: Promise.resolve(), close() {} };
   const inspection = inspectionOf(store);
-  const { name, prefix } = limiter;
   const limits = Object.fromEntries(plan.rules.map((rule) => [rule.name, describeLimit(rule.limit)]));
   const description: LimiterDescription = { name, prefix, limits, store: inspection.options };
   const text = JSON.stringify(description, (_, value: unknown) => (value === Infinity ? 'Infinity' : value));
   const write = async () => inspection.writeNote(JSON.stringify([name, prefix]), text, expiryMs);
-  await write();
-  return renew(write, expiryMs / WRITES_PER_EXPIRY);
+  const kept = keepWriting(write, expiryMs / WRITES_PER_EXPIRY, timersOf(store.clock));
+  internals.ends.push(kept.close);
+  return kept;
+}
+
+function unnamed(name: string): TypeError {
+  const message = `Expected a limiter with a name, got one without \`name\` and \`prefix\`, whose automatic name ${JSON.stringify(name)} may be that of another one in the next process. Pass a \`prefix\` of its own to the limiter, such as \`prefix: 'api'\``;
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }
 
 /** Returns the descriptions that a store has, sorted by their names. */
@@ -88,13 +112,27 @@ export async function describedLimiters(store: Store): Promise<LimiterDescriptio
 /** Returns the description, or nothing for a text that another program has written. */
 function parse(text: string): LimiterDescription[] {
   try {
-    const revive = (_: string, value: unknown) => (value === 'Infinity' ? Infinity : value);
-    const { name, prefix, limits, store } = JSON.parse(text, revive) as Partial<LimiterDescription>;
-    const isWhole = typeof name === 'string' && typeof prefix === 'string' && Object(limits) === limits;
-    return isWhole ? [{ name, prefix, limits: limits!, store: { ...store } }] : [];
+    const { name, prefix, limits, store } = JSON.parse(text) as Partial<LimiterDescription>;
+    if (typeof name !== 'string' || typeof prefix !== 'string' || Object(limits) !== limits) return [];
+    const revived = Object.entries(limits!).map(([limit, one]) => [
+      limit,
+      { ...one, options: reviveQuota(one.options) },
+    ]);
+    return [{ name, prefix, limits: Object.fromEntries(revived), store: { ...store } }];
   } catch {
     return [];
   }
+}
+
+/** JSON has no `Infinity`, which only a quota may be. */
+function reviveQuota(options: LimitDescription['options']): LimitDescription['options'] {
+  if (options === undefined) return undefined;
+  const isQuota = (name: string) => name === 'limit' || name === 'capacity';
+  const revived = Object.entries(options).map(([name, value]) => [
+    name,
+    isQuota(name) && value === 'Infinity' ? Infinity : value,
+  ]);
+  return Object.fromEntries(revived);
 }
 
 function inspectionOf({ inspection }: Store): StoreInspection {
@@ -102,18 +140,28 @@ function inspectionOf({ inspection }: Store): StoreInspection {
   return inspection;
 }
 
-/** A renewal that fails is made up for by the next one. */
-function renew(write: () => Promise<unknown>, everyMs: number): KeptDescription {
-  let timer: Timer;
-  const start = () => {
-    timer = startBackgroundTimer(
-      () => {
-        void write().catch(() => {});
-        start();
-      },
-      Math.min(everyMs, MAX_TIMER_MS),
-    );
+/**
+ * Writes until a write succeeds, and then every `everyMs`, again and again. A write that has not settled when the next one is due
+ * counts as failed, so that a connection that hangs holds up nothing.
+ */
+function keepWriting(write: () => Promise<unknown>, everyMs: number, timers: Timers): KeptDescription {
+  let isClosed = false;
+  let cancel = () => {};
+  const schedule = (delayMs: number, retryMs: number) => {
+    cancel();
+    if (!isClosed) cancel = timers.inBackground(Math.min(delayMs, MAX_TIMER_MS), () => attempt(retryMs));
   };
-  start();
-  return { close: () => clearTimeout(timer) };
+  const attempt = (retryMs: number): Promise<void> => {
+    const delayMs = Math.min(retryMs, MAX_RETRY_MS, everyMs);
+    schedule(delayMs, 2 * delayMs);
+    const written = write().then(() => schedule(everyMs, FIRST_RETRY_MS));
+    written.catch(() => {}); // The next one is scheduled.
+    return written;
+  };
+  const ready = attempt(FIRST_RETRY_MS);
+  const close = () => {
+    isClosed = true;
+    cancel();
+  };
+  return { ready, close };
 }

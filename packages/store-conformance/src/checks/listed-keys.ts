@@ -151,7 +151,9 @@ async function expectDescriptions(context: CheckContext): Promise<void> {
   const name = `run-${randomUUID()} ä\0`;
   const describe = async (limits: Limits) => {
     const limiter = new RateLimiter({ name, prefix: name, limits, store, timeout: TIMEOUT });
-    (await describeLimiter(limiter, { expiry: '1h' })).close();
+    const description = describeLimiter(limiter, { expiry: '1h' });
+    await description.ready;
+    description.close();
     return (await describedLimiters(store)).filter((one) => one.name === name);
   };
   const { options } = store.inspection!;
