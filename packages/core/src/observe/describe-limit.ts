@@ -57,7 +57,7 @@ function greatestCommonDivisor(one: number, other: number): number {
   return other === 0 ? one : greatestCommonDivisor(other, one % other);
 }
 
-/** Describes a limit by the options from which it can be created again. */
+/** Describes a limit by the options from which `createLimit` creates it again. */
 export function describeLimit(limit: Limit): LimitDescription {
   const { algorithm } = limit;
   return { algorithm, options: OPTIONS[algorithm]?.(limit as Settings) };
