@@ -18,15 +18,16 @@ import { unescapeKeyPart } from './unescape-key-part.js';
 /** The hash with the notes. No Redis key of a limiter is like it, because each has braces. */
 const NOTES = '#rollgate:notes';
 
-/** Each value begins with the time in milliseconds until which it is valid. The script drops others. */
+/** Each value begins with the time in milliseconds until which it is valid. The script drops those that are over, and leaves fields of other programs alone. */
 const WRITE_NOTE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%d ', now + ARGV[3]) .. ARGV[2])
 local last = 0
 for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local stop = tonumber(string.match(redis.call('HGET', KEYS[1], name), '^%d+'))
-  if stop <= now then redis.call('HDEL', KEYS[1], name) else last = math.max(last, stop) end
+  local stop = tonumber(string.match(redis.call('HGET', KEYS[1], name), '^(%d+) ') or '')
+  if not stop then -- It is foreign.
+  elseif stop <= now then redis.call('HDEL', KEYS[1], name) else last = math.max(last, stop) end
 end
 redis.call('PEXPIREAT', KEYS[1], string.format('%d', last))`;
 
@@ -36,7 +37,7 @@ local time = redis.call('TIME')
 local notes, now = {}, time[1] * 1000 + math.floor(time[2] / 1000)
 for _, value in ipairs(redis.call('HVALS', KEYS[1])) do
   local stop, text = string.match(value, '^(%d+) (.*)$')
-  if tonumber(stop) > now then notes[#notes + 1] = '=' .. text end
+  if stop and tonumber(stop) > now then notes[#notes + 1] = '=' .. text end
 end
 return notes`;
 

@@ -12,7 +12,7 @@ local function period_end_of(rule, now, first)
   local first_start, first_end, second_end = rule[first], rule[first + 1], rule[first + 2]
   if now >= first_start and now < first_end then return first_end end
   if now >= first_end and now < second_end then return second_end end
-  return false, string.format('Expected the period of %d', now) -- The client reads this (see missing-period.ts).
+  return false, string.format('Expected the period of %d', now) -- The client reads this (see operation-sender.ts).
 end
 
 -- Returns the numbers of a value (nil without one), and what follows them.
