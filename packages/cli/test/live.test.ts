@@ -81,7 +81,9 @@ afterAll(async () => {
 /** Creates a limiter and describes it. */
 async function open<Given extends Limits>(store: Store, name: string, limits: Given): Promise<RateLimiter<Given>> {
   const limiter = new RateLimiter<Given>({ name, prefix: name, limits, store, timeout: '1m' });
-  (await describeLimiter(limiter)).close();
+  const description = describeLimiter(limiter);
+  await description.ready;
+  description.close();
   return limiter;
 }
 
@@ -294,6 +296,82 @@ test.each([
 ])('%j is an error with a fix', async (args, code, message) => {
   const exit = await rollgate(args);
   expect(exit).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+test('a `%` in a password that is no escape is an error with a fix', async () => {
+  for (const url of ['redis://:100%x@127.0.0.1:1', 'postgres://ann:100%x@127.0.0.1:1/limits']) {
+    const exit = await rollgate(['top', url]);
+    expect(exit).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Write `%25` for it') });
+    expect(exit.stderr).not.toContain('100%');
+  }
+});
+
+test('no error has the password of a parameter', async () => {
+  // The driver puts the path into its message.
+  const { code, stderr } = await rollgate(['top', 'redis://127.0.0.1?path=/wr0ng/pw.sock&password=wr0ng%2Fpw']);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'rollgate: connect ENOENT /….sock\n' });
+});
+
+test('the hash of a long key is an error, because it is no key', async () => {
+  const { store, url } = places['SQLite']!;
+  const limiter = await open(store, 'long', { own: '5/1h', blocked: block() });
+  const key = 'k'.repeat(300);
+  await limiter.check(key);
+  const [{ key: hash, isHashed }] = (await json('top', url, '--limiter', 'long')).top;
+  expect(isHashed).toBe(true);
+  for (const args of [
+    ['inspect', url, hash],
+    ['reset', url, 'ann', hash],
+    ['block', url, hash, '1h'],
+  ]) {
+    const exit = await rollgate([...args, '--limiter', 'long']);
+    expect(exit).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`got ${hash}, the hash of a key`),
+    });
+  }
+  const { limits } = await json('inspect', url, key, '--limiter', 'long');
+  expect(limits[0]).toMatchObject({ used: 1 });
+});
+
+test('limiters that share states have them once', async () => {
+  const { store, url } = places['SQLite']!;
+  const shared = '5/1h';
+  for (const [name, limits] of [
+    ['front', { shared }],
+    ['rear', { shared, own: '9/1h' }],
+    ['side', { shared }],
+    ['twin', { shared: '6/1h' }],
+  ] as const) {
+    const limiter = new RateLimiter({ name, prefix: 'common', limits: limits as Limits, store, timeout: '1m' });
+    const description = describeLimiter(limiter);
+    await description.ready;
+    description.close();
+    if (name === 'front') await limiter.check('zed');
+  }
+  const names = async (...own: string[]) =>
+    (await json('inspect', url, 'zed', '--limiter', own.join())).limits.map(
+      ({ limiter, limit }: Record<string, unknown>) => `${limiter} ${limit}`,
+    );
+  expect(await names('front', 'rear', 'side', 'twin')).toEqual(['front shared', 'rear own', 'twin shared']);
+  expect(await names('side')).toEqual(['side shared']);
+  expect((await json('top', url, '--limiter', 'front,rear,side')).states).toBe(1);
+  const reset = await rollgate(['reset', url, 'zed', '--limiter', 'front,rear,side']);
+  expect(reset).toMatchObject({ code: 0, stdout: 'Reset zed in front\n' });
+});
+
+test('fields of other programs among the descriptions are left alone', async () => {
+  const fields = { x: 'abc', y: '', z: '12', w: '99999999999999 {' };
+  await client.hset('#rollgate:notes', fields);
+  try {
+    const limiter = await open(places['Redis']!.store, 'neighbor', '5/1h');
+    await limiter.check('ann');
+    expect((await json('top', redis.url, '--limiter', 'neighbor')).states).toBe(1);
+    expect(await client.hmget('#rollgate:notes', ...Object.keys(fields))).toEqual(Object.values(fields));
+  } finally {
+    await client.hdel('#rollgate:notes', ...Object.keys(fields));
+  }
 });
 
 test('errors name what is missing in the store', async () => {

@@ -6,7 +6,7 @@ import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js'
 import { confirm } from './confirm.js';
 import { liveCommand } from './live-command.js';
 import { keysFor, type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-limiters.js';
-import { parseTime } from './parse-values.js';
+import { parseKey, parseKeys, parseTime } from './parse-values.js';
 
 interface ChangeOptions extends LiveOptions {
   readonly limit?: string;
@@ -24,7 +24,7 @@ interface Target {
 /** `rollgate reset`. */
 export function resetCommand(): Command {
   return changeCommand('reset')
-    .argument('<key...>', 'keys of clients, as your app passes them')
+    .argument('<key...>', 'keys of clients, as your app passes them', parseKeys)
     .addHelpText('after', RESET_EXAMPLES)
     .action((url: string, keys: readonly string[], options: ChangeOptions) =>
       change(url, keys, options, {
@@ -43,7 +43,7 @@ export function resetCommand(): Command {
 /** `rollgate block`. */
 export function blockCommand(): Command {
   return changeCommand('block')
-    .argument('<key>', 'key of a client, as your app passes it')
+    .argument('<key>', 'key of a client, as your app passes it', parseKey)
     .argument('<duration>', 'time such as 1h, or forever', parseBlock)
     .addHelpText('after', BLOCK_EXAMPLES)
     .action((url: string, key: string, duration: number, options: ChangeOptions) =>

@@ -6,11 +6,12 @@ import { formatMs, formatRule, formatState, type LimitRow, toLimitRow } from './
 import { liveCommand } from './live-command.js';
 import { type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-limiters.js';
 import { toTable } from './live-table.js';
+import { parseKey } from './parse-values.js';
 
 /** `rollgate inspect`. */
 export function inspectCommand(): Command {
   return liveCommand('inspect')
-    .argument('<key>', 'key of a client, as your app passes it')
+    .argument('<key>', 'key of a client, as your app passes it', parseKey)
     .addHelpText('after', EXAMPLES)
     .action((url: string, key: string, options: LiveOptions) =>
       withLimiters(url, { ...options, isReadOnly: true }, async (limiters) => {

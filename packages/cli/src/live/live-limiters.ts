@@ -5,6 +5,7 @@ import { StoreAccessError, UsageError } from '../errors.js';
 import { toPlainText } from '../report/escape-invisible.js';
 import { createLimits } from './create-limits.js';
 import { type OpenStore, openStore, type StoreOptions } from './open-store.js';
+import { type Credentials, readCredentials } from './url-credentials.js';
 
 /** A limiter of a running system. */
 export interface LiveLimiter {
@@ -50,14 +51,15 @@ export async function withLimiters(
   use: (limiters: readonly LiveLimiter[]) => Promise<void>,
 ): Promise<void> {
   const address = url.startsWith('env:') ? readVariable(url.slice('env:'.length)) : url;
+  const credentials = readCredentials(address);
   subscribe('rollgate:store:failure', () => {}); // The command prints the error, so it needs no warning.
   let open: OpenStore | undefined;
   try {
-    open = await openStore(address, options);
+    open = await openStore(address, credentials, options);
     await use(await findLimiters(open, options));
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new StoreAccessError(withoutCredentials(messageOf(error), address));
+    throw new StoreAccessError(withoutSecrets(messageOf(error), credentials));
   } finally {
     await open?.close();
   }
@@ -82,7 +84,19 @@ async function findLimiters(open: OpenStore, { limiter: wanted }: LiveOptions): 
     throw new UsageError(`Expected \`--limiter\` to be one of ${known.join(', ')}, got ${JSON.stringify(missing)}`);
   }
   const chosen = descriptions.filter(({ name }) => wanted?.includes(name) ?? true);
-  return (await Promise.all(chosen.map((description) => toLive(description, open)))).flat();
+  return (await Promise.all(withoutShared(chosen).map((description) => toLive(description, open)))).flat();
+}
+
+/** Limiters with the same prefix share the states of their equal limits, which belong to the first of them here. */
+function withoutShared(descriptions: readonly LimiterDescription[]): LimiterDescription[] {
+  const seen = new Set<string>();
+  const isFirst = (id: string) => seen.size < seen.add(id).size;
+  return descriptions
+    .map(({ limits, ...rest }) => {
+      const own = Object.entries(limits).filter((limit) => isFirst(JSON.stringify([rest.prefix, rest.store, limit])));
+      return { ...rest, limits: Object.fromEntries(own) };
+    })
+    .filter(({ limits }) => Object.keys(limits).length > 0);
 }
 
 async function toLive(description: LimiterDescription, open: OpenStore): Promise<LiveLimiter[]> {
@@ -109,9 +123,6 @@ function messageOf(error: unknown): string {
 }
 
 /** Replaces the address and its password, which a driver may have put into its message. */
-function withoutCredentials(message: string, address: string): string {
-  if (!URL.canParse(address)) return message; // A file.
-  const { password } = new URL(address);
-  const secrets = [address, ...(password === '' ? [] : [password, decodeURIComponent(password)])];
+function withoutSecrets(message: string, { secrets }: Credentials): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, '…'), message);
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Store } from '@rollgate/core';
 import { StoreAccessError, UsageError } from '../errors.js';
 import { loadPackage } from './load-package.js';
+import type { Credentials } from './url-credentials.js';
 
 /** How to open a store. */
 export interface StoreOptions {
@@ -33,22 +34,29 @@ const CONNECT_MS = 5000;
  *
  * @throws UsageError for an unknown kind of URL, StoreAccessError if the store cannot be opened.
  */
-export async function openStore(url: string, options: StoreOptions): Promise<OpenStore> {
+export async function openStore(url: string, credentials: Credentials, options: StoreOptions): Promise<OpenStore> {
   const [, protocol] = /^([a-z]+):\/\//i.exec(url) ?? [];
   if (protocol === undefined) return openSqlite(url, options);
-  if (/^(?:redis|valkey)s?$/.test(protocol)) return openRedis(url.replace(/^valkey/, 'redis'), options);
+  if (/^(?:redis|valkey)s?$/.test(protocol)) return openRedis(url.replace(/^valkey/, 'redis'), credentials, options);
   if (/^postgres(?:ql)?$/.test(protocol)) return openPostgres(url, options);
   throw new UsageError(`Expected a URL that begins with redis:// or postgres://, or a file, got ${protocol}://`);
 }
 
-async function openRedis(url: string, { keyPrefix = '', cluster = false }: StoreOptions): Promise<OpenStore> {
+async function openRedis(
+  url: string,
+  credentials: Credentials,
+  { keyPrefix = '', cluster = false }: StoreOptions,
+): Promise<OpenStore> {
   const { name, module } = await loadPackage('ioredis', 'redis', 'iovalkey');
   const { RedisStore } = (await loadPackage('@rollgate/redis')).module as { RedisStore: StoreClass };
   if (name === 'redis' && keyPrefix !== '') {
     throw new UsageError('Expected no `--key-prefix` with the client `redis`, which has none');
   }
+  const login = credentials.password === '' ? {} : { username: credentials.username, password: credentials.password };
   const client =
-    name === 'redis' ? createNodeRedis(module, url, cluster) : createIoredis(module, url, cluster, keyPrefix);
+    name === 'redis'
+      ? createNodeRedis(module, url, cluster ? login : undefined)
+      : createIoredis(module, url, cluster ? login : undefined, keyPrefix);
   // Without a listener, a lost connection would end the process.
   let lastError: Error | undefined;
   client.on('error', (error) => {
@@ -73,32 +81,31 @@ interface NodeRedis extends Omit<Ioredis, 'disconnect'> {
   destroy(): void;
 }
 
+/** What logs in to each node of a Cluster. */
+type Login = Partial<Pick<Credentials, 'username' | 'password'>>;
+
 /** A user with few rights may run neither INFO nor CLIENT. */
-function createIoredis(module: unknown, url: string, isCluster: boolean, keyPrefix: string): Ioredis {
+function createIoredis(module: unknown, url: string, ofCluster: Login | undefined, keyPrefix: string): Ioredis {
   const { Redis, Cluster } = module as Record<'Redis' | 'Cluster', Constructor<Ioredis>>;
   const common = { keyPrefix, lazyConnect: true, enableReadyCheck: false };
   const redisOptions = { disableClientInfo: true, connectTimeout: CONNECT_MS, maxRetriesPerRequest: 0 };
-  if (!isCluster) return new Redis(url, { ...common, ...redisOptions, retryStrategy: null });
-  const { username, password, protocol } = new URL(url);
-  const login = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
-  const tls = protocol === 'rediss:' ? { tls: {} } : {};
+  if (ofCluster === undefined) return new Redis(url, { ...common, ...redisOptions, retryStrategy: null });
+  const tls = new URL(url).protocol === 'rediss:' ? { tls: {} } : {};
   return new Cluster([url], {
     ...common,
-    redisOptions: { ...redisOptions, ...(password !== '' && login), ...tls },
+    redisOptions: { ...redisOptions, ...ofCluster, ...tls },
     clusterRetryStrategy: null,
   });
 }
 
-function createNodeRedis(module: unknown, url: string, isCluster: boolean): NodeRedis {
+function createNodeRedis(module: unknown, url: string, ofCluster: Login | undefined): NodeRedis {
   const { createClient, createCluster } = module as Record<
     'createClient' | 'createCluster',
     (from: object) => NodeRedis
   >;
   const socket = { reconnectStrategy: false, connectTimeout: CONNECT_MS };
-  if (!isCluster) return createClient({ url, socket });
-  const { username, password } = new URL(url);
-  const login = { username: decodeURIComponent(username), password: decodeURIComponent(password) };
-  return createCluster({ rootNodes: [{ url }], defaults: { socket, ...(password !== '' && login) } });
+  if (ofCluster === undefined) return createClient({ url, socket });
+  return createCluster({ rootNodes: [{ url }], defaults: { socket, ...ofCluster } });
 }
 
 async function openPostgres(url: string, { table }: StoreOptions): Promise<OpenStore> {

@@ -1,3 +1,5 @@
+import { isKeyHash, MAX_KEY_LENGTH } from '@rollgate/core/store';
+import { UsageError } from '../errors.js';
 import { parseDurationOption, usage } from '../usage.js';
 
 /** Creates a parser for a number of rows. */
@@ -16,4 +18,21 @@ export function parseTime(option: string): (text: string) => number {
 /** Collects names in a list, such as `--x a --x b` or `--x a,b`. */
 export function parseNames(text: string, before: readonly string[] = []): string[] {
   return [...before, ...text.split(',').map((name) => name.trim())];
+}
+
+/**
+ * Parses a key of a client.
+ *
+ * @throws UsageError for the hash that stands for a long key in a list. As a key, it would be another one, which has no state.
+ */
+export function parseKey(text: string): string {
+  if (!isKeyHash(text)) return text;
+  throw new UsageError(
+    `Expected a key as your app passes it, got ${text}, the hash of a key with more than ${MAX_KEY_LENGTH} characters. Pass the key itself, which no store contains`,
+  );
+}
+
+/** Like {@link parseKey}, for several keys. */
+export function parseKeys(text: string, before: readonly string[] = []): string[] {
+  return [...before, parseKey(text)];
 }
