@@ -45,6 +45,30 @@ test('no window holds more than the limit, also around the end of a window that 
   expect(allowedAt.length).toBe(21);
 });
 
+test('a store that fails after the check never reaches the response, and shows no address', async () => {
+  const states = new Map<string, Float64Array>();
+  let fails = false;
+  const failing = createStore({
+    async transact(keys, update) {
+      if (fails) throw new Error('connect ECONNREFUSED 10.1.2.3:5432');
+      for (const [index, change] of update(keys.map((key) => states.get(key))).entries()) {
+        if (change) states.set(keys[index]!, Float64Array.from(change.numbers));
+      }
+    },
+  });
+  const store = new RollingWindowStore({ store: failing });
+  store.init({ limit: 5, windowMs: WINDOW_MS, skipSuccessfulRequests: true });
+  await store.increment('ann');
+  fails = true;
+  await store.decrement('ann');
+  for (const call of ['increment', 'get', 'resetKey'] as const) {
+    const error = await store[call]('ann').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 503, message: expect.not.stringContaining('10.1.2.3') });
+  }
+  fails = false;
+  expect((await store.get('ann')).totalHits).toBe(1);
+});
+
 test('a rejection carries the exact wait, and a retry after it is allowed', async () => {
   const { app, clock } = createApp({ limit: 2 });
   await send(app, 1);

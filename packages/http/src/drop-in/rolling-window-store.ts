@@ -1,5 +1,5 @@
 import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
-import { invalidOption } from '@rollgate/core/store';
+import { invalidOption, refundInBackground } from '@rollgate/core/store';
 import { RecentRequests } from './recent-requests.js';
 import type { StorageOptions } from './storage-options.js';
 import { throwHidden } from './throw-hidden.js';
@@ -92,23 +92,34 @@ export class RollingWindowStore {
     return toClientInfo(decision, this.#given!);
   }
 
-  /** Takes back a client's request, for `skipFailedRequests` and `skipSuccessfulRequests`. */
+  /**
+   * Takes back a client's request, for `skipFailedRequests` and `skipSuccessfulRequests`. It never rejects, because the response is
+   * made already: if the store of Rollgate fails, the request stays counted.
+   */
   async decrement(key: string): Promise<void> {
     const decision = this.#recent?.take(toKey(key));
-    if (decision !== undefined) await this.#open().refund(decision);
+    if (decision !== undefined) await refundInBackground(this.#open(), decision);
   }
 
-  /** Returns what the limiter knows about a client, without a request. */
+  /**
+   * Returns what the limiter knows about a client, without a request.
+   *
+   * @throws StoreError like `increment`
+   */
   async get(key: string): Promise<ClientInfo> {
-    const { limit, remaining, resetMs } = await this.#open().peek(toKey(key));
+    const { limit, remaining, resetMs } = await this.#open().peek(toKey(key)).catch(throwHidden);
     const waitMs = Math.min(resetMs, this.#given!.windowMs);
     return { totalHits: limit === Infinity ? 0 : limit - remaining, resetTime: new Date(Date.now() + waitMs) };
   }
 
-  /** Deletes the requests of a client. */
+  /**
+   * Deletes the requests of a client.
+   *
+   * @throws StoreError with `status` 503 if the store of Rollgate fails, whatever `onStoreError` is
+   */
   async resetKey(key: string): Promise<void> {
     this.#recent?.forget(toKey(key));
-    await this.#open().reset(toKey(key));
+    await this.#open().reset(toKey(key)).catch(throwHidden);
   }
 
   #open(): RateLimiter {
