@@ -9,7 +9,12 @@ interface PluginOptions {
   /** How many rejected requests in a window precede a ban. -1 bans nobody. */
   readonly ban?: number;
   /** Absent for the plugin itself, and empty for a hook that the app creates. */
-  readonly routeInfo?: { readonly method?: string | readonly string[]; readonly url?: string };
+  readonly routeInfo?: RouteInfo;
+}
+
+interface RouteInfo {
+  readonly method?: string | readonly string[];
+  readonly url?: string;
 }
 
 /** What @fastify/rate-limit learns about a client. */
@@ -40,6 +45,9 @@ export type RollingWindowStoreClass = new (options: object) => RollingWindowStor
  * Returns a class for the option `store` of @fastify/rate-limit. Its limits then hold in every window, exactly, instead of in
  * windows that start with a client's first request. `Retry-After` is the time until the next request is allowed.
  *
+ * Each route counts alone, by its method and URL. So does each hook that the app creates with `app.rateLimit` or `app.createRateLimit`, by its number: processes
+ * that share a store must create their hooks in the same order.
+ *
  * Rejected requests don't count, unless the plugin has `continueExceeding`. The plugin's `exponentialBackoff` is an error.
  *
  * @param options Where the store keeps its state, by default in memory, and what decides if that fails.
@@ -59,6 +67,8 @@ export function rollingWindowStore(options: StorageOptions = {}): RollingWindowS
   const bansOf = cacheLimits((ban: number, timeWindow: number) => ({
     bans: rollingWindow({ limit: ban, window: Math.ceil(timeWindow) }),
   }));
+  let hooks = 0;
+  const nameOf = ({ method, url }: RouteInfo) => (url === undefined ? `hook ${++hooks}` : `${method ?? ''} ${url}`);
 
   return class Store implements RollingWindowStore {
     readonly #limiter: RateLimiter;
@@ -68,8 +78,8 @@ export function rollingWindowStore(options: StorageOptions = {}): RollingWindowS
     constructor({ continueExceeding = false, exponentialBackoff = false, ban = -1, routeInfo }: PluginOptions) {
       if (exponentialBackoff) throw invalidOption('exponentialBackoff', 'false with this store', exponentialBackoff);
       const { prefix = 'rollgate' } = options;
-      const ofRoute = routeInfo === undefined ? prefix : `${prefix} ${routeInfo.method ?? ''} ${routeInfo.url ?? ''}`;
-      this.#limiter = new RateLimiter({ ...options, prefix: ofRoute, limits: null });
+      const own = routeInfo === undefined ? prefix : `${prefix} ${nameOf(routeInfo)}`;
+      this.#limiter = new RateLimiter({ ...options, prefix: own, limits: null });
       this.#countRejected = continueExceeding;
       this.#ban = ban;
     }

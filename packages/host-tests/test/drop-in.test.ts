@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { MemoryStore, manualClock, type Store, StoreError } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { rollingWindowStore } from '@rollgate/fastify/fastify-rate-limit';
+import { RollingWindowStore as HonoStore } from '@rollgate/hono/hono-rate-limiter';
 import type { StorageOptions } from '@rollgate/http/drop-in';
 import { RollingWindowStorage } from '@rollgate/nestjs/throttler';
 import { RedisStore } from '@rollgate/redis';
 import { startRedis } from '@rollgate/test-support';
 import { createRandom } from '@rollgate/test-support/random';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { Hono } from 'hono';
+import { rateLimiter } from 'hono-rate-limiter';
 import { Redis } from 'ioredis';
 import { type DropInResults, runDropIns } from '../src/start-hosts.js';
 import { DROP_INS } from './support/drop-ins.js';
@@ -268,6 +271,18 @@ describe('options of @fastify/rate-limit', () => {
     expect((await call(new Store({}), 'incr')).current).toBe(1);
   });
 
+  test('hooks of the app count apart in a shared store, and each process counts the same ones', async () => {
+    const options = inRedis();
+    const createHooks = () => {
+      const plugin = new (rollingWindowStore(options))({});
+      return [plugin.child({ routeInfo: {} }), plugin.child({ routeInfo: {} })] as const;
+    };
+    const [first, second] = createHooks();
+    expect((await call(first, 'incr')).current).toBe(1);
+    expect((await call(second, 'incr')).current).toBe(1);
+    expect((await call(createHooks()[1], 'incr')).current).toBe(2);
+  });
+
   test('`increment: false` reads whether the next request would be rejected, and counts nothing', async () => {
     const clock = manualClock();
     const store = new (rollingWindowStore({ store: new MemoryStore({ clock }) }))({});
@@ -279,6 +294,18 @@ describe('options of @fastify/rate-limit', () => {
     expect(await call(store, 'read')).toEqual({ current: 3, ttl: 9000 });
     expect(await call(store, 'read', 'bob', Number.POSITIVE_INFINITY)).toEqual({ current: 0, ttl: 0 });
   });
+});
+
+test('a good response of hono-rate-limiter stays although its refund fails', async () => {
+  const memory = recordPlans().store;
+  const refund = () => Promise.reject(new Error('connect ECONNREFUSED 10.1.2.3:6379'));
+  const store = new HonoStore({ store: { ...memory, refund } });
+  const app = new Hono();
+  const limit = { windowMs: WINDOW_MS, limit: 5, keyGenerator: () => 'ann', store, skipSuccessfulRequests: true };
+  app.use(rateLimiter(limit));
+  app.get('/', (context) => context.text('done'));
+  const response = await app.request('/');
+  expect([response.status, await response.text()]).toEqual([200, 'done']);
 });
 
 describe('on a server', () => {
