@@ -32,7 +32,10 @@ describe.each(Object.entries(create))('%s', (_, make) => {
     const decision = await limiter.check('ann');
     expect(decision).toMatchObject({ allowed: false, limit: 0, remaining: 0, retryAfterMs: Infinity, reason: 'limit' });
     expect(decision.violated).toEqual(['default']);
-    await expect(limiter.wait('ann')).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
+    await expect(limiter.wait('ann')).rejects.toMatchObject({
+      code: 'ERR_ROLLGATE_NEVER_ALLOWED',
+      message: 'This call can never succeed: the limit `default` is 0, which rejects everything',
+    });
     expect(store.size).toBe(0);
   });
 
@@ -113,10 +116,45 @@ test.each(['fallback', 'allow', 'deny', 'throw'] as const)(
     const free = rollingWindow({ limit: Infinity, window: '1m' });
     expect(await check({ off: '0/1m', free })).toEqual([false, 0]);
     expect(await check({ free })).toEqual([true, Infinity]);
-    if (onStoreError === 'throw') await expect(check({ off: '0/1m', day: '5/1d' })).rejects.toThrow('no room');
-    else expect(await check({ off: '0/1m', day: '5/1d' })).toEqual([false, 0]);
+    expect(await check({ off: '0/1m', day: '5/1d' })).toEqual([false, 0]);
+    const strict = rollingWindow({ limit: 5, window: '1m', countRejected: true });
+    expect(await check({ off: '0/1m', strict })).toEqual([false, 0]);
+    store.check = () => {
+      throw new Error('misuse');
+    };
+    await expect(check({ off: '0/1m', strict })).rejects.toThrow('misuse');
   },
 );
+
+test('a limit of 0 rejects without a call to the store, unless another limit counts rejections', async () => {
+  const store = new PuppetStore();
+  const limiter = new RateLimiter({ limits: { off: '0/1m', day: '5/1d', slots: create.concurrency(2) }, store });
+  const decision = await limiter.check('ann');
+  expect(store.calls).toEqual([]);
+  expect(decision).toMatchObject({ allowed: false, violated: ['off'], limit: 0, remaining: 0 });
+  expect(decision.limits.day).toEqual({
+    allowed: true,
+    limit: 5,
+    remaining: 5,
+    retryAfterMs: 0,
+    resetMs: 0,
+    nextUnitMs: 0,
+    delayMs: 0,
+    remainingIsEstimate: true,
+  });
+  expect(decision.limits.slots).toMatchObject({ remaining: 2, remainingIsEstimate: true });
+  const strict = rollingWindow({ limit: 5, window: '1m', countRejected: true });
+  const counting = new RateLimiter({ limits: { off: '0/1m', strict }, store });
+  expect((await counting.check('ann')).limits.strict).toMatchObject({ remaining: 4 });
+  await counting.check('ann', { cost: { strict: 0 } });
+  expect(store.calls).toHaveLength(1);
+});
+
+test('a `wait` names the limit of 0', async () => {
+  const limiter = new RateLimiter({ limits: { day: '5/1d', off: '0/1m' } });
+  await expect(limiter.wait('ann')).rejects.toThrow('the limit `off` is 0');
+  await expect(limiter.wait('ann', { cost: { day: 6, off: 0 } })).rejects.toThrow('its `cost` exceeds a limit');
+});
 
 test('what a process may allow alone may be nothing, or everything', async () => {
   const store = new PuppetStore();

@@ -38,7 +38,8 @@ export interface LimitDecision {
   readonly retryIsEstimate?: boolean | undefined;
   /**
    * Whether `remaining`, `resetMs` and `nextUnitMs` are estimates, because processes of a `LeasingStore` hold units. Those that
-   * other processes hold count as used. Whether the action is allowed is exact.
+   * other processes hold count as used. Next to a limit of 0 that rejects, no store is called, so the key counts as unused. Whether
+   * the action is allowed is exact.
    */
   readonly remainingIsEstimate?: boolean | undefined;
   /** When the period of `calendarWindow` has begun, exactly, in milliseconds since the epoch. Other limits have none. */

@@ -44,13 +44,14 @@ export function isRejectedByConstant({ rules }: Plan, costs: Costs): boolean {
 const REJECTED_COST = 2;
 
 /**
- * Like {@link toStoredCall}, for a check that a limit of 0 rejects. The store rejects it, too, so that none of its rules records it but
- * those with `countRejected`.
+ * Like {@link toStoredCall}, for a check that a limit of 0 rejects. Only rules with `countRejected` need the store for it, which rejects
+ * it, too, so that no other rule records it.
  */
 export function toRejectedCall(plan: Plan, keys: Keys, costs: Costs): StoredCall | undefined {
   const stored = storedRulesOf(plan);
   if (stored === null) return undefined;
   const { indices, rejecting } = stored;
+  if (!indices.some((index) => plan.rules[index]!.limit.countRejected && costAt(costs, index) > 0)) return undefined;
   return {
     plan: rejecting,
     // The key of another rule, because all keys of a check may have to be in one hash slot.

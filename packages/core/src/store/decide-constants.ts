@@ -1,4 +1,4 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
@@ -6,6 +6,7 @@ import { holdsSlots, isConstant } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
 import { type Costs, costAt, type Plan } from '../plan/plan.js';
+import type { Coded } from '../validation/error-codes.js';
 import type { StoreWait, StoreWaiting } from './capabilities.js';
 import { backendOf, namesOf } from './quota-waiters.js';
 import type { Store } from './store.js';
@@ -30,7 +31,8 @@ export function decideConstants(store: Store): Store {
     check(plan, keys, costs) {
       const isRejected = isRejectedByConstant(plan, costs);
       const call = isRejected ? toRejectedCall(plan, keys, costs) : toStoredCall(plan, keys, costs);
-      return complete(plan, costs, call && store.check(call.plan, call.keys, call.costs));
+      const check = () => call && store.check(call.plan, call.keys, call.costs);
+      return complete(plan, costs, isRejected ? unlessStoreFails(check) : check());
     },
     peek(plan, keys, costs) {
       const call = toStoredCall(plan, keys, costs);
@@ -75,28 +77,43 @@ function decideConstantsOfWaits(waiting: StoreWaiting): StoreWaiting {
   };
 }
 
+/** Returns the decision, or `undefined` if the store fails, because no store can change that a limit of 0 rejects. */
+function unlessStoreFails(check: () => Awaitable<Decision> | undefined): Awaitable<Decision | undefined> {
+  const onError = (error: unknown): undefined => {
+    if ((error as Partial<Coded> | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') throw error;
+  };
+  try {
+    const made = check();
+    return isThenable(made) ? made.then(undefined, onError) : made;
+  } catch (error) {
+    return onError(error);
+  }
+}
+
 /**
  * Returns the decision of all rules of a plan.
  *
- * @param made The decision of those that need a store, if there are any.
+ * @param made The decision of those that need a store, unless there are none or they were not asked.
  */
-function complete(plan: Plan, costs: Costs, made: Awaitable<Decision> | undefined): Awaitable<Decision> {
-  if (!plan.hasConstants && made !== undefined) return made;
+function complete(plan: Plan, costs: Costs, made: Awaitable<Decision | undefined>): Awaitable<Decision> {
+  if (!plan.hasConstants) return made as Awaitable<Decision>;
   const { rules } = plan;
   const join = (stored: Decision | undefined) => {
-    const results = rules.map(({ name, limit }, index) =>
-      isConstant(limit) ? constantResult(limit, costAt(costs, index)) : stored!.limits[name]!,
+    const results = rules.map(
+      ({ name, limit }, index) =>
+        (isConstant(limit) ? undefined : stored?.limits[name]) ?? resultWithoutStore(limit, costAt(costs, index)),
     );
     const decision = toDecision(rules, results, stored && takeReceipt(stored), costs);
     return stored?.degraded ? degrade(decision, stored.degraded, (receipt) => receipt) : decision;
   };
-  return made === undefined ? join(undefined) : mapAwaitable(made, join);
+  return mapAwaitable(made, join);
 }
 
-function constantResult(limit: Limit, cost: number): LimitDecision {
-  const isOpen = limit.limit === Infinity;
-  const allowed = isOpen || cost === 0;
-  const freeMs = isOpen ? 0 : Infinity;
+/** The result of a limit without a store: of a constant one, or of one that is not asked because another one rejects. */
+function resultWithoutStore(limit: Limit, cost: number): LimitDecision {
+  const isZero = limit.limit === 0;
+  const allowed = !isZero || cost === 0;
+  const freeMs = isZero ? Infinity : 0;
   return {
     allowed,
     limit: limit.limit,
@@ -106,5 +123,6 @@ function constantResult(limit: Limit, cost: number): LimitDecision {
     nextUnitMs: holdsSlots(limit) ? undefined : freeMs,
     delayMs: 0,
     ...(!allowed && { reason: 'limit' }),
+    ...(!isConstant(limit) && { remainingIsEstimate: true }),
   };
 }

@@ -13,8 +13,14 @@ export const LIMIT = "a limit such as '100/1m' or `rollingWindow({ … })`";
 /** What text in place of a limit should be. */
 export const WINDOW_TEXT = "units per window such as '100/1m', '5/1s' or '1000/1d'";
 
+/** What text with the name of a period should be. */
+export const PERIOD_TEXT = "units per window such as '1000/1d', or `calendarWindow` for periods of a calendar";
+
 /** What the key of one limit should be. */
 export const ONE_KEY = 'a string or a number';
+
+/** What a key should be instead of a large integer, which shares its number with others: 2^53 + 1 is 2^53. */
+export const SAFE_KEY = 'a string or a bigint in place of an integer that is not safe';
 
 /** What the keys of all limits should be. */
 export const KEYS = 'a string or a number, or a record with one per limit';
@@ -60,12 +66,19 @@ export const describeRefundFailure = (name: string, reason: string): string =>
 /** What `fallbackLimits` need. */
 export const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';
 
+/** What the counterpart of a limit of `Infinity` should be. */
+export const UNLIMITED_FALLBACK = 'Infinity like its counterpart, whose checks call no store that could fail';
+
 /** What a clock should return. */
 export const VALID_TIME = 'Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000';
 
 /** The message for a `wait` that never ends. */
 export const NEVER_ALLOWED =
   'This call can never succeed: its `cost` exceeds a limit, or its key is blocked until a reset';
+
+/** The message for a `wait` that a limit of 0 rejects. */
+export const neverAllowedByMessage = (limit: string): string =>
+  `This call can never succeed: the limit \`${limit}\` is 0, which rejects everything`;
 
 /** The message for a `wait` whose limiter is closed. */
 export const LIMITER_CLOSED = 'Expected the limiter to stay open until the call is allowed, but `close` was called';

@@ -1,4 +1,4 @@
-import { type Limit, type RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Limit, type LimitDecision, type RateLimiter, rollingWindow } from '@rollgate/core';
 import fc from 'fast-check';
 import { MS } from '../algorithms/oracle.js';
 import { type AlgorithmName, limitOf, minuteLimit, takesLeases, withQuotas } from '../algorithms.js';
@@ -13,6 +13,12 @@ const ALLOWED = { allowed: true, limit: Infinity, remaining: Infinity, retryAfte
 
 const figuresOf = ({ allowed, limit, remaining, retryAfterMs, resetMs, delayMs }: typeof ALLOWED) => ({
   ...{ allowed, limit, remaining, retryAfterMs, resetMs, delayMs },
+});
+
+/** The figures of a limit that is not asked. */
+const unused = ({ limit, nextUnitMs }: LimitDecision): LimitDecision => ({
+  ...{ allowed: true, limit, remaining: limit, retryAfterMs: 0, resetMs: 0, delayMs: 0, remainingIsEstimate: true },
+  nextUnitMs: nextUnitMs === undefined ? undefined : 0,
 });
 
 /** Alone, a limit of 0 rejects every action, and one of `Infinity` allows every action. */
@@ -58,8 +64,9 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /**
- * Next to limits of 0 and `Infinity`, another limit decides and records as if it were alone. If the limit of 0 rejects, it does what it
- * does next to any limit that rejects.
+ * Next to limits of 0 and `Infinity`, another limit decides and records as if it were alone. If the limit of 0 rejects, a limit with
+ * `countRejected` does what it does next to any limit that rejects, and others are not asked: they record nothing, and their keys count
+ * as unused.
  */
 async function expectOthersAlone(context: CheckContext): Promise<void> {
   const { clock } = context;
@@ -87,7 +94,12 @@ async function expectOthersAlone(context: CheckContext): Promise<void> {
         const plain = await (isRejected && call === 'check'
           ? rejecting.check('ann', { cost: { some: costs.some, off: 1000 } })
           : (alone[call] as RateLimiter['check']).call(alone, 'ann', { cost: { some: costs.some } }));
-        assertSame({ ...made.limits['some'] }, { ...plain.limits['some'] }, about);
+        const isAsked = !isRejected || call !== 'check' || (limit.countRejected && costs.some > 0);
+        assertSame(
+          { ...made.limits['some'] },
+          isAsked ? { ...plain.limits['some'] } : unused(plain.limits['some']!),
+          about,
+        );
         const rejects = isRejected || call === 'charge';
         assertSame(made.violated.includes('off'), rejects, about);
         assertSame(made.allowed, plain.allowed && !rejects, about);
