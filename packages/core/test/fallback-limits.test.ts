@@ -111,6 +111,7 @@ describe('throws at construction', () => {
     ['no limits', limits, null, '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got null'], // biome-ignore format: short
     ['a function that returns none', limits, () => {}, '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got undefined'], // biome-ignore format: short
     ['a missing name', both, { burst: alone }, '`fallbackLimits.day` to be a limit with the algorithm of its counterpart in `limits`, fixed-window, got undefined'], // biome-ignore format: short
+    ['a number next to `Infinity`', { burst: limits, any: rollingWindow({ limit: Number.POSITIVE_INFINITY, window: '1m' }) }, { burst: alone, any: alone }, '`fallbackLimits.any` to be Infinity like its counterpart, whose checks call no store that could fail, got 5 (number)'], // biome-ignore format: short
     ['one limit for several', both, alone, '`fallbackLimits.burst` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got undefined'], // biome-ignore format: short
   ])('for %s', (_, own, fallbackLimits, message) => {
     const construct = () => create({ limits: own, fallbackLimits: fallbackLimits as Limits });

@@ -14,6 +14,7 @@ import type { LimitedReceipt, OnStoreError, StoreInspection, StoreWaiting } from
 import { namesOf } from '../store/quota-waiters.js';
 import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
+import { UNLIMITED_FALLBACK } from '../validation/error-texts.js';
 import { unsupported } from '../validation/errors.js';
 import { invalidOption } from '../validation/validate.js';
 import { CallGuard, type FailureHandler, RETHROW } from './call-guard.js';
@@ -167,14 +168,19 @@ function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan, recei
  * Returns the plan of these limits with one that decides by `fallbackLimits` while the store fails. The algorithms are the same,
  * so that the keys, the costs and the receipts of a plan fit its fallback.
  *
- * @throws TypeError if `fallbackLimits` lacks one of the limits, or has another algorithm for it.
+ * @throws TypeError if `fallbackLimits` lacks one of the limits, has another algorithm for it, or restricts one of `Infinity`, for which
+ * no store is called that could fail.
  */
 function withFallbackPlan(plan: Plan, limits: ParsedLimits, fallbackLimits: LimitsFrom<ParsedLimits>): Plan {
   const given = parseLimits(typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits);
   const rules = plan.rules.map((rule) => {
     const limit = isLimit(limits) ? given : Object(given)[rule.name];
-    if (isLimit(limit) && limit.algorithm === rule.limit.algorithm) return { ...rule, limit };
     const option = isLimit(limits) ? 'fallbackLimits' : `fallbackLimits.${rule.name}`;
+    if (isLimit(limit) && limit.algorithm === rule.limit.algorithm) {
+      if (rule.limit.limit === Infinity && limit.limit !== Infinity)
+        throw invalidOption(option, UNLIMITED_FALLBACK, limit.limit);
+      return { ...rule, limit };
+    }
     throw invalidOption(
       option,
       `a limit with the algorithm of its counterpart in \`limits\`, ${rule.limit.algorithm}`,
