@@ -1,9 +1,20 @@
 import { type Coded, withCode } from './error-codes.js';
-import { LIMITER_CLOSED, NEVER_ALLOWED, tooManyWaitingMessage, unsupportedMessage } from './error-texts.js';
+import {
+  LIMITER_CLOSED,
+  NEVER_ALLOWED,
+  neverAllowedByMessage,
+  tooManyWaitingMessage,
+  unsupportedMessage,
+} from './error-texts.js';
 
-/** Creates the error of a `wait` that no passing of time allows. */
-export function neverAllowed(): RangeError & Coded {
-  return withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(NEVER_ALLOWED));
+/**
+ * Creates the error of a `wait` that no passing of time allows.
+ *
+ * @param limit The name of a limit of 0, if one rejects.
+ */
+export function neverAllowed(limit?: string): RangeError & Coded {
+  const message = limit === undefined ? NEVER_ALLOWED : neverAllowedByMessage(limit);
+  return withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
 }
 
 /** Creates the error of a `wait` whose queue already has `maxWaiting` callers. */

@@ -75,7 +75,9 @@ function sleepUntilRetry(
 ): Promise<void> {
   // The limits of one process may be smaller than the cost. The store decides again after the outage.
   const isNever = retryAfterMs === Infinity;
-  if (isNever && (degraded !== 'fallback' || !plan.fallback)) throw neverAllowed();
+  if (isNever && (degraded !== 'fallback' || !plan.fallback)) {
+    throw neverAllowed(violated.find((limit) => limits[limit]?.limit === 0));
+  }
   // A slot may be released at any time, so the wait may be shorter.
   const isEstimate = isNever || violated.some((limit) => limits[limit]?.retryIsEstimate);
   if (!isEstimate) cancellation.throwIfTooLong(retryAfterMs, repliedMs);
