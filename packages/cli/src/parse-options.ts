@@ -26,12 +26,11 @@ export function parseQuota(text: string): NamedQuota {
   }
   const span = parsePeriods(time.trim());
   if (span !== undefined) return { name, limit, ...span };
-  const window = /^\d/.test(time) ? time : `1${time}`;
-  const parsed = parseWindowText(`${limitText}/${window}`);
+  const parsed = parseWindowText(`${limitText}/${time}`);
   if (parsed === undefined)
     throw usage(
       '--limit',
-      clarifyUnit(window) ?? `${EXPECTED_QUOTA}, with a unit such as \`s\` or \`m\`, at most 100 years`,
+      clarifyUnit(text) ?? `${EXPECTED_QUOTA}, with a unit such as \`s\` or \`m\`, at most 100 years`,
       text,
     );
   return { name, ...parsed };

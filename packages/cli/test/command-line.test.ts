@@ -38,6 +38,7 @@ test.each([
   [['suggest', '--window', '60000'], /`--window` to be a time with its unit, such as `1m`.* got "60000"/],
   [['simulate', '--limit', '5/M'], /`--limit` to be a clear unit, such as '1m' .* got "5\/M"/],
   [['suggest', '--window', '1M'], /`--window` to be a clear unit, such as '1m' .* got "1M"/],
+  [['simulate', '--limit', '5/.5h'], /`--limit` .* with a unit such as `s`.* got "5\/\.5h"/],
   [['simulate', '--limit', '5/60000'], /`--limit` .* with a unit such as `s`.* got "5\/60000"/],
   [['replay'], /Unknown command 'replay'/],
 ])('%j is a usage error', async (args, message) => {

@@ -23,6 +23,7 @@ describe.each([
   ['20/1m', 20, MINUTE_MS],
   ['3/1s', 3, 1000],
   ['60/1h', 60, 60 * MINUTE_MS],
+  ['3/s', 3, 1000],
 ])('with a limit of %s', (limit, units, windowMs) => {
   test('the counts match a naive log', async () => {
     const { requests, callers, rejectedRequests, rejectedCallers } = await simulate(['busy.log', '--limit', limit]);

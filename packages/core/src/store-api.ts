@@ -3,6 +3,7 @@
 export { isThenable, mapAwaitable } from './base/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './base/background-timer.js';
 export { copyString } from './base/copy-string.js';
+export { getOrCache } from './base/get-or-insert.js';
 export { PendingResult } from './base/pending-result.js';
 export { channel, emitWarning } from './base/platform.js';
 export { createStore, TransactionalStore } from './create-store/create-store.js';

@@ -1,5 +1,6 @@
 import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 
+const PERIODS = "to be units per window such as '1000/1d', or `calendarWindow` for periods of a calendar";
 const EXPECTED = "to be units per window such as '100/1m', '5/1s' or '1000/1d'";
 
 test('text is a rolling window', async () => {
@@ -21,12 +22,15 @@ test('a record may contain text', async () => {
   expect(decision.limits.day).toMatchObject({ limit: 5, remaining: 4 });
 });
 
-test.each(['5/1s', '5/1000ms', '5/1 s', '5/1 second', '5/1sec', '5/0.0166667m'])('%j is a limit', async (limits) => {
-  const { limit, resetMs } = await new RateLimiter({ limits }).check('ann');
-  expect([limit, Math.floor(resetMs / 1000)]).toEqual([5, 1]);
-});
+test.each(['5/1s', '5/1000ms', '5/1 s', '5/1 second', '5/1sec', '5/0.0166667m', '5/s', '5/ s', '5/second', '5/S'])(
+  '%j is a limit',
+  async (limits) => {
+    const { limit, resetMs } = await new RateLimiter({ limits }).check('ann');
+    expect([limit, Math.floor(resetMs / 1000)]).toEqual([5, 1]);
+  },
+);
 
-test.each([
+test.each<readonly [text: string, expected: string]>([
   ['100/1x', EXPECTED],
   ['1e3/1m', EXPECTED],
   [' 5 / 1s ', EXPECTED],
@@ -34,9 +38,10 @@ test.each([
   ['', EXPECTED],
   ['100', EXPECTED],
   ['100/', EXPECTED],
-  ['100/m', EXPECTED],
-  ['1000/day', EXPECTED],
-  ['1000/month', EXPECTED],
+  ['100/month ', EXPECTED],
+  ['100/.5h', EXPECTED],
+  ['100/x', EXPECTED],
+  ...['hour', 'day', 'week', 'month', 'year'].map((period) => [`1000/${period}`, PERIODS] as const),
   ['-1/1m', EXPECTED],
   ['1.5/1m', EXPECTED],
   ['NaN/1m', EXPECTED],
@@ -46,7 +51,9 @@ test.each([
   ['100/101y', EXPECTED],
   ['9007199254740992/1m', EXPECTED],
   [`1/${'1'.repeat(100)}m`, EXPECTED],
-  ['100/1M', "to be a clear unit, such as '1m' for a minute or '30d' for a month"],
+  ...['100/1M', '100/M'].map(
+    (text) => [text, "to be a clear unit, such as '1m' for a minute or '30d' for a month"] as const,
+  ),
 ])('%j is an error that shows what to write', async (text, expected) => {
   const message = new RegExp(`^Expected \`limits\` ${expected}, got ".*" \\(string\\)$`);
   const inRecord = new RegExp(`^Expected \`limits.day\` ${expected}`);

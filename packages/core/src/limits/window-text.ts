@@ -1,9 +1,13 @@
+import { getOrCache } from '../base/get-or-insert.js';
 import { clarifyUnit, readDuration } from '../validation/duration.js';
-import { WINDOW_TEXT } from '../validation/error-texts.js';
+import { PERIOD_TEXT, WINDOW_TEXT } from '../validation/error-texts.js';
 import { invalidOption } from '../validation/validate.js';
 import { type RollingWindow, rollingWindow } from './rolling-window.js';
 
-const TEXT = /^(\d{1,16})\/(\d.*)$/;
+const TEXT = /^(\d{1,16})\/(\d.*| *[a-z]+)$/i;
+
+/** What may mean the periods of a calendar, as on the command line. */
+const PERIOD = /\/ *(hour|day|week|month|year)$/;
 
 /** A limit of units in a window. */
 export interface ParsedWindow {
@@ -13,16 +17,17 @@ export interface ParsedWindow {
   readonly windowMs: number;
 }
 
-/** Parses text such as `100/1m`: units per window, the notation that the command line prints. `undefined` for other text. */
+/**
+ * Parses text such as `100/1m` or `100/m`: units per window, the notation of `limits` and of the command line. `undefined` for other
+ * text, and for names of periods such as `1000/day`.
+ */
 export function parseWindowText(text: string): ParsedWindow | undefined {
-  const [, units, window] = TEXT.exec(text) ?? [];
+  const [, units, window = ''] = TEXT.exec(text) ?? [];
   const limit = Number(units);
-  const windowMs = readDuration(window);
-  return Number.isSafeInteger(limit) && windowMs !== undefined ? { limit, windowMs } : undefined;
+  if (!Number.isSafeInteger(limit) || PERIOD.test(text)) return undefined;
+  const windowMs = readDuration(/^\d/.test(window) ? window : `1${window}`);
+  return windowMs === undefined ? undefined : { limit, windowMs };
 }
-
-/** An app has few texts. With more than this, as when someone builds them from requests, the cache starts over. */
-const MOST_TEXTS = 1000;
 
 const windows = new Map<string, RollingWindow>();
 
@@ -32,12 +37,11 @@ const windows = new Map<string, RollingWindow>();
  * @throws TypeError naming `option` for other text.
  */
 export function windowOfText(option: string, text: string): RollingWindow {
-  let window = windows.get(text);
-  if (window !== undefined) return window;
+  return windows.get(text) ?? getOrCache(windows, text, () => createWindow(option, text));
+}
+
+function createWindow(option: string, text: string): RollingWindow {
   const parsed = parseWindowText(text);
-  if (parsed === undefined) throw invalidOption(option, clarifyUnit(text) ?? WINDOW_TEXT, text);
-  window = rollingWindow({ limit: parsed.limit, window: `${parsed.windowMs}ms` });
-  if (windows.size === MOST_TEXTS) windows.clear();
-  windows.set(text, window);
-  return window;
+  if (parsed !== undefined) return rollingWindow({ limit: parsed.limit, window: `${parsed.windowMs}ms` });
+  throw invalidOption(option, PERIOD.test(text) ? PERIOD_TEXT : (clarifyUnit(text) ?? WINDOW_TEXT), text);
 }

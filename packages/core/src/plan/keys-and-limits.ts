@@ -4,8 +4,8 @@ import type { RollingWindow } from '../limits/rolling-window.js';
 // The types of the keys and limits that callers pass.
 
 /**
- * One limit, which gets the name `default`, or a record of limits by name. Text such as `'100/1m'` is a rolling window: units per
- * duration.
+ * One limit, which gets the name `default`, or a record of limits by name. Text such as `'100/1m'` or `'100/m'` is a rolling window:
+ * units per duration.
  */
 export type Limits<Name extends string = string> = Limit | string | Readonly<Record<Name, Limit | string>>;
 
@@ -24,7 +24,10 @@ type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit | 
   ? Exclude<Name, 'default'>
   : Exclude<Name, { [Own in keyof Plan]: undefined extends Plan[Own] ? never : Own }[keyof Plan]>;
 
-/** The key of one limit: text, or a number such as the ID of a user, which counts like its text. */
+/**
+ * The key of one limit: text, or a number such as the ID of a user, which counts like its text. An integer above 2^53 - 1 is an error,
+ * because it shares its number with others. Pass it as text or as a bigint.
+ */
 export type OneKey = string | number | bigint;
 
 /** One key for all limits, or one key per limit name. */

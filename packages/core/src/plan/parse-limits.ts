@@ -1,10 +1,7 @@
-import { getOrInsert } from '../base/get-or-insert.js';
+import { getOrCache, getOrInsert } from '../base/get-or-insert.js';
 import { isLimit } from '../limits/limit.js';
 import { windowOfText } from '../limits/window-text.js';
 import type { ParsedLimits } from './keys-and-limits.js';
-
-/** An app has few plans. With more records of texts than this, the cache starts over. */
-const MOST_RECORDS = 1000;
 
 const byObject = new WeakMap<object, object>();
 const byTexts = new Map<string, object>();
@@ -31,9 +28,7 @@ function hasText(record: object): boolean {
 function parseRecord(record: object): object {
   const isText = Object.values(record).every((limit) => typeof limit === 'string');
   if (!isText) return toWindows(record);
-  const texts = JSON.stringify(record);
-  if (byTexts.size === MOST_RECORDS && !byTexts.has(texts)) byTexts.clear();
-  return getOrInsert(byTexts, texts, () => toWindows(record));
+  return getOrCache(byTexts, JSON.stringify(record), () => toWindows(record));
 }
 
 function toWindows(record: object): object {

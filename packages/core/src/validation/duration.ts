@@ -35,9 +35,9 @@ export function readDuration(value: unknown): number | undefined {
 const MAX_TEXT_LENGTH = 100;
 
 /** In other libraries, `M` is a month. The parser reads it as a minute. */
-const MINUTE_OR_MONTH = /\d *M$/;
+const MINUTE_OR_MONTH = /[\d/] *M$/;
 
-/** Returns what to write instead of text such as `1M`, or `undefined` for other values. */
+/** Returns what to write instead of text such as `1M` or `100/M`, or `undefined` for other values. */
 export function clarifyUnit(value: unknown): string | undefined {
   const isAmbiguous = typeof value === 'string' && MINUTE_OR_MONTH.test(value.slice(-MAX_TEXT_LENGTH));
   return isAmbiguous ? CLEAR_UNIT : undefined;
