@@ -17,6 +17,7 @@ import { decideConstants } from '../store/decide-constants.js';
 import { namesOf, type QuotaQueues, queuesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
+import { scheduleAfter } from '../time/clock-timers.js';
 import type { Duration } from '../validation/duration.js';
 import { unsupported } from '../validation/errors.js';
 import { checkAtTail } from '../waiting/check-at-tail.js';
@@ -150,8 +151,9 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   }
 
   /**
-   * Like {@link check}, but throws the rejection, unless `dryRun` is `true`. For code whose errors become responses, such as resolvers,
-   * procedures and tools.
+   * Like {@link check}, but throws the rejection, and resolves at the action's start: with a queue such as `leakyBucket`, after the
+   * decision's `delayMs`. With `dryRun: true`, it does neither. For code whose errors become responses, such as resolvers, procedures
+   * and tools.
    *
    * @throws A {@link RateLimitError} if the action is rejected. The same as {@link check} otherwise. The promise rejects with it.
    * @example
@@ -167,8 +169,10 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
    */
   async enforce<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     const decision: Decision = await this.decide(key, options);
-    if (decision.allowed || this.dryRun) return decision as DecisionOn<Own>;
-    throw new RateLimitError(decision);
+    if (!decision.allowed && !this.dryRun) throw new RateLimitError(decision);
+    const { delayMs } = decision;
+    if (delayMs > 0 && !this.dryRun) await new Promise<void>((start) => scheduleAfter(delayMs, start, this.clock));
+    return decision as DecisionOn<Own>;
   }
 
   /** Like {@link check}, but records nothing. With a record of keys, only the limits that it names decide. */
