@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import {
   type Decision,
@@ -6,6 +7,7 @@ import {
   type Limits,
   leakyBucket,
   MemoryStore,
+  manualClock,
   RateLimitError,
   RateLimiter,
   rollingWindow,
@@ -35,6 +37,24 @@ describe('keys', () => {
     await limiter.reset({ user: 42n });
     expect((await limiter.charge({ user: 42 })).limits.user.remaining).toBe(2);
     expect((await limiter.wait(43)).limits.user.remaining).toBe(2);
+  });
+
+  test('integers that share a number are errors, and none as text or bigints', async () => {
+    const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
+    for (const key of [2 ** 53, -(2 ** 53), 1e300]) {
+      await expect(limiter.check(key)).rejects.toMatchObject({
+        code: 'ERR_ROLLGATE_INVALID_KEY',
+        message: expect.stringMatching(
+          /^Expected `key` to be a string or a bigint in place of an integer that is not safe/,
+        ),
+      });
+      await expect(limiter.check({ default: key })).rejects.toThrow(
+        'Expected `key.default` to be a string or a bigint',
+      );
+    }
+    for (const key of [2n ** 53n, 2n ** 53n + 1n, '9007199254740994', 2 ** 53 - 1, 0.5]) {
+      expect((await limiter.check(key)).allowed).toBe(true);
+    }
   });
 
   test.each([
@@ -473,6 +493,28 @@ describe('enforce', () => {
     expect(await sentence(new RateLimiter({ limits: '1/1m' }), 2)).toBe(
       'Rate limit exceeded: this request alone exceeds the limit',
     );
+  });
+
+  test('resolves at the start that a queue gives the action, by the clock of the store', async () => {
+    const time = manualClock();
+    const limits = leakyBucket({ capacity: 5, interval: '1s' });
+    const options = { limits, store: new MemoryStore({ clock: time }) };
+    const limiter = new RateLimiter(options);
+    const started: number[] = [];
+    const all = [1, 2, 3].map(async () => {
+      const { delayMs } = await limiter.enforce('ann');
+      started.push(time.now() - delayMs);
+    });
+    for (let second = 0; second < 3; second++) {
+      await setImmediate();
+      expect(started).toHaveLength(second + 1);
+      time.advance('1s');
+    }
+    await Promise.all(all);
+    expect(started).toEqual([0, 0, 0]);
+    const dry = new RateLimiter({ ...options, prefix: 'dry', dryRun: true });
+    expect((await dry.enforce('ann')).delayMs).toBe(0);
+    expect((await dry.enforce('ann')).delayMs).toBe(1000);
   });
 
   test('throws what a check throws, and no rejection of a dry run', async () => {

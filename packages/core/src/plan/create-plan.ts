@@ -1,6 +1,15 @@
 import { isLimit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
-import { describeLimitName, KEYS, LIMIT, LIMITS, NAMED_LIMITS, ONE_KEY, SOME_KEYS } from '../validation/error-texts.js';
+import {
+  describeLimitName,
+  KEYS,
+  LIMIT,
+  LIMITS,
+  NAMED_LIMITS,
+  ONE_KEY,
+  SAFE_KEY,
+  SOME_KEYS,
+} from '../validation/error-texts.js';
 import { invalidOption } from '../validation/validate.js';
 import { toPlan } from './constant-limits.js';
 import { isLimitName, type Keys, type Plan, type Rule, unknownLimitMessage } from './plan.js';
@@ -54,15 +63,17 @@ export function selectLimits(plan: Plan, key: unknown): Plan {
 /**
  * Returns the keys in the order of the plan's rules.
  *
- * @throws TypeError if a key is neither a string nor a number, is empty or missing, or names an unknown limit.
+ * @throws TypeError if a key is neither a string nor a number, is an integer that is not safe, is empty or missing, or names an unknown
+ * limit.
  */
 export function resolveKeys(plan: Plan, key: unknown): Keys {
   return typeof key === 'object' && key !== null ? resolveKeyRecord(plan, key) : resolveKey('key', KEYS, key);
 }
 
 function resolveKey(name: string, expected: string, value: unknown): string {
-  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value);
   if (typeof value === 'string' && value !== '') return value;
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw invalidKey(name, SAFE_KEY, value);
+  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value);
   throw invalidKey(name, value === '' ? 'a string of at least one character' : expected, value);
 }
 
