@@ -1,11 +1,12 @@
 import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
+import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
 import { holdsSlots, isConstant } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
-import { type Costs, costAt, type Plan } from '../plan/plan.js';
+import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
 import type { Coded } from '../validation/error-codes.js';
 import type { StoreWait, StoreWaiting } from './capabilities.js';
 import { backendOf, namesOf } from './quota-waiters.js';
@@ -97,16 +98,40 @@ function unlessStoreFails(check: () => Awaitable<Decision> | undefined): Awaitab
  */
 function complete(plan: Plan, costs: Costs, made: Awaitable<Decision | undefined>): Awaitable<Decision> {
   if (!plan.hasConstants) return made as Awaitable<Decision>;
-  const { rules } = plan;
-  const join = (stored: Decision | undefined) => {
-    const results = rules.map(
-      ({ name, limit }, index) =>
-        (isConstant(limit) ? undefined : stored?.limits[name]) ?? resultWithoutStore(limit, costAt(costs, index)),
-    );
-    const decision = toDecision(rules, results, stored && takeReceipt(stored), costs);
-    return stored?.degraded ? degrade(decision, stored.degraded, (receipt) => receipt) : decision;
-  };
-  return mapAwaitable(made, join);
+  return mapAwaitable(made, (stored) => join(plan.rules, costs, stored));
+}
+
+function join(rules: readonly Rule[], costs: Costs, stored: Decision | undefined): Decision {
+  const receipt = stored && takeReceipt(stored);
+  // Next to limits of `Infinity` only, the figures are those of the others, whatever the cost is.
+  if (stored !== undefined && typeof costs === 'number' && rules.every(({ limit }) => limit.limit !== 0)) {
+    const { violated, degraded } = stored;
+    return new DecisionWithReceipt(new JoinedResults(rules, costs, stored), stored, violated, receipt, degraded);
+  }
+  const decision = toDecision(rules, joinResults(rules, costs, stored), receipt, costs);
+  return stored?.degraded ? degrade(decision, stored.degraded, (taken) => taken) : decision;
+}
+
+/** The results of all rules, of which most callers read none. */
+class JoinedResults extends RuleResults {
+  constructor(
+    rules: readonly Rule[],
+    private readonly costs: Costs,
+    private readonly stored: Decision,
+  ) {
+    super(rules, []);
+  }
+
+  override toRecord() {
+    return new RuleResults(this.rules, joinResults(this.rules, this.costs, this.stored)).toRecord();
+  }
+}
+
+function joinResults(rules: readonly Rule[], costs: Costs, stored: Decision | undefined): LimitDecision[] {
+  return rules.map(
+    ({ name, limit }, index) =>
+      (isConstant(limit) ? undefined : stored?.limits[name]) ?? resultWithoutStore(limit, costAt(costs, index)),
+  );
 }
 
 /** The result of a limit without a store: of a constant one, or of one that is not asked because another one rejects. */
