@@ -1,4 +1,4 @@
-import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { MemoryStore, manualClock, RateLimiter, type RollingWindow, rollingWindow } from '@rollgate/core';
 
 const PERIODS = "to be units per window such as '1000/1d', or `calendarWindow` for periods of a calendar";
 const EXPECTED = "to be units per window such as '100/1m', '5/1s' or '1000/1d'";
@@ -84,6 +84,27 @@ test('a call may pass text, and equal texts count together', async () => {
   await limiter.reset('ann', { limits: plans.free });
   expect((await limiter.peek('ann', { limits: plans.free })).allowed).toBe(true);
   expect((await limiter.wait('cid', { limits: plans.free })).limits.default.remaining).toBe(1);
+});
+
+test('new records of the same texts and limits have one plan, and others have their own', async () => {
+  const plans = new Set<unknown>();
+  class RecordingStore extends MemoryStore {
+    override check(...[plan, ...call]: Parameters<MemoryStore['check']>) {
+      plans.add(plan);
+      return super.check(plan, ...call);
+    }
+  }
+  const limiter = new RateLimiter({ limits: null, store: new RecordingStore() });
+  const [day, other] = [5, 6].map((limit) => rollingWindow({ limit, window: '1d' })) as [RollingWindow, RollingWindow];
+  for (let call = 0; call < 3; call++) {
+    await limiter.check('ann', { limits: { burst: '9/1s', day } });
+    await limiter.check('ann', { limits: { burst: '9/1s', day: other } });
+    await limiter.check('ann', { limits: { burst: '8/1s', day } });
+    await limiter.check('ann', { limits: { burst: '8/1s', day: '100/1d' } });
+  }
+  expect(plans.size).toBe(4);
+  const wrong = { burst: '9/1s', day: 1 };
+  await expect(limiter.check('ann', { limits: wrong as never })).rejects.toThrow('Expected `limits.day` to be a limit');
 });
 
 test('a flood of different texts is parsed, and old ones keep their counts', async () => {

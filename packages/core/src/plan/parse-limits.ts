@@ -4,11 +4,16 @@ import { windowOfText } from '../limits/window-text.js';
 import type { ParsedLimits } from './keys-and-limits.js';
 
 const byObject = new WeakMap<object, object>();
-const byTexts = new Map<string, object>();
+const byParts = new Map<string, object>();
+
+const numbers = new WeakMap<object, number>();
+let lastNumber = 0;
+/** Returns the number of a limit, which no other one has. */
+const numberOf = (limit: object): number => getOrInsert(numbers, limit, () => ++lastNumber);
 
 /**
  * Returns limits without text: rolling windows in place of text such as `100/1m`. Limits without text stay the same object, and
- * equal texts become the same object, because each object has its own plan.
+ * records of equal texts and the same limits become the same object, because each object has its own plan.
  *
  * @param limits Limits, or any other value, which stays as it is.
  * @throws TypeError for wrong text.
@@ -24,12 +29,18 @@ function hasText(record: object): boolean {
   return false;
 }
 
-/** A function of the request may return a new record for each one. */
+/** A function of the request may return a new record for each one, with the same texts and limits. */
 function parseRecord(record: object): object {
-  const isText = Object.values(record).every((limit) => typeof limit === 'string');
-  if (!isText) return toWindows(record);
-  return getOrCache(byTexts, JSON.stringify(record), () => toWindows(record));
+  const limits = Object.values(record);
+  let known: string;
+  if (limits.every((limit) => typeof limit === 'string')) known = JSON.stringify(record);
+  else if (limits.every((limit) => typeof limit === 'string' || isLimit(limit)))
+    known = JSON.stringify(Object.entries(record).map(toPart));
+  else return toWindows(record);
+  return byParts.get(known) ?? getOrCache(byParts, known, () => toWindows(record));
 }
+
+const toPart = ([name, limit]: [string, unknown]) => [name, isLimit(limit) ? numberOf(limit) : limit];
 
 function toWindows(record: object): object {
   const parsed = Object.entries(record).map(([name, limit]) => [
