@@ -15,7 +15,7 @@ export function getOrInsert<K, V>(
 /** An app has few texts of limits, plans and the like. With more, as when someone builds them from requests, the oldest are dropped. */
 const MOST_KEPT = 1000;
 
-/** Like {@link getOrInsert}, for a cache: of more than 1,000 values, the map keeps the newest. */
+/** Like `getOrInsert`, for a cache: of more than 1,000 values, the map keeps the newest. */
 export function getOrCache<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   return getOrInsert(map, key, () => {
     const created = create();
