@@ -1,5 +1,5 @@
 import type { Starts } from './effort.js';
-import { measureRounds, type Outcome, type Subject } from './http/rounds.js';
+import { measureRounds, type Outcome, perRound, type Subject } from './http/rounds.js';
 import { FRAMEWORKS, type FrameworkName, type LimiterName } from './http/subjects.js';
 import { versionOf } from './machine.js';
 import { median } from './statistics.js';
@@ -42,18 +42,18 @@ export async function measureHttp(framework: FrameworkName, effort: Starts): Pro
   };
 }
 
-function toRows(title: string, outcome: Outcome, subjects: readonly Subject[]): Row<LimiterName>[] {
+function toRows(title: string, outcome: Outcome, subjects: readonly Subject<LimiterName>[]): Row<LimiterName>[] {
   const bare = subjects.find(({ limiter }) => limiter === 'none')!;
   const measured = subjects.filter((subject) => subject.outcome === outcome && subject !== bare);
   const ours = measured.find(({ limiter }) => limiter === 'rollgate')!;
-  const cells = (toCell: (subject: Subject) => Row<LimiterName>['cells'][LimiterName]) =>
+  const cells = (toCell: (subject: Subject<LimiterName>) => Row<LimiterName>['cells'][LimiterName]) =>
     Object.fromEntries(measured.map((subject) => [subject.limiter, toCell(subject)])) as Row<LimiterName>['cells'];
 
-  const added = (subject: Subject) => median(perRound(subject, bare, (one, other) => one - other));
-  const inTotal = (subject: Subject) => median(perRound(subject, bare, (one, other) => one / other));
-  const perSecond = (subject: Subject) => median(subject.perSecond);
+  const added = (subject: Subject<LimiterName>) => median(perRound(subject, bare, (one, other) => one - other));
+  const inTotal = (subject: Subject<LimiterName>) => median(perRound(subject, bare, (one, other) => one / other));
+  const perSecond = (subject: Subject<LimiterName>) => median(subject.perSecond);
   // A limiter that costs no more than the bare route adds nothing, so it has no ratio.
-  const ratioOfAdded = (subject: Subject) => {
+  const ratioOfAdded = (subject: Subject<LimiterName>) => {
     const isComparable = subject.limiter === 'alternative' && added(ours) > 0 && added(subject) > 0;
     return isComparable ? added(ours) / added(subject) : undefined;
   };
@@ -83,11 +83,6 @@ function toRows(title: string, outcome: Outcome, subjects: readonly Subject[]): 
       },
     },
   ];
-}
-
-/** Compares two servers round by round, because what slows down a round affects both. */
-function perRound(one: Subject, other: Subject, compare: (one: number, other: number) => number): number[] {
-  return one.cpuMicros.map((micros, round) => compare(micros, other.cpuMicros[round]!));
 }
 
 function describeMethod({ starts, rounds, roundMs, warmUpMs }: Starts): string[] {

@@ -14,6 +14,7 @@ import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
 import { measureOpenWorkCosts } from './open-work.js';
 import { measureOutgoing } from './outgoing.js';
+import { findSlower, measurePlain } from './plain.js';
 import { measureRedisLoad, measureRedisState } from './redis.js';
 import { measureRegions } from './regions.js';
 import { saveResults, updatePages } from './results.js';
@@ -23,12 +24,19 @@ import { measureStart } from './start.js';
 import { type Report, renderTable } from './table.js';
 
 const { values: options, positionals: selected } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, log: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    compare: { type: 'boolean', default: false },
+    log: { type: 'string' },
+  },
   allowPositionals: true,
 });
 /** Relative to the directory in which the user called npm, because npm runs scripts in another one. */
 const logPath = options.log === undefined ? undefined : resolve(process.env.INIT_CWD ?? '.', options.log);
 const effort = options.quick ? QUICK : FULL;
+
+/** Parts that run only if the command line names them. */
+const ON_DEMAND = ['plain'];
 
 const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   memory: () => measureMemory(effort.memory),
@@ -54,6 +62,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   accuracy: () => measureAccuracy(logPath),
   start: () => measureStart(effort.start),
   logs: () => measureLogReplay(effort.logs),
+  plain: measurePlain,
 };
 
 /** Parts on the command line select what to measure. */
@@ -64,7 +73,7 @@ if (unknown !== undefined) {
 if (logPath !== undefined) await access(logPath); // Fails now instead of after minutes.
 
 for (const [part, measure] of Object.entries(PARTS)) {
-  if (selected.length > 0 && !selected.includes(part)) continue;
+  if (selected.length > 0 ? !selected.includes(part) : ON_DEMAND.includes(part)) continue;
   const machine = describeMachine();
   const start = performance.now();
   process.stderr.write(`Measuring ${part} …`); // Standard output contains only the tables.
@@ -73,6 +82,15 @@ for (const [part, measure] of Object.entries(PARTS)) {
   console.log(
     [`## ${part}`, '', ...machineLines(machine), '', renderTable(report), '', ...report.method, ''].join('\n'),
   );
-  if (!options.quick) await saveResults(part, machine, report); // A quick run's figures scatter too much to be kept.
+  if (options.compare) compare(part, report);
+  else if (!options.quick) await saveResults(part, machine, report); // A quick run's figures scatter too much to be kept.
 }
-if (!options.quick) await updatePages();
+if (!options.quick && !options.compare) await updatePages();
+
+/** Fails if the plain path has become slower than in the committed run. */
+function compare(part: string, report: Report): void {
+  const slower = part === 'plain' ? findSlower(report) : [];
+  if (slower.length === 0) return;
+  console.error(['Slower than the last committed run:', ...slower].join('\n'));
+  process.exitCode = 1;
+}

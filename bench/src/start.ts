@@ -60,10 +60,7 @@ export async function measureStart({ rounds }: Effort['start']): Promise<Report<
     const log = join(folder, 'access.log');
     writeFileSync(log, '192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1\n'.repeat(1000));
     const programs = { ...PROGRAMS, 'rollgate suggest, 1,000 lines': [CLI, 'suggest', log, '--window', '1m'] };
-    const starts = new Map<string, Start[]>(Object.keys(programs).map((what) => [what, []]));
-    for (let round = 0; round < rounds; round++) {
-      for (const [what, args] of inTurn(Object.entries(programs), round)) starts.get(what)!.push(await start(args));
-    }
+    const starts = await measureStarts(programs, rounds);
     return {
       headers: HEADERS,
       rows: [...starts].map(([what, all]) => toRow(what, all)),
@@ -75,6 +72,18 @@ export async function measureStart({ rounds }: Effort['start']): Promise<Report<
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Starts each program once in each round, in turns. */
+export async function measureStarts(
+  programs: Readonly<Record<string, readonly string[]>>,
+  rounds: number,
+): Promise<ReadonlyMap<string, readonly Start[]>> {
+  const starts = new Map<string, Start[]>(Object.keys(programs).map((what) => [what, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [what, args] of inTurn(Object.entries(programs), round)) starts.get(what)!.push(await start(args));
+  }
+  return starts;
 }
 
 async function start(args: readonly string[]): Promise<Start> {

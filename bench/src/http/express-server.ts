@@ -2,14 +2,17 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { rateLimit } from '@rollgate/express';
+import { RedisStore } from '@rollgate/redis';
 import express, { type RequestHandler } from 'express';
 import { rateLimit as expressRateLimit } from 'express-rate-limit';
-import { BODY, constantHeaders, HOUR_MS, type LimiterName, toHeaders } from './subjects.js';
+import { Redis } from 'ioredis';
+import { RedisStore as RateLimitRedis, type RedisReply } from 'rate-limit-redis';
+import { type AnyLimiterName, BODY, constantHeaders, HOUR_MS, toHeaders } from './subjects.js';
 
 /** Starts a server with one route. */
-export async function startExpress(limiter: LimiterName, limit: number): Promise<Server> {
+export async function startExpress(limiter: AnyLimiterName, limit: number, redisUrl: string): Promise<Server> {
   const app = express();
-  if (limiter !== 'none') app.use(MIDDLEWARE[limiter](limit));
+  if (limiter !== 'none') app.use(MIDDLEWARE[limiter](limit, redisUrl));
   app.get('/', (_request, response) => {
     response.json(BODY);
   });
@@ -18,7 +21,7 @@ export async function startExpress(limiter: LimiterName, limit: number): Promise
   return server;
 }
 
-const MIDDLEWARE: Record<Exclude<LimiterName, 'none'>, (limit: number) => RequestHandler> = {
+const MIDDLEWARE: Record<Exclude<AnyLimiterName, 'none'>, (limit: number, redisUrl: string) => RequestHandler> = {
   headers(limit) {
     const headers = constantHeaders(limit, Date.now());
     return (_request, response, next) => {
@@ -39,4 +42,13 @@ const MIDDLEWARE: Record<Exclude<LimiterName, 'none'>, (limit: number) => Reques
   rollgate: (limit) => rateLimit({ limit, window: HOUR_MS }),
 
   alternative: (limit) => expressRateLimit({ limit, windowMs: HOUR_MS }),
+
+  'rollgate on Redis': (limit, redisUrl) =>
+    rateLimit({ limit, window: HOUR_MS, store: new RedisStore({ client: new Redis(redisUrl) }) }),
+
+  'alternative on Redis'(limit, redisUrl) {
+    const client = new Redis(redisUrl);
+    const sendCommand = (command: string, ...args: string[]) => client.call(command, ...args) as Promise<RedisReply>;
+    return expressRateLimit({ limit, windowMs: HOUR_MS, store: new RateLimitRedis({ sendCommand }) });
+  },
 };

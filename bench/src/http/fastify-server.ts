@@ -2,19 +2,23 @@ import type { Server } from 'node:http';
 import fastifyRateLimit from '@fastify/rate-limit';
 import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import rateLimit from '@rollgate/fastify';
+import { RedisStore } from '@rollgate/redis';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { BODY, constantHeaders, HOUR_MS, type LimiterName, toHeaders } from './subjects.js';
+import { Redis } from 'ioredis';
+import { type AnyLimiterName, BODY, constantHeaders, HOUR_MS, toHeaders } from './subjects.js';
 
 /** Starts a server with one route. */
-export async function startFastify(limiter: LimiterName, limit: number): Promise<Server> {
+export async function startFastify(limiter: AnyLimiterName, limit: number, redisUrl: string): Promise<Server> {
   const app = Fastify();
-  if (limiter !== 'none') await ADD_LIMITER[limiter](app, limit);
+  if (limiter !== 'none') await ADD_LIMITER[limiter](app, limit, redisUrl);
   app.get('/', async () => BODY);
   await app.listen({ port: 0, host: '127.0.0.1' });
   return app.server;
 }
 
-const ADD_LIMITER: Record<Exclude<LimiterName, 'none'>, (app: FastifyInstance, limit: number) => unknown> = {
+type AddLimiter = (app: FastifyInstance, limit: number, redisUrl: string) => unknown;
+
+const ADD_LIMITER: Record<Exclude<AnyLimiterName, 'none'>, AddLimiter> = {
   headers(app, limit) {
     const headers = constantHeaders(limit, 0);
     app.addHook('onRequest', (_request, reply, done) => {
@@ -35,4 +39,12 @@ const ADD_LIMITER: Record<Exclude<LimiterName, 'none'>, (app: FastifyInstance, l
   rollgate: (app, limit) => app.register(rateLimit, { limit, window: HOUR_MS }),
 
   alternative: (app, limit) => app.register(fastifyRateLimit, { max: limit, timeWindow: HOUR_MS }),
+
+  'rollgate on Redis'(app, limit, redisUrl) {
+    const store = new RedisStore({ client: new Redis(redisUrl) });
+    return app.register(rateLimit, { limit, window: HOUR_MS, store });
+  },
+
+  'alternative on Redis': (app, limit, redisUrl) =>
+    app.register(fastifyRateLimit, { max: limit, timeWindow: HOUR_MS, redis: new Redis(redisUrl) }),
 };

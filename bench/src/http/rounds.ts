@@ -3,7 +3,7 @@ import { inTurn } from '../statistics.js';
 import { Worker } from '../worker.js';
 import type { LoadResult, LoadTask } from './load-worker.js';
 import type { ServerResult } from './server-worker.js';
-import type { FrameworkName, LimiterName } from './subjects.js';
+import type { AnyLimiterName, FrameworkName } from './subjects.js';
 
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
@@ -16,11 +16,16 @@ const REACHED = 100;
 export type Outcome = 'allowed' | 'rejected';
 
 /** One kind of server, with the figures of each round. */
-export interface Subject {
-  readonly limiter: LimiterName;
+export interface Subject<Name = AnyLimiterName> {
+  readonly limiter: Name;
   readonly outcome: Outcome;
   readonly cpuMicros: number[];
   readonly perSecond: number[];
+}
+
+/** Compares two servers round by round, because what slows down a round affects both. */
+export function perRound(one: Subject, other: Subject, compare: (one: number, other: number) => number): number[] {
+  return one.cpuMicros.map((micros, round) => compare(micros, other.cpuMicros[round]!));
 }
 
 type Server = Worker<'usage', ServerResult>;
@@ -30,17 +35,21 @@ type Load = Worker<LoadTask, LoadResult>;
  * Returns the limiters' figures, each as many as there are rounds. All servers of a start run at the same time.
  *
  * @param keepsTick Whether each server keeps a tick object alive, so that no garbage collection slows down `process.nextTick`.
+ * @param redisUrl Where limiters on Redis keep their state.
  */
-export async function measureRounds(
+export async function measureRounds<Name extends AnyLimiterName>(
   framework: FrameworkName,
-  limiters: Readonly<Record<Outcome, readonly LimiterName[]>>,
+  limiters: Readonly<Record<Outcome, readonly Name[]>>,
   effort: Starts,
   keepsTick: boolean,
-): Promise<Subject[]> {
+  redisUrl = '',
+): Promise<Subject<Name>[]> {
   const subjects = (['allowed', 'rejected'] as const).flatMap((outcome) =>
-    limiters[outcome].map((limiter): Subject => ({ limiter, outcome, cpuMicros: [], perSecond: [] })),
+    limiters[outcome].map((limiter): Subject<Name> => ({ limiter, outcome, cpuMicros: [], perSecond: [] })),
   );
-  for (let start = 0; start < effort.starts; start++) await measureStart(framework, subjects, effort, keepsTick);
+  for (let start = 0; start < effort.starts; start++) {
+    await measureStart(framework, subjects, effort, keepsTick, redisUrl);
+  }
   return subjects;
 }
 
@@ -49,9 +58,10 @@ async function measureStart(
   subjects: readonly Subject[],
   effort: Starts,
   keepsTick: boolean,
+  redisUrl: string,
 ): Promise<void> {
   const load: Load = await Worker.start<LoadTask, LoadResult>('http/load-worker.ts', { core: LOAD_CORE });
-  const servers = await Promise.all(subjects.map((subject) => startServer(framework, subject, keepsTick)));
+  const servers = await Promise.all(subjects.map((subject) => startServer(framework, subject, keepsTick, redisUrl)));
   const pairs = subjects.map((subject, index) => ({ subject, server: servers[index]! }));
   try {
     for (const { subject, server } of pairs) await warmUp(subject, server, load, effort.warmUpMs);
@@ -63,9 +73,14 @@ async function measureStart(
   }
 }
 
-function startServer(framework: FrameworkName, { limiter, outcome }: Subject, keepsTick: boolean): Promise<Server> {
+function startServer(
+  framework: FrameworkName,
+  { limiter, outcome }: Subject,
+  keepsTick: boolean,
+  redisUrl: string,
+): Promise<Server> {
   const limit = outcome === 'allowed' ? NEVER_REACHED : REACHED;
-  const args = [framework, limiter, String(limit), keepsTick ? 'keep' : 'collect'];
+  const args = [framework, limiter, String(limit), keepsTick ? 'keep' : 'collect', redisUrl];
   return Worker.start('http/server-worker.ts', { args, core: SERVER_CORE });
 }
 

@@ -2,7 +2,7 @@ import { executionAsyncResource } from 'node:async_hooks';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { handleTasks } from '../worker.js';
-import type { FrameworkName, LimiterName } from './subjects.js';
+import type { AnyLimiterName, FrameworkName } from './subjects.js';
 
 export interface ServerResult {
   readonly port: number;
@@ -10,7 +10,8 @@ export interface ServerResult {
   readonly cpuMicros: number;
 }
 
-const [framework, limiter, limitText, tick] = process.argv.slice(2) as [FrameworkName, LimiterName, string, string];
+type Args = [framework: FrameworkName, limiter: AnyLimiterName, limit: string, tick: string, redisUrl: string];
+const [framework, limiter, limitText, tick, redisUrl] = process.argv.slice(2) as Args;
 /** A tick object that stays alive, see `docs/internals/node-nexttick.md`. */
 export let keptTick: object | undefined;
 if (tick === 'keep') {
@@ -20,7 +21,10 @@ if (tick === 'keep') {
 }
 
 /** Imported on demand, so that no server's process contains another framework. */
-const STARTS: Record<FrameworkName, () => Promise<(limiter: LimiterName, limit: number) => Promise<Server>>> = {
+const STARTS: Record<
+  FrameworkName,
+  () => Promise<(limiter: never, limit: number, redisUrl: string) => Promise<Server>>
+> = {
   express: async () => (await import('./express-server.js')).startExpress,
   fastify: async () => (await import('./fastify-server.js')).startFastify,
   hono: async () => (await import('./hono-server.js')).startHono,
@@ -28,7 +32,7 @@ const STARTS: Record<FrameworkName, () => Promise<(limiter: LimiterName, limit: 
   nest: async () => (await import('./nest-server.js')).startNest,
 };
 const start = await STARTS[framework]();
-const server = await start(limiter, Number(limitText));
+const server = await start(limiter as never, Number(limitText), redisUrl);
 server.keepAliveTimeout = 0; // The connections stay open while the other servers have their turns.
 const { port } = server.address() as AddressInfo;
 

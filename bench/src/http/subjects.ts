@@ -14,6 +14,11 @@ export type FrameworkName = keyof typeof FRAMEWORKS;
  */
 export type LimiterName = 'none' | 'headers' | 'by hand' | 'rollgate' | 'alternative';
 
+/** The same limiters with their state in Redis, for Express and Fastify. */
+export type RedisLimiterName = 'rollgate on Redis' | 'alternative on Redis';
+
+export type AnyLimiterName = LimiterName | RedisLimiterName;
+
 export const HOUR_MS = 3_600_000;
 export const BODY = { hello: 'world' };
 

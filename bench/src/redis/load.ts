@@ -41,9 +41,11 @@ export async function measureLoad(
   server: RedisServer,
   address: string,
   effort: RedisLoad,
+  workloads: readonly Workload[] = createWorkloads(effort),
 ): Promise<MeasuredWorkload[]> {
-  const measured = createWorkloads(effort).map((workload): MeasuredWorkload => ({ workload, rounds: new Map() }));
-  await withCheckers(address, REDIS_SUBJECT_NAMES, async (checkers) => {
+  const measured = workloads.map((workload): MeasuredWorkload => ({ workload, rounds: new Map() }));
+  const names = REDIS_SUBJECT_NAMES.filter((name) => workloads.some(({ subjects }) => subjects.includes(name)));
+  await withCheckers(address, names, async (checkers) => {
     for (const checker of checkers) await warmUp(server, checker, effort);
     const races = [];
     for (const { workload, rounds } of measured) {
