@@ -14,7 +14,7 @@ export type FrameworkName = keyof typeof FRAMEWORKS;
  */
 export type LimiterName = 'none' | 'headers' | 'by hand' | 'rollgate' | 'alternative';
 
-/** The same limiters with their state in Redis, for Express and Fastify. */
+/** Limiters for Express and Fastify that keep their state in Redis. */
 export type RedisLimiterName = 'rollgate on Redis' | 'alternative on Redis';
 
 export type AnyLimiterName = LimiterName | RedisLimiterName;

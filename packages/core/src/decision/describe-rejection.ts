@@ -12,7 +12,7 @@ export function toRetryAfterSeconds(retryAfterMs: number): number | undefined {
   return retryAfterMs === Infinity ? undefined : Math.max(1, Math.ceil(retryAfterMs / 1000));
 }
 
-/** Those of the last rejection. Many rejections in a row have the same text. */
+/** The seconds and the text of the last rejection, because many rejections in a row have the same. */
 let lastSeconds = 0;
 let lastText = '';
 

@@ -12,7 +12,7 @@ export class RateLimitError<Name extends string = string, Missing extends string
   readonly code = REJECTION_CODE;
   /** The status of the response, which frameworks read from the error. */
   readonly status: number;
-  /** The same. Some frameworks read only one of them. */
+  /** The status again, because some frameworks read only one of the two names. */
   readonly statusCode: number;
   /** The wait in milliseconds, as in the decision. `Infinity`, so `null` in JSON, if no retry can succeed. */
   readonly retryAfterMs: number;

@@ -22,7 +22,7 @@ export interface StoredCall {
 interface Stored {
   readonly plan: Plan;
   readonly indices: readonly number[];
-  /** The same rules and one that rejects. */
+  /** The rules of `plan`, and one that rejects. */
   readonly rejecting: Plan;
 }
 
@@ -83,7 +83,7 @@ function selectStored({ prefix, rules, fallback }: Plan): Stored | null {
   const toPart = ({ rules }: Plan) => indices.map((index) => rules[index]!);
   const part = toPart({ prefix, rules });
   const partOfFallback = fallback && toPart(fallback);
-  // Its name is that of a limit whose result nobody reads.
+  // The rule that rejects has the name of a limit whose result nobody reads.
   const { name, namespace } = rules.find(({ limit }) => limit.limit === 0) ?? rules[0]!;
   const limit = rollingWindow({ limit: REJECTED_COST - 1, window: '1s' });
   const rejecting: Rule = { name, limit, namespace: `${namespace}:rejected` };

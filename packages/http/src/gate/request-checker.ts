@@ -23,7 +23,7 @@ export class RequestChecker<Request> {
   /** The fixed limits, and a cost of 1 for each of them. */
   readonly usual: Checked;
   readonly #checked = new WeakMap<Decision, Checked>();
-  /** Those that `onLimited` and the subscribers of requests need. */
+  /** The keys of the requests that `onLimited` or a subscriber needs. */
   readonly #keys = new WeakMap<Decision, Key>();
   /** Returns the key of a request by its client's address. */
   readonly addressKey: (request: Request) => string;

@@ -2,7 +2,7 @@
 export type HttpError = Error & {
   /** The status of the response. */
   readonly status?: unknown;
-  /** The same. Some frameworks read only one of them. */
+  /** The status again, because some frameworks read only one of the two names. */
   readonly statusCode?: unknown;
   /** Whether the client may read the message. */
   readonly expose?: unknown;

@@ -38,7 +38,7 @@ export function renderRejection(rejection: Rejection, accept?: string | null): R
   return { status, type, body: type === TEXT_TYPE ? `${text}\n` : serializeBody(status, text) };
 }
 
-/** Those of the last rejection. Many rejections in a row have the same message. */
+/** The JSON of the last rejection and what it was made of, because many rejections in a row have the same. */
 let lastStatus = 0;
 let lastMessage = '';
 let lastJson = '';

@@ -86,7 +86,7 @@ function toReply(gate: TestGate, outcome: Outcome, headers: Headers, accept?: st
 /** A host with one gate. */
 export const limitedHost = (options: Options, host?: Partial<TestHost>) => createHost(createGate(options, host));
 
-/** The same function of a request, once as it is and once async. */
+/** A function of a request, once as it is and once async. */
 export const syncAndAsync = <Value>(of: (request: TestRequest) => Value) =>
   [
     ['at once', of],
