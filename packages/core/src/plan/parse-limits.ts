@@ -31,12 +31,8 @@ function hasText(record: object): boolean {
 
 /** A function of the request may return a new record for each one, with the same texts and limits. */
 function parseRecord(record: object): object {
-  const limits = Object.values(record);
-  let known: string;
-  if (limits.every((limit) => typeof limit === 'string')) known = JSON.stringify(record);
-  else if (limits.every((limit) => typeof limit === 'string' || isLimit(limit)))
-    known = JSON.stringify(Object.entries(record).map(toPart));
-  else return toWindows(record);
+  if (!Object.values(record).every((limit) => typeof limit === 'string' || isLimit(limit))) return toWindows(record);
+  const known = JSON.stringify(Object.entries(record).map(toPart));
   return byParts.get(known) ?? getOrCache(byParts, known, () => toWindows(record));
 }
 

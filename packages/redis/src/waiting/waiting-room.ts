@@ -132,7 +132,7 @@ export class WaitingRoom implements StoreWaiting, Room {
 
   /** Refunds a turn that no action uses. */
   refund({ receipt }: Turn): Promise<void> {
-    return this.#store.refund(receipt).catch(() => {}); // Its hits stay recorded then.
+    return this.#store.refund(receipt).catch(() => {}); // If the refund fails, the hits of the check stay recorded.
   }
 
   send(operation: TicketOperation): void {
@@ -191,7 +191,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   #returnLate(ticket: Ticket, group: TicketGroup, { receipt }: Turn): void {
     ticket.isRefunding = true;
     this.#join(ticket, group).restore(ticket);
-    const refunded = this.#store.refund(receipt).catch(() => {}); // Its hits stay recorded then.
+    const refunded = this.#store.refund(receipt).catch(() => {}); // If the refund fails, the hits of the check stay recorded.
     void refunded.then(() => {
       ticket.isRefunding = false;
     });
