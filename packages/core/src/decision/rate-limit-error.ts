@@ -39,7 +39,7 @@ export class RateLimitError<Name extends string = string, Missing extends string
     return this.#decision;
   }
 
-  /** What GraphQL servers pass on to clients. A getter for the same reason. */
+  /** What GraphQL servers pass on to clients. A getter, so that logs of the error do not contain it. */
   get extensions(): {
     /** The code of the error. */
     readonly code: string;

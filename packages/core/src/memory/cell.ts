@@ -33,9 +33,9 @@ export class Cell implements KeyState {
   isNew = false;
   /** When the state expires, as of the lookup. */
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
-  /** That of the last lookup which found the key. The next one is often for the same limit. */
+  /** The namespace of the last lookup that found the key. The next lookup is often for the same limit. */
   namespace!: Namespace;
-  /** That of the cell, or `NOWHERE` if the key has none. */
+  /** The address of the cell, or `NOWHERE` if the key has none. */
   address = NOWHERE;
   readonly #slab: Slab;
   /** The key, while it is not in the queue. */

@@ -14,7 +14,7 @@ const LIKE_ADDRESS = /^(?:id=)*address=/;
 
 /**
  * Returns the key that the limiter counts for. A key that the app has returned stays as it is, so that the app can reset it, and one
- * of an address gets a mark. A client that chooses its ID can so never count for an address.
+ * of an address gets a mark. So a client that chooses its ID never counts for an address.
  *
  * @param addressKey Returns the key by the client's address.
  */
