@@ -10,7 +10,7 @@ const PACKAGES = [
 /** The rooms of each package, which are folders of its `src`. */
 const ROOMS = {
   core: [
-    ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'events', 'store', 'engine'],
+    ...['util', 'validation', 'time', 'limits', 'plan', 'decision', 'events', 'store', 'operations'],
     ...['memory', 'failure', 'create-store', 'leases', 'blocks', 'waiting', 'limiter', 'cached-limits', 'observe'],
   ],
   http: [
@@ -29,7 +29,18 @@ const ROOMS = {
     'drop-in',
   ],
   postgres: ['clients', 'states', 'sql', 'store'],
-  redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'waiting', 'inspection', 'store'],
+  redis: [
+    'util',
+    'operations',
+    'script',
+    'clients',
+    'sending',
+    'denials',
+    'settlement',
+    'waiting',
+    'inspection',
+    'store',
+  ],
   sqlite: ['database', 'store'],
 };
 

@@ -1,4 +1,3 @@
-export type { Awaitable } from './base/awaitable.js';
 export { type Block, block } from './blocks/block.js';
 export type { Decision, LimitDecision, LimitDecisions } from './decision/decision.js';
 export { RateLimitError } from './decision/rate-limit-error.js';
@@ -36,5 +35,6 @@ export type { CountingStore, OnStoreError } from './store/capabilities.js';
 export type { Store } from './store/store.js';
 export { type Clock, monotonicClock } from './time/clock.js';
 export { type ManualClock, manualClock } from './time/manual-clock.js';
+export type { Awaitable } from './util/awaitable.js';
 export type { Duration } from './validation/duration.js';
 export type { ErrorCode } from './validation/error-codes.js';

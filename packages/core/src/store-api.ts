@@ -1,11 +1,5 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
 
-export { isThenable, mapAwaitable } from './base/awaitable.js';
-export { MAX_TIMER_MS, startBackgroundTimer } from './base/background-timer.js';
-export { copyString } from './base/copy-string.js';
-export { getOrCache } from './base/get-or-insert.js';
-export { PendingResult } from './base/pending-result.js';
-export { channel, emitWarning } from './base/platform.js';
 export { createStore, TransactionalStore } from './create-store/create-store.js';
 export type { CreateStoreOptions, ListedStates, Operation, Update } from './create-store/create-store-options.js';
 export type { StoredNumbers } from './create-store/stored-state.js';
@@ -15,7 +9,6 @@ export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decisi
 export { startMicros } from './decision/start-micros.js';
 export { takeReceipt } from './decision/take-receipt.js';
 export { isReportedBefore, toDecision } from './decision/to-decision.js';
-export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './engine/reserving-limit.js';
 export { identify, violatedLimits } from './events/limiter-event.js';
 export { guardStore } from './failure/guarded-store.js';
 export type { LeaseKeepingLimit } from './leases/slot-keeper.js';
@@ -38,6 +31,7 @@ export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { type ParsedWindow, parseWindowText } from './limits/window-text.js';
 export { isMemoryStore } from './memory/memory-store.js';
+export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './operations/reserving-limit.js';
 export type { ParsedLimits } from './plan/keys-and-limits.js';
 export { parseLimits, toParsedLimits } from './plan/parse-limits.js';
 export {
@@ -76,6 +70,12 @@ export { hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort } from './time/cancellation.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
+export { isThenable, mapAwaitable } from './util/awaitable.js';
+export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';
+export { copyString } from './util/copy-string.js';
+export { getOrCache } from './util/get-or-insert.js';
+export { PendingResult } from './util/pending-result.js';
+export { channel, emitWarning } from './util/platform.js';
 export { clarifyUnit, DEFAULT_TIMEOUT_MS, parseDuration, readDuration } from './validation/duration.js';
 export { withCode } from './validation/error-codes.js';
 export { mixedLimitsMessage } from './validation/error-texts.js';

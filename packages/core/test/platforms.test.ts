@@ -1,7 +1,7 @@
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
-import { copyString } from '../src/base/copy-string';
-import * as node from '../src/base/platform';
-import * as web from '../src/base/platform.web';
+import { copyString } from '../src/util/copy-string';
+import * as node from '../src/util/platform';
+import * as web from '../src/util/platform.web';
 
 /** Each line that could be confused with another one by its bytes, and lengths around the blocks of SHA-256. */
 const TEXTS = [
@@ -37,7 +37,7 @@ describe('outside Node', () => {
   /** The packages, as they are there. */
   function load(): typeof import('@rollgate/core') & typeof import('@rollgate/core/store') {
     jest.resetModules();
-    jest.doMock('../src/base/platform', () => jest.requireActual('../src/base/platform.web'));
+    jest.doMock('../src/util/platform', () => jest.requireActual('../src/util/platform.web'));
     return { ...require('@rollgate/core'), ...require('@rollgate/core/store') };
   }
 

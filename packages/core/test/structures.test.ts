@@ -1,10 +1,10 @@
 import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
-import { PriorityQueue } from '../src/base/priority-queue.js';
 import { Cell } from '../src/memory/cell.js';
 import { Namespace } from '../src/memory/namespace.js';
 import { Slab } from '../src/memory/slab.js';
+import { PriorityQueue } from '../src/util/priority-queue.js';
 
 let slab: Slab;
 beforeEach(() => {

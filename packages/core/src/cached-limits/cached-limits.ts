@@ -1,10 +1,10 @@
-import type { Awaitable } from '../base/awaitable.js';
-import { channel } from '../base/platform.js';
 import { createPlan } from '../plan/create-plan.js';
 import type { Limits, OneKey } from '../plan/keys-and-limits.js';
 import { toParsedLimits } from '../plan/parse-limits.js';
 import { type Clock, monotonicClock } from '../time/clock.js';
 import { scheduleAfter } from '../time/clock-timers.js';
+import type { Awaitable } from '../util/awaitable.js';
+import { channel } from '../util/platform.js';
 import { type Duration, parseDuration } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
 import { invalidOption, messageOf, validateIntegerBetween, validateOptionNames } from '../validation/validate.js';

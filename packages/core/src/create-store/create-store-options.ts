@@ -1,6 +1,6 @@
-import type { Awaitable } from '../base/awaitable.js';
 import type { StoreConnection } from '../store/capabilities.js';
 import type { Clock } from '../time/clock.js';
+import type { Awaitable } from '../util/awaitable.js';
 import type { StoredNumbers } from './stored-state.js';
 
 /**

@@ -1,15 +1,15 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { RecordedHit } from '../decision/recorded-hit.js';
-import { Engine } from '../engine/engine.js';
-import { type States, toPlaces } from '../engine/states.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
+import { StateStore } from '../operations/state-store.js';
+import { type States, toPlaces } from '../operations/states.js';
 import type { Keys, Plan } from '../plan/plan.js';
 import type { CountingStore, StoreConnection, StoreInspection } from '../store/capabilities.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import { toStoredKeys } from '../store/stored-key.js';
 import { type Clock, monotonicClock, readMicros } from '../time/clock.js';
+import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
 import { withCode } from '../validation/error-codes.js';
 import {
   formatValue,
@@ -67,7 +67,7 @@ export function createStore(options: CreateStoreOptions): Store & CountingStore 
 }
 
 /** The store of {@link createStore}, for packages whose stores add methods. Several processes may use it, so it renews leases. */
-export class TransactionalStore extends Engine implements Store {
+export class TransactionalStore extends StateStore implements Store {
   readonly guard = guardStore;
   readonly clock: Clock | undefined;
   readonly backend: object;

@@ -1,5 +1,5 @@
-import type { KeyState } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
+import type { KeyState } from '../operations/states.js';
 
 /** A clock that steps back by less than a minute finds the same state, so stores keep an expired one that long. */
 const GRACE_MICROS = 60_000_000;

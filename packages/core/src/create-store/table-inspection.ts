@@ -1,9 +1,9 @@
-import type { Awaitable } from '../base/awaitable.js';
-import { peek } from '../engine/decide.js';
+import { peek } from '../operations/decide.js';
 import type { Plan, Rule } from '../plan/plan.js';
 import type { KeyPage, StoredKey, StoreInspection } from '../store/capabilities.js';
 import { isUsed } from '../store/is-used.js';
 import { isKeyHash } from '../store/stored-key.js';
+import type { Awaitable } from '../util/awaitable.js';
 import type { CreateStoreOptions, Operation } from './create-store-options.js';
 import { StoredState } from './stored-state.js';
 import { beginStorageKey, TransactionStates } from './transaction-states.js';

@@ -1,4 +1,4 @@
-import { afterPoll } from '../base/platform.js';
+import { afterPoll } from '../util/platform.js';
 import type { CreateStoreOptions } from './create-store-options.js';
 import { abandonedError, type QueuedTransaction, TransactionBatch } from './transaction-batch.js';
 

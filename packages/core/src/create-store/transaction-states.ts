@@ -1,4 +1,4 @@
-import type { StateOwner, States } from '../engine/states.js';
+import type { StateOwner, States } from '../operations/states.js';
 import type { StoredState } from './stored-state.js';
 
 /** The states of one transaction. */

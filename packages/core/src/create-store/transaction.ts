@@ -1,11 +1,11 @@
-import { PendingResult } from '../base/pending-result.js';
-import type { Effect, States } from '../engine/states.js';
+import type { Effect, States } from '../operations/states.js';
+import { PendingResult } from '../util/pending-result.js';
 import { withCode } from '../validation/error-codes.js';
 import type { Operation, Update } from './create-store-options.js';
 import { StoredState } from './stored-state.js';
 import { TransactionStates } from './transaction-states.js';
 
-/** One operation of the engine, as the transaction of a database. Its result is pending while the database works. */
+/** One operation, as the transaction of a database. Its result is pending while the database works. */
 export class Transaction<Result> extends PendingResult<Result> implements Operation {
   /** What the last attempt has thrown, such as the error of a wrong clock. It is misuse, not a failure of the database. */
   misuse: { readonly error: unknown } | undefined;

@@ -1,5 +1,5 @@
-import { type Awaitable, isThenable } from '../base/awaitable.js';
-import type { Effect, Place, StatePort, States } from '../engine/states.js';
+import type { Effect, Place, StatePort, States } from '../operations/states.js';
+import { type Awaitable, isThenable } from '../util/awaitable.js';
 import type { CreateStoreOptions } from './create-store-options.js';
 import { Transaction } from './transaction.js';
 import { toStorageKey } from './transaction-states.js';

@@ -1,4 +1,4 @@
-import { channel } from '../base/platform.js';
+import { channel } from '../util/platform.js';
 import { logDecisions } from './platform.js';
 
 // The diagnostics channels of this package. `@rollgate/http` and `@rollgate/fetch` have the others.

@@ -1,7 +1,7 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import type { Cost } from '../plan/resolve-costs.js';
+import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
 import { decisions, rejections } from './channels.js';
 import { identify, type LimiterEvent, type LimiterIdentity, violatedLimits } from './limiter-event.js';
 

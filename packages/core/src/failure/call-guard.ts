@@ -1,9 +1,9 @@
-import { type Awaitable, isThenable } from '../base/awaitable.js';
-import { PendingResult, type ResultListener } from '../base/pending-result.js';
-import { REQUESTS_SHARE_TIMERS } from '../base/platform.js';
 import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
+import { type Awaitable, isThenable } from '../util/awaitable.js';
+import { PendingResult, type ResultListener } from '../util/pending-result.js';
+import { REQUESTS_SHARE_TIMERS } from '../util/platform.js';
 import { isMisuse } from '../validation/error-codes.js';
 import { Deadlines, type TimedCall } from './deadlines.js';
 import type { CallEffect, PartHealth } from './part-health.js';

@@ -1,6 +1,6 @@
-import type { Timer } from '../base/background-timer.js';
-import { afterPoll, performance, REQUESTS_SHARE_TIMERS } from '../base/platform.js';
 import { realTimers, type Timers } from '../time/clock-timers.js';
+import type { Timer } from '../util/background-timer.js';
+import { afterPoll, performance, REQUESTS_SHARE_TIMERS } from '../util/platform.js';
 
 /** A timer that is this late shows that the process was blocked or suspended. */
 const LONG_PAUSE_MS = 25;

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../base/awaitable.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import type { CountingStore } from '../store/capabilities.js';
+import type { Awaitable } from '../util/awaitable.js';
 import { CallGuard, RETHROW } from './call-guard.js';
 
 interface CountCall {

@@ -1,4 +1,3 @@
-import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { Receipt } from '../decision/recorded-hit.js';
 import { takeReceipt } from '../decision/take-receipt.js';
@@ -14,6 +13,7 @@ import type { LimitedReceipt, OnStoreError, StoreInspection, StoreWaiting } from
 import { namesOf } from '../store/quota-waiters.js';
 import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
+import { type Awaitable, isThenable } from '../util/awaitable.js';
 import { UNLIMITED_FALLBACK } from '../validation/error-texts.js';
 import { unsupported } from '../validation/errors.js';
 import { invalidOption } from '../validation/validate.js';

@@ -1,8 +1,8 @@
-import { type EventChannel, emitWarning } from '../base/platform.js';
 import { storeFailures, storeRecoveries } from '../events/channels.js';
 import type { CountingStore, StoreConnection } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';
+import { type EventChannel, emitWarning } from '../util/platform.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store starts to fail, and when a store that returned errors

@@ -1,8 +1,8 @@
-import { getOrInsert } from '../base/get-or-insert.js';
 import { MemoryStore } from '../memory/memory-store.js';
 import type { Keys, Plan } from '../plan/plan.js';
 import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import { PartHealth } from './part-health.js';
 
 const stores = new WeakMap<Store | CountingStore, StoreHealth>();

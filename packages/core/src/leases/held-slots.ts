@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { hasLeases, holdsSlots } from '../limits/capabilities.js';
 import type { Key } from '../plan/keys-and-limits.js';
@@ -6,6 +5,7 @@ import { type Keys, type Plan, type SettledCosts, settledCost } from '../plan/pl
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import { SlotReceipt } from '../store/slot-receipt.js';
 import type { Store } from '../store/store.js';
+import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
 import { unsupported } from '../validation/errors.js';
 import type { LeaseHolder, LeaseRenewer } from './lease-renewer.js';
 

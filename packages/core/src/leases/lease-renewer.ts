@@ -1,7 +1,7 @@
-import { type Awaitable, isThenable } from '../base/awaitable.js';
-import { MAX_TIMER_MS } from '../base/background-timer.js';
-import { getOrInsert } from '../base/get-or-insert.js';
 import type { Timers } from '../time/clock-timers.js';
+import { type Awaitable, isThenable } from '../util/awaitable.js';
+import { MAX_TIMER_MS } from '../util/background-timer.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 
 /** A timer may fire this much early, and cannot be set to less. So a lease that ends sooner has ended. */
 const TIMER_MS = 1;

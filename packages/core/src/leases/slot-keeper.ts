@@ -1,5 +1,3 @@
-import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
-import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { leaseLosses } from '../events/channels.js';
@@ -10,6 +8,8 @@ import type { Key } from '../plan/keys-and-limits.js';
 import { type Costs, costAt, type Keys, type Plan } from '../plan/plan.js';
 import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';
+import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import { messageOf } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
 import { HeldSlots } from './held-slots.js';

@@ -1,13 +1,12 @@
-import { type Awaitable, mapAwaitable, toPromise } from '../base/awaitable.js';
 import { type BlockNameOf, toBlockingPlan } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
 import { RateLimitError } from '../decision/rate-limit-error.js';
-import { hasReport } from '../engine/reserving-limit.js';
 import { decisions, rejections } from '../events/channels.js';
 import { type DecisionEventOf, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
 import type { LeaseKeepingLimit, LeaseLoss, SlotKeeper } from '../leases/slot-keeper.js';
 import type { MemoryStore } from '../memory/memory-store.js';
+import { hasReport } from '../operations/reserving-limit.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { Limits, NameOf, SomeKeys, WithoutOthers } from '../plan/keys-and-limits.js';
 import type { Costs, Plan } from '../plan/plan.js';
@@ -18,6 +17,7 @@ import { namesOf, type QuotaQueues, queuesOf, wakeWaiters } from '../store/quota
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { scheduleAfter } from '../time/clock-timers.js';
+import { type Awaitable, mapAwaitable, toPromise } from '../util/awaitable.js';
 import type { Duration } from '../validation/duration.js';
 import { unsupported } from '../validation/errors.js';
 import { checkAtTail } from '../waiting/check-at-tail.js';

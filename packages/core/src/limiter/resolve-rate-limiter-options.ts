@@ -1,4 +1,3 @@
-import { NAMES_OTHER_PACKAGES, STORES_BRING_GUARDS } from '../base/platform.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { isLimit } from '../limits/limit.js';
 import { ROLLING_WINDOW_OPTIONS, type RollingWindowOptions, rollingWindow } from '../limits/rolling-window.js';
@@ -9,6 +8,7 @@ import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/capabilities.js';
 import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
+import { NAMES_OTHER_PACKAGES, STORES_BRING_GUARDS } from '../util/platform.js';
 import { DEFAULT_TIMEOUT_MS, parseDuration, parseTimeout } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
 import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, mixedLimitsMessage, STORE } from '../validation/error-texts.js';

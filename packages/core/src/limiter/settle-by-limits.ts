@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
 import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
@@ -11,6 +10,7 @@ import { type Keys, type Plan, type Rule, type SettledCosts, settledCost } from 
 import type { LimitedReceipt } from '../store/capabilities.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
+import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
 import { withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/errors.js';
 import { hasMethods, invalidOption } from '../validation/validate.js';

@@ -1,4 +1,3 @@
-import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
 import { validateNames } from '../plan/create-plan.js';
@@ -7,6 +6,7 @@ import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import { SlotReceipt } from '../store/slot-receipt.js';
 import type { Store } from '../store/store.js';
+import { type Awaitable, isThenable } from '../util/awaitable.js';
 import { isMisuse, withCode } from '../validation/error-codes.js';
 import { NO_SLOTS } from '../validation/error-texts.js';
 import { unsupported } from '../validation/errors.js';

@@ -15,12 +15,12 @@ import type { State, StateLifecycle } from './limit.js';
 /** The number of the state that holds the subject's expiry if nothing is added until then. The counts follow it. */
 const EXPIRES = 0;
 
-/** A state as the engine has it. */
+/** A state as an operation has it. */
 interface CounterState extends State {
   readonly isNew: boolean;
 }
 
-/** The states of one operation, as the engine has them. */
+/** The states of one operation. */
 interface CounterStates<KeyState extends CounterState> {
   readonly nowMicros: number;
   find(owner: CounterAlgorithm['owner'], key: string): KeyState;

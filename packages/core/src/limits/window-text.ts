@@ -1,4 +1,4 @@
-import { getOrCache } from '../base/get-or-insert.js';
+import { getOrCache } from '../util/get-or-insert.js';
 import { clarifyUnit, readDuration } from '../validation/duration.js';
 import { PERIOD_TEXT, WINDOW_TEXT } from '../validation/error-texts.js';
 import { invalidOption } from '../validation/validate.js';

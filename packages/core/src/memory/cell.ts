@@ -8,7 +8,7 @@
  * Code that moves a cell sets its address in the `Map` and in the queue. No address outlives the operation that read it, so
  * receipts contain the key and its life.
  */
-import type { KeyState } from '../engine/states.js';
+import type { KeyState } from '../operations/states.js';
 import { QUEUE, UNQUEUED } from './expiry-queue.js';
 import type { Namespace } from './namespace.js';
 import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, offsetOf, roundUp, type Slab } from './slab.js';

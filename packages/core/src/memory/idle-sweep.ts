@@ -1,5 +1,5 @@
-import { startBackgroundTimer, type Timer } from '../base/background-timer.js';
 import { type Clock, readMicros } from '../time/clock.js';
+import { startBackgroundTimer, type Timer } from '../util/background-timer.js';
 
 /** How many keys a run of the timer examines, few enough not to delay a request noticeably. */
 const SWEEPS_PER_RUN = 5_000;

@@ -1,7 +1,7 @@
-import { copyString } from '../base/copy-string.js';
-import type { Effect, Place, StateOwner, StatePort, States } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
+import type { Effect, Place, StateOwner, StatePort, States } from '../operations/states.js';
 import { type Clock, createReader } from '../time/clock.js';
+import { copyString } from '../util/copy-string.js';
 import { Cell, HEAD, LIFE, NOWHERE } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';
 import { IdleSweep, type SweptKeys } from './idle-sweep.js';

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.js';
-import { check } from '../engine/decide.js';
-import { Engine } from '../engine/engine.js';
+import { check } from '../operations/decide.js';
+import { StateStore } from '../operations/state-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
@@ -73,7 +73,7 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
  * (await limiter.check('ann')).allowed; // => true
  * ```
  */
-export class MemoryStore extends Engine<true> implements Store, CountingStore {
+export class MemoryStore extends StateStore<true> implements Store, CountingStore {
   /** The clock by which the store decides. */
   readonly clock: Clock;
   readonly #keys: KeyTable;

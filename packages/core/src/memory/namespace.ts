@@ -1,6 +1,6 @@
-import type { QueueMember } from '../base/priority-queue.js';
-import type { StateOwner } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
+import type { StateOwner } from '../operations/states.js';
+import type { QueueMember } from '../util/priority-queue.js';
 import { ExpiryQueue } from './expiry-queue.js';
 import type { Slab } from './slab.js';
 

@@ -1,6 +1,6 @@
-import { emitWarning } from '../base/platform.js';
-import { PriorityQueue } from '../base/priority-queue.js';
-import type { StateOwner } from '../engine/states.js';
+import type { StateOwner } from '../operations/states.js';
+import { emitWarning } from '../util/platform.js';
+import { PriorityQueue } from '../util/priority-queue.js';
 import { describeFullStore } from '../validation/warn-once.js';
 import type { Cell } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';

@@ -1,8 +1,8 @@
-import { MAX_TIMER_MS } from '../base/background-timer.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import type { StoreInspection } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';
+import { MAX_TIMER_MS } from '../util/background-timer.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/errors.js';

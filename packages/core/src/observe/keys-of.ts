@@ -1,5 +1,3 @@
-import type { Awaitable } from '../base/awaitable.js';
-import { afterPoll } from '../base/platform.js';
 import type { CheckOptions } from '../limiter/rate-limiter-options.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import { toStoredCall } from '../plan/constant-limits.js';
@@ -7,6 +5,8 @@ import type { Plan } from '../plan/plan.js';
 import type { KeyPage, StoredKey } from '../store/capabilities.js';
 import type { WrappingStore } from '../store/decide-constants.js';
 import type { Store } from '../store/store.js';
+import type { Awaitable } from '../util/awaitable.js';
+import { afterPoll } from '../util/platform.js';
 import { unsupported } from '../validation/errors.js';
 import { validateBoolean, validateOptionNames, validateString } from '../validation/validate.js';
 import { listKeysInMemory } from './memory-inspection.js';

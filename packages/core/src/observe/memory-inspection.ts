@@ -1,6 +1,6 @@
-import { peek } from '../engine/decide.js';
-import type { States } from '../engine/states.js';
 import type { MemoryStore } from '../memory/memory-store.js';
+import { peek } from '../operations/decide.js';
+import type { States } from '../operations/states.js';
 import type { Plan } from '../plan/plan.js';
 import type { KeyPage, StoredKey } from '../store/capabilities.js';
 import { isUsed } from '../store/is-used.js';

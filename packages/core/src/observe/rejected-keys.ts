@@ -1,7 +1,7 @@
-import { subscribe } from '../base/platform.js';
 import { formatKey, toTextKey } from '../events/limiter-event.js';
 import type { DecisionEvent } from '../limiter/rate-limiter.js';
 import { toStoredKey } from '../store/stored-key.js';
+import { subscribe } from '../util/platform.js';
 import { validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
 import { Heaviest } from './heaviest.js';
 

@@ -1,7 +1,7 @@
-import { channel, subscribe } from '../base/platform.js';
 import type { LimiterEvent } from '../events/limiter-event.js';
 import type { DecisionEvent, RateLimiter } from '../limiter/rate-limiter.js';
 import type { Key } from '../plan/keys-and-limits.js';
+import { channel, subscribe } from '../util/platform.js';
 import { invalidNumber, validateOptionNames, validateString } from '../validation/validate.js';
 
 /** The options of {@link usageWarnings}. */

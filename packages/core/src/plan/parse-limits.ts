@@ -1,6 +1,6 @@
-import { getOrCache, getOrInsert } from '../base/get-or-insert.js';
 import { isLimit } from '../limits/limit.js';
 import { windowOfText } from '../limits/window-text.js';
+import { getOrCache, getOrInsert } from '../util/get-or-insert.js';
 import type { ParsedLimits } from './keys-and-limits.js';
 
 const byObject = new WeakMap<object, object>();

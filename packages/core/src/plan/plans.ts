@@ -1,4 +1,4 @@
-import { getOrInsert } from '../base/get-or-insert.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
 import { MISSING_LIMITS } from '../validation/error-texts.js';
 import { validateOptionNames } from '../validation/validate.js';

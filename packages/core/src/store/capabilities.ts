@@ -1,10 +1,10 @@
-import type { Awaitable } from '../base/awaitable.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import type { Limit } from '../limits/limit.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { Cancellation } from '../time/cancellation.js';
 import type { Clock } from '../time/clock.js';
+import type { Awaitable } from '../util/awaitable.js';
 
 // What a store can do in addition to what every `Store` does. Each capability is an interface of its own.
 

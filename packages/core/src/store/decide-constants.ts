@@ -1,4 +1,3 @@
-import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
 import { takeReceipt } from '../decision/take-receipt.js';
@@ -7,6 +6,7 @@ import { holdsSlots, isConstant } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
 import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
+import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
 import type { Coded } from '../validation/error-codes.js';
 import type { StoreWait, StoreWaiting } from './capabilities.js';
 import { backendOf, namesOf } from './quota-waiters.js';

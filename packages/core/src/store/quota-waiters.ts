@@ -1,6 +1,6 @@
-import type { Deferred } from '../base/deferred.js';
-import { getOrInsert } from '../base/get-or-insert.js';
 import { type Keys, keyAt, type Plan } from '../plan/plan.js';
+import type { Deferred } from '../util/deferred.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import type { Store } from './store.js';
 
 /** A caller that waits for quota, in the queues of the states that it holds. */

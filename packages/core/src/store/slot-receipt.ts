@@ -1,5 +1,5 @@
-import type { Awaitable } from '../base/awaitable.js';
 import type { SettledCosts } from '../plan/plan.js';
+import type { Awaitable } from '../util/awaitable.js';
 import type { Store } from './store.js';
 
 /**

@@ -1,7 +1,7 @@
-import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
+import type { Awaitable } from '../util/awaitable.js';
 import type {
   ClockedStore,
   ClosableStore,

@@ -1,5 +1,5 @@
-import { hashUtf16 } from '../base/platform.js';
 import type { Keys } from '../plan/plan.js';
+import { hashUtf16 } from '../util/platform.js';
 
 /**
  * The longest key that is stored as it is, in UTF-16 code units. Stores keep the hash of a longer key, so that a client

@@ -1,5 +1,5 @@
-import { createDeferred, type Deferred } from '../base/deferred.js';
-import { getOrInsert } from '../base/get-or-insert.js';
+import { createDeferred, type Deferred } from '../util/deferred.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
 import { startsTooLateMessage, waitedTooLongMessage } from '../validation/error-texts.js';
 import type { Timers } from './clock-timers.js';

@@ -1,5 +1,5 @@
-import { MAX_TIMER_MS, startBackgroundTimer } from '../base/background-timer.js';
-import { bindAsyncContext, performance } from '../base/platform.js';
+import { MAX_TIMER_MS, startBackgroundTimer } from '../util/background-timer.js';
+import { bindAsyncContext, performance } from '../util/platform.js';
 import type { Clock } from './clock.js';
 import { scheduleAfter as scheduleOnRealTime } from './scheduler.js';
 

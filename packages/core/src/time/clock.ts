@@ -1,4 +1,4 @@
-import { monotonicMicros } from '../base/platform.js';
+import { monotonicMicros } from '../util/platform.js';
 import { withCode } from '../validation/error-codes.js';
 import { VALID_TIME } from '../validation/error-texts.js';
 import { messageOf } from '../validation/validate.js';

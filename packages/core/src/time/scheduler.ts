@@ -1,6 +1,6 @@
-import { MAX_TIMER_MS, type Timer } from '../base/background-timer.js';
-import { bindAsyncContext, performance, REQUESTS_SHARE_TIMERS } from '../base/platform.js';
-import { PriorityQueue, type QueueMember } from '../base/priority-queue.js';
+import { MAX_TIMER_MS, type Timer } from '../util/background-timer.js';
+import { bindAsyncContext, performance, REQUESTS_SHARE_TIMERS } from '../util/platform.js';
+import { PriorityQueue, type QueueMember } from '../util/priority-queue.js';
 import { invalidNumber } from '../validation/validate.js';
 
 /** A callback that waits for its time. */

@@ -1,5 +1,5 @@
-import { createDeferred } from '../base/deferred.js';
-import { getOrInsert } from '../base/get-or-insert.js';
+import { createDeferred } from '../util/deferred.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import type { Cancellation } from './cancellation.js';
 
 /** The start for which an allowed caller waits. */

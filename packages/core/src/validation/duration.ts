@@ -1,5 +1,5 @@
 import { parse } from '@lukeed/ms';
-import { MAX_TIMER_MS } from '../base/background-timer.js';
+import { MAX_TIMER_MS } from '../util/background-timer.js';
 import { CLEAR_UNIT, DURATION, SHORT_TIMEOUT } from './error-texts.js';
 import { invalidNumber } from './validate.js';
 import { describeShortInterval, warnOnce } from './warn-once.js';

@@ -1,4 +1,4 @@
-import { emitWarning } from '../base/platform.js';
+import { emitWarning } from '../util/platform.js';
 
 const emitted = new Set<string>();
 

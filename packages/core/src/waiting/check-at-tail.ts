@@ -1,10 +1,10 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { toDecision } from '../decision/to-decision.js';
 import type { Limit } from '../limits/limit.js';
 import { type Costs, costAt, joinCosts, type Keys, type Plan } from '../plan/plan.js';
 import { namesOf, type QuotaQueues, unitsAhead } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
+import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
 
 /**
  * Checks for a caller that does not wait, behind those that wait for its states. It is rejected unless the units of all of them

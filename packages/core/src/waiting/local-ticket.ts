@@ -1,4 +1,3 @@
-import { createDeferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
 import { isConstant } from '../limits/capabilities.js';
 import { costAt } from '../plan/plan.js';
@@ -11,6 +10,7 @@ import {
   type QuotaWaiter,
   queuesOf,
 } from '../store/quota-waiters.js';
+import { createDeferred } from '../util/deferred.js';
 import { tooManyWaiting } from '../validation/errors.js';
 import type { WaitCall } from './wait-call.js';
 

@@ -1,8 +1,8 @@
-import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { canDelay } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import type { StartOrder } from '../time/start-order.js';
+import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
 import { acceptDecision, type WaitCall } from './wait-call.js';
 
 /**

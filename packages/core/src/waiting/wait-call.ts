@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { SlotKeeper } from '../leases/slot-keeper.js';
@@ -8,6 +7,7 @@ import type { Cost } from '../plan/resolve-costs.js';
 import type { Refunder } from '../store/background-refund.js';
 import type { Store } from '../store/store.js';
 import type { Cancellation } from '../time/cancellation.js';
+import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
 
 /** A call of `RateLimiter.wait`. */
 export interface WaitCall {

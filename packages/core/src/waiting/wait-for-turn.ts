@@ -1,9 +1,9 @@
-import { isThenable } from '../base/awaitable.js';
-import { createDeferred, type Deferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
 import { canDelay, type DelayingLimit, isConstant } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
+import { isThenable } from '../util/awaitable.js';
+import { createDeferred, type Deferred } from '../util/deferred.js';
 import { neverAllowed } from '../validation/errors.js';
 import { LocalTicket } from './local-ticket.js';
 import { attempt } from './wait-attempt.js';

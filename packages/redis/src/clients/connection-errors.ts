@@ -1,4 +1,4 @@
-import { errorMonitor, performance } from '../base/platform.js';
+import { errorMonitor, performance } from '../util/platform.js';
 
 /** Clients try to connect every few seconds, so an older error does not explain why a call fails now. */
 const MAX_AGE_MS = 30_000;

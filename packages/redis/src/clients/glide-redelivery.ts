@@ -1,4 +1,4 @@
-import { performance } from '../base/platform.js';
+import { performance } from '../util/platform.js';
 
 /** How often a command that GLIDE did not deliver to the owner of its slot is sent again. */
 const MAX_REDELIVERIES = 3;

@@ -1,5 +1,5 @@
 import slotOf from 'cluster-key-slot';
-import { performance } from '../base/platform.js';
+import { performance } from '../util/platform.js';
 import type { GlideRoute } from './redis-clients.js';
 
 /** How long the owners of the slots are used before they are requested again. */

@@ -1,7 +1,7 @@
 import type { Decision, LimitDecision } from '@rollgate/core';
 import { type Costs, toDecision } from '@rollgate/core/store';
-import { performance } from '../base/platform.js';
 import type { CheckInput, CheckResult } from '../operations/operations.js';
+import { performance } from '../util/platform.js';
 import { type Denial, type DenialCost, type DenialGroup, isValid, limitDecisionsAt } from './denial.js';
 import { DenialGroups } from './denial-groups.js';
 

@@ -1,4 +1,3 @@
-import { sha1 } from '../base/platform.js';
 import {
   algorithmsOf,
   CHANGES_PART,
@@ -7,6 +6,7 @@ import {
   QUEUES_PART,
   type ScriptParts,
 } from '../operations/algorithm-registry.js';
+import { sha1 } from '../util/platform.js';
 import { lua } from './lua.generated.js';
 
 /** The form in which Redis keeps the hits of a key. The README states what each costs. */

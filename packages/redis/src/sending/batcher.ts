@@ -1,4 +1,4 @@
-import { afterTurn, REQUESTS_SHARE_CONNECTIONS } from '../base/platform.js';
+import { afterTurn, REQUESTS_SHARE_CONNECTIONS } from '../util/platform.js';
 
 /** The most items of one batch. A script blocks the server, so a larger batch would delay other clients. */
 const MAX_ITEMS = 100;

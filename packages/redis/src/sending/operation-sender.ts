@@ -1,5 +1,3 @@
-import { groupBy } from '../base/group-by.js';
-import { performance } from '../base/platform.js';
 import { type RedisConnection, runScript } from '../clients/redis-connection.js';
 import type { Operation } from '../operations/operations.js';
 import { type EncodedPlan, encodePeriods } from '../operations/plan-encoder.js';
@@ -7,6 +5,8 @@ import { hashTagOf } from '../operations/redis-keys.js';
 import { toScriptArguments } from '../script/script-arguments.js';
 import type { ScriptBuilder } from '../script/script-builder.js';
 import { ScriptReply } from '../script/script-reply.js';
+import { groupBy } from '../util/group-by.js';
+import { performance } from '../util/platform.js';
 import { Batcher } from './batcher.js';
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */

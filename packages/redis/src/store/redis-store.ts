@@ -16,8 +16,6 @@ import {
   toDecision,
 } from '@rollgate/core/store';
 import hashSlotOf from 'cluster-key-slot';
-import { ResendNumbers } from '../changes/resend-numbers.js';
-import { StateChanges } from '../changes/state-changes.js';
 import type { RedisClient } from '../clients/redis-clients.js';
 import type { RedisConnection } from '../clients/redis-connection.js';
 import type { DenialCache } from '../denials/denial-cache.js';
@@ -27,6 +25,8 @@ import { Receipt } from '../operations/receipt.js';
 import { type ClusterSlot, counterKey } from '../operations/redis-keys.js';
 import type { Log } from '../script/script-builder.js';
 import { OperationSender } from '../sending/operation-sender.js';
+import { ResendNumbers } from '../settlement/resend-numbers.js';
+import { StateChanges } from '../settlement/state-changes.js';
 import type { StoreQueues } from '../waiting/fair-waiting.js';
 import type { QueueingStore } from '../waiting/room.js';
 import { PendingCheck } from './pending-check.js';

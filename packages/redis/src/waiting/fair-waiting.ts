@@ -7,10 +7,10 @@ import {
   validateOptionNames,
   withCode,
 } from '@rollgate/core/store';
-import { performance } from '../base/platform.js';
 import type { CheckInput } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import type { Log, ScriptBuilder } from '../script/script-builder.js';
+import { performance } from '../util/platform.js';
 import { queuesLua } from './queues.generated.js';
 import type { QueueingStore } from './room.js';
 import { Subscriber, type SubscriberClient } from './subscriber.js';

@@ -6,9 +6,9 @@ import {
   type StoreWaiting,
   scheduleAfter,
 } from '@rollgate/core/store';
-import { performance, randomId } from '../base/platform.js';
 import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
+import { performance, randomId } from '../util/platform.js';
 import { AskLead } from './ask-lead.js';
 import { KnownTickets } from './known-tickets.js';
 import { LostPlaces } from './lost-places.js';

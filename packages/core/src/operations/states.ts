@@ -1,6 +1,6 @@
-import type { Awaitable } from '../base/awaitable.js';
 import type { State, StateLifecycle } from '../limits/limit.js';
 import { type Keys, keyAt } from '../plan/plan.js';
+import type { Awaitable } from '../util/awaitable.js';
 
 /** Whose states they are: those of a rule, or of a rolling counter. */
 export interface StateOwner {
@@ -24,7 +24,7 @@ export interface KeyState extends State {
   readonly life: number;
 }
 
-/** The states of one operation. The engine calls nothing else of a store while the operation runs. */
+/** The states of one operation. It calls nothing else of a store while it runs. */
 export interface States {
   /** The only time of the operation. */
   readonly nowMicros: number;
@@ -48,7 +48,7 @@ export type Effect = 'none' | 'records' | 'frees';
 /** What an operation returns: the result, or maybe a promise of it if it need not be synchronous. */
 export type Returned<Sync extends boolean, Result> = Sync extends true ? Result : Awaitable<Result>;
 
-/** What a store gives to the engine: a `MemoryStore` on its own memory, and `createStore` on a database. */
+/** What the operations need of a store: a `MemoryStore` on its own memory, and `createStore` on a database. */
 export interface StatePort<Sync extends boolean = false> {
   /**
    * Runs an operation on the states of these places, in one atomic step. Places may be equal. The operation may run again, for

@@ -1,10 +1,10 @@
 import type { Limit } from '@rollgate/core';
 import { hasLeases, type LeasedLimit, reservesUnits } from '@rollgate/core/store';
-import { groupBy } from '../base/group-by.js';
 import { scriptNameOf } from '../operations/algorithm-registry.js';
 import type { RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
 import type { Receipt, RecordedHit } from '../operations/receipt.js';
 import { hashTagOf } from '../operations/redis-keys.js';
+import { groupBy } from '../util/group-by.js';
 
 /**
  * The most leases that one operation renews. After such an operation, a script leaves the rest of its batch to the next

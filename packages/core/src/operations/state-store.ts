@@ -1,4 +1,3 @@
-import { mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { Receipt, type RecordedHit } from '../decision/recorded-hit.js';
 import { holdsSlots } from '../limits/capabilities.js';
@@ -7,6 +6,7 @@ import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCos
 import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
+import { mapAwaitable } from '../util/awaitable.js';
 import { foreignDecision } from '../validation/errors.js';
 import { check, type Overdraft, peek, recordOverdrafts } from './decide.js';
 import { reservesUnits, type Settlement } from './reserving-limit.js';
@@ -17,7 +17,7 @@ import { type Place, type Returned, type StatePort, type States, toPlaces } from
  *
  * @typeParam Sync Whether the port returns no promises.
  */
-export class Engine<Sync extends boolean = false> implements Store, CountingStore {
+export class StateStore<Sync extends boolean = false> implements Store, CountingStore {
   readonly #port: StatePort<Sync>;
 
   constructor(port: StatePort<Sync>) {

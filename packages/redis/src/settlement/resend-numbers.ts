@@ -1,6 +1,6 @@
 import slotOf from 'cluster-key-slot';
-import { randomId } from '../base/platform.js';
 import { hashTagOf } from '../operations/redis-keys.js';
+import { randomId } from '../util/platform.js';
 
 /** How many operations one Redis key marks as done, with a bit each. */
 const NUMBERS_PER_KEY = 512;
