@@ -17,8 +17,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
     'token bucket leaky bucket sliding window sliding log fixed window rolling window burst bursts bursting algorithm gcra',
   benchmarks: 'benchmark performance speed fast overhead',
   blocks: 'block ban banning blacklist denylist blocklist suspend penalty lock out',
-  'budgets-and-quotas':
-    'monthly quota daily quota month day calendar timezone time zone billing usage plan credits subscription',
+  quotas: 'monthly quota daily quota month day calendar timezone time zone billing usage plan credits subscription',
   changelog: 'changelog release notes releases what changed',
   'calling-apis':
     'fetch undici outgoing requests third-party api github openai stripe shopify discord 429 from an api retry',
@@ -26,7 +25,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   comparison: 'alternatives compared versus difference',
   concurrency:
     'concurrency concurrent requests semaphore slots in flight simultaneous parallel mutex lock max running lease',
-  'llm-tokens':
+  'quotas#budget-llm-tokens':
     'llm openai anthropic tokens token budget tpm tokens per minute ai gpt claude streaming reserve settle actual cost',
   decisions:
     'refund peek undo give back cost weight weighted several limits combine multiple limits without http standalone function core reset clear key unlock count operations check plain code',
