@@ -47,7 +47,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
     'express-rate-limit migrate convert express windowMs keyGenerator standardHeaders legacyHeaders rate-limit-redis',
   'migrating-from-fastify-rate-limit': '@fastify/rate-limit migrate timeWindow fastify-rate-limit',
   'migrating-from-rate-limiter-flexible': 'rate-limiter-flexible migrate points duration consume RateLimiterRedis',
-  'migrating-from-rolling-rate-limiter': 'rolling-rate-limiter migrate',
+  'migrating-from-rate-limiter-flexible#from-rolling-rate-limiter': 'rolling-rate-limiter migrate',
   nestjs: 'nestjs guard nest throttler decorator controller module',
   operating:
     'admin list keys inspect reset unblock block a customer who is limited now support support ticket top operations',

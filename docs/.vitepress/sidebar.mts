@@ -58,7 +58,6 @@ export function createSidebar(): Entry[] {
     group('Migration', [
       'migrating-from-express-rate-limit',
       'migrating-from-fastify-rate-limit',
-      'migrating-from-rolling-rate-limiter',
       'migrating-from-rate-limiter-flexible',
     ]),
     group('Recipes', recipes()),

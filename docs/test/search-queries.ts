@@ -101,7 +101,7 @@ export const QUERIES: readonly (readonly [query: string, page: string])[] = [
   ['keyGenerator', 'migrating-from-express-rate-limit'],
   ['@fastify/rate-limit', 'migrating-from-fastify-rate-limit'],
   ['rate-limiter-flexible', 'migrating-from-rate-limiter-flexible'],
-  ['rolling-rate-limiter', 'migrating-from-rolling-rate-limiter'],
+  ['rolling-rate-limiter', 'migrating-from-rate-limiter-flexible'],
   ['error codes', 'errors'],
   ['ERR_ROLLGATE_INVALID_OPTION', 'errors'],
   ['ROLLGATE_SHARED_KEYS', 'errors'],
