@@ -7,10 +7,26 @@ import { build } from 'esbuild';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
+const COMMON = { bundle: true, minify: true, target: 'es2022', logLevel: 'warning', tsconfigRaw: {} };
+
+/** Bundles the log reader of the command line, which the page loads when somebody gives it a log. */
+function buildLogReader(folder) {
+  const modules = ['node:net', 'node:crypto', 'node:string_decoder'];
+  return build({
+    ...COMMON,
+    format: 'esm',
+    alias: Object.fromEntries(modules.map((name) => [name, here('src/log/node-modules.ts')])),
+    entryPoints: [here('../cli/src/page-log.ts')],
+    outfile: here(`${folder}/log.js`),
+  });
+}
+
 async function buildPage(folder, hasServer) {
   rmSync(here(folder), { recursive: true, force: true });
+  await buildLogReader(folder);
   await build({
-    ...{ bundle: true, minify: true, format: 'iife', target: 'es2022', logLevel: 'warning', tsconfigRaw: {} },
+    ...COMMON,
+    format: 'iife',
     define: { HAS_SERVER: String(hasServer) },
     entryPoints: [
       { in: here('src/page/main.ts'), out: 'page' },

@@ -2,7 +2,7 @@ import { fstat, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { UsageError } from './errors.js';
-import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
+import { nameOfLog, STANDARD_INPUT } from './log/log-name.js';
 
 /**
  * Checks the paths before a log is read or anything is written.

@@ -1,6 +1,6 @@
 import { formatDuration } from './format-duration.js';
+import { nameOfLog, STANDARD_INPUT } from './log/log-name.js';
 import { describeUnparsed, HOW_TO_NAME, type LogSummary } from './log/log-summary.js';
-import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
 import { toPlainText } from './report/escape-invisible.js';
 import { formatTime } from './report/format.js';
 import { formatCount, formatInteger, formatPercent } from './report/format-number.js';

@@ -35,7 +35,7 @@ export function parseSearch(search: string): Link {
     } catch {}
   };
   set('algorithm', given.get('algorithm') ?? undefined);
-  set('limit', numberOf(/^(\d{1,3})$/.exec(given.get('limit') ?? '')));
+  set('limit', numberOf(/^(\d{1,4})$/.exec(given.get('limit') ?? '')));
   set('windowMs', secondsOf(given.get('window')));
   set('minDifferenceMs', secondsOf(given.get('minDifference')));
   return { settings, times: parseTimes(given.get('t') ?? ''), showsAll: given.get('rows') === 'all' };

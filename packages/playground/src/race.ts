@@ -39,7 +39,7 @@ export const DEFAULT_SETTINGS: Settings = { algorithm: 'rolling', limit: 10, win
 
 /** The smallest and the largest value of each setting. */
 export const BOUNDS = {
-  limit: [1, 50],
+  limit: [1, 1000],
   windowMs: [2000, 60_000],
   minDifferenceMs: [0, 5000],
 } as const satisfies Partial<Record<keyof Settings, readonly [number, number]>>;

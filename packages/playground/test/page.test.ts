@@ -1,11 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { chromiumBinary, RedisServer } from '@rollgate/test-support';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { Server } from './support/server.js';
 
 const STATIC = pathToFileURL(join(__dirname, '../dist/static/index.html')).href;
+const COMMAND = join(__dirname, '../../cli/dist/main.js');
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--renderer-process-limit=1'];
 
@@ -163,6 +166,7 @@ describe('without a server', () => {
     for (const file of ['index.html', 'embed.html']) {
       await open(STATIC.replace('index.html', `${file}?rows=all&t=0,0x20`), { width });
       await page.clock.runFor(1000);
+      await page.getByText('Find a limit for your own log').click();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
@@ -205,6 +209,38 @@ describe('with a server', () => {
       expect(errors).toEqual([]);
       if (visit === 0) await page.context().close();
     }
+  });
+
+  test('a log gets the limit that the command line suggests, and the chart shows the heaviest client', async () => {
+    const at = (second: number) => new Date(Date.UTC(2026, 2, 1, 0, 0, second)).toISOString();
+    const requests = [
+      ...Array.from({ length: 2000 }, (_, index) => [`198.51.100.${index % 100}`, Math.floor(index / 10)] as const),
+      ...Array.from({ length: 90 }, (_, index) => ['203.0.113.9', index === 0 ? 60 : index < 45 ? 118 : 122] as const),
+    ];
+    const log = requests.map(([ip, second]) => `{"time":"${at(second)}","ip":"${ip}"}`).join('\n');
+    const args = [COMMAND, 'suggest', '--window', '1m'];
+    const report = execFileSync(process.execPath, args, { input: log, encoding: 'utf8', stdio: 'pipe' });
+    await open(server.url);
+    await page.getByText('Find a limit for your own log').click();
+    const file = { name: 'log.gz', mimeType: 'application/gzip', buffer: gzipSync(log) };
+    await page.locator('#log-file').setInputFiles(file);
+    await shows('#log-facts', 'The heaviest caller is 203.0.113.9, with up to 89 in 1m');
+    const facts = (await page.locator('#log-facts').textContent())!.split('\n');
+    expect(facts.filter((fact) => !report.includes(fact))).toEqual([]);
+    expect(await page.locator('#limit').inputValue()).toBe('6');
+    await page.locator('#counters output', { hasText: '11' }).first().waitFor();
+    const [express, , rollgate] = await counts();
+    expect([express, rollgate]).toEqual(['11', '6']);
+    expect(errors).toEqual([]);
+  });
+
+  test('a pasted text that is no log gets a message', async () => {
+    await open(server.url);
+    await page.getByText('Find a limit for your own log').click();
+    await page.locator('#log-text').fill('no log\n');
+    await page.locator('#log-text').blur();
+    await shows('#log-facts', 'it is in no known format');
+    expect(errors).toEqual([]);
   });
 
   test('a server that is gone is a problem that the page shows', async () => {

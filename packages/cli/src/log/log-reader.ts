@@ -1,9 +1,10 @@
 import { LogError } from '../errors.js';
 import type { Callers, Entry } from './entry.js';
 import { FileReader, type ReadOptions, ReadState } from './file-reader.js';
+import { nameOfLog } from './log-name.js';
 import type { LogSummary } from './log-summary.js';
 import { mergeLogs } from './merge-logs.js';
-import { nameOfLog, type OnRead, readBytes } from './open-log.js';
+import { type OnRead, readBytes } from './open-log.js';
 import { TimeOrder } from './time-order.js';
 
 /** Which logs to read, and how. */

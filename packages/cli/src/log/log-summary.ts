@@ -1,8 +1,8 @@
 import { copyString } from '@rollgate/core/store';
 import { formatCount } from '../report/format-number.js';
 import type { Entry } from './entry.js';
+import { nameOfLog } from './log-name.js';
 import type { LogPart } from './log-parser.js';
-import { nameOfLog } from './open-log.js';
 
 /** A line that is not a request, and why. */
 export interface UnparsedLine {

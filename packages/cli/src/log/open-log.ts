@@ -4,20 +4,13 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LogError, reasonOf } from '../errors.js';
 import { type Encoding, encodingOf, fromUtf16, MAGIC_BYTES } from './encoding.js';
+import { nameOfLog, STANDARD_INPUT } from './log-name.js';
 
 /** Called with the number of bytes just read, before decompression. */
 export type OnRead = (bytes: number) => void;
 
 /** So large that the cost per chunk is negligible. */
 const CHUNK_BYTES = 256 * 1024;
-
-/** The file name that means standard input. */
-export const STANDARD_INPUT = '-';
-
-/** The name of a log in messages. */
-export function nameOfLog(path: string): string {
-  return path === STANDARD_INPUT ? 'standard input' : path;
-}
 
 /**
  * Checks all logs before the first one is read, which may take long.

@@ -10,7 +10,7 @@ import {
   resolveSettings,
   withCalendar,
 } from '../common-options.js';
-import { STANDARD_INPUT } from '../log/open-log.js';
+import { STANDARD_INPUT } from '../log/log-name.js';
 import { checkQuotas, parseAlgorithm, parseQuota } from '../parse-options.js';
 import { escapeInvisible } from '../report/escape-invisible.js';
 import { Simulator } from '../simulator.js';

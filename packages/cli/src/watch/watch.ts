@@ -6,7 +6,7 @@ import { LogError, reasonOf } from '../errors.js';
 import { encodingOf } from '../log/encoding.js';
 import type { Entry } from '../log/entry.js';
 import { FileReader, type ReadOptions, ReadState } from '../log/file-reader.js';
-import { nameOfLog, STANDARD_INPUT } from '../log/open-log.js';
+import { nameOfLog, STANDARD_INPUT } from '../log/log-name.js';
 import { type FileEvent, followFile } from './follow-file.js';
 
 /** What to do while a log grows. */

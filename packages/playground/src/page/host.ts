@@ -9,8 +9,9 @@ export const hasServer = HAS_SERVER;
 /** Sends a request to the limiter of the settings. */
 export type Send = (atMs: number) => Promise<Response>;
 
-/** Creates a client with its own quota. */
-export const createSend: (settings: Settings) => Send = HAS_SERVER ? createServerSend : createLocalSend;
+/** Creates a client with its own quota, of a limiter in the page or of the server. */
+export const createSend = (settings: Settings, isLocal: boolean): Send =>
+  isLocal ? createLocalSend(settings) : createServerSend(settings);
 
 function createServerSend({ algorithm, limit, windowMs, minDifferenceMs }: Settings): Send {
   const query = new URLSearchParams({

@@ -1,8 +1,20 @@
 import { parseSearch, toSearch } from '../link.js';
-import { ALGORITHMS, type Algorithm, attackTimes, mostOf, ROWS, type Row, type Settings, toSettings } from '../race.js';
+import {
+  ALGORITHMS,
+  type Algorithm,
+  attackTimes,
+  BOUNDS,
+  DEFAULT_SETTINGS,
+  mostOf,
+  ROWS,
+  type Row,
+  type Settings,
+  toSettings,
+} from '../race.js';
 import { FRAMEWORKS, parseCode, toCode } from './code.js';
 import { describeResult, formatSeconds, nameOf } from './describe.js';
 import { Lane } from './lane.js';
+import { analyze, type CallerKind, LOG_WINDOW_MS, listenForLogs, worstTimes } from './log.js';
 import { copyPicture, drawPicture } from './picture.js';
 import { showResponse } from './response.js';
 import { Session } from './session.js';
@@ -34,9 +46,9 @@ function mainRows(): Row[] {
 }
 
 /** Deletes all requests. */
-function startOver(): void {
+function startOver(isLocal?: boolean): void {
   session.stop();
-  session = new Session(settings, changed);
+  session = new Session(settings, changed, isLocal);
   changed();
 }
 
@@ -59,6 +71,17 @@ function play(planned: readonly number[], elapsedMs = 0): void {
   startOver();
   setLink(planned);
   session.play(planned, elapsedMs);
+}
+
+/** Suggests a limit for a log, and shows what it does to the heaviest client. The page decides, because a log has its own times. */
+async function suggest(chunks: AsyncIterable<Uint8Array>, by: CallerKind): Promise<readonly string[]> {
+  const { facts, limit, timesMs } = await analyze(chunks, by);
+  change(toSettings({ ...DEFAULT_SETTINGS, limit: Math.min(limit, BOUNDS.limit[1]), windowMs: LOG_WINDOW_MS }));
+  startOver(true);
+  const planned = worstTimes(timesMs, LOG_WINDOW_MS);
+  setLink(planned);
+  session.play(planned, planned.at(-1));
+  return facts;
 }
 
 /** The address replays the requests. Browsers limit how often it may change. */
@@ -284,6 +307,7 @@ followTheme((next) => {
 });
 addControls();
 addButtons();
+listenForLogs(suggest);
 createRows();
 showSettings();
 addEventListener('resize', requestFrame);

@@ -21,6 +21,7 @@ export class Session {
   reply: Reply | undefined;
   /** Why the last request has no response. */
   problem: string | undefined;
+  readonly #isLocal: boolean;
   readonly #send: Send;
   readonly #onChange: () => void;
   #startMs: number | undefined;
@@ -28,9 +29,11 @@ export class Session {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #repliedTo = -1;
 
-  constructor(settings: Settings, onChange: () => void) {
+  /** @param isLocal Whether the page decides, for requests of the past. */
+  constructor(settings: Settings, onChange: () => void, isLocal = !hasServer) {
     this.race = new Race(settings);
-    this.#send = createSend(settings);
+    this.#isLocal = isLocal;
+    this.#send = createSend(settings, isLocal);
     this.#onChange = onChange;
   }
 
@@ -86,7 +89,7 @@ export class Session {
       const response = await this.#send(shot.atMs);
       if (response.status !== 200 && response.status !== 429) throw new Error(await response.text());
       const isDegraded = response.ok && 'store' in ((await response.json()) as object);
-      if (hasServer) this.#setOutcome(shot, response.ok, performance.now() - sentMs);
+      if (!this.#isLocal) this.#setOutcome(shot, response.ok, performance.now() - sentMs);
       if (number < this.#repliedTo) return this.#changed();
       this.#repliedTo = number;
       const { status, statusText, headers } = response;
