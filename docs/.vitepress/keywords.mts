@@ -12,7 +12,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   observe:
     'prometheus grafana opentelemetry otel monitoring dashboard alerting statsd datadog diagnostics channel diagnostics_channel hooks logging observability tracing subscribe metrics events who is limited',
   troubleshooting: 'not working does not work problem nobody is limited undefined network error missing headers',
-  'adding-a-host': 'custom framework adapter restify hapi polka',
+  'extending#add-a-host': 'custom framework adapter restify hapi polka',
   algorithms:
     'token bucket leaky bucket sliding window sliding log fixed window rolling window burst bursts bursting algorithm gcra',
   benchmarks: 'benchmark performance speed fast overhead',
@@ -77,7 +77,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
     'redis down outage fail open fail closed fallback timeout connection lost onstoreerror circuit breaker',
   testing: 'test tests testing jest vitest node:test fake timers mock clock unit test',
   websockets: 'websocket ws connection limit messages per connection max connections',
-  'writing-a-store': 'custom store mysql mongodb dynamodb mongo own database adapter createstore',
+  'extending#write-a-store': 'custom store mysql mongodb dynamodb mongo own database adapter createstore',
   'common-tasks#limit-each-user-and-strangers-by-ip':
     'user id otherwise ip fallback anonymous authenticated authentication logged in session per user per ip',
   'common-tasks#limit-one-route': 'one route different limit per route single endpoint path',

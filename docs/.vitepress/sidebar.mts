@@ -52,7 +52,7 @@ export function createSidebar(): Entry[] {
       items: [
         ...pages(['options', 'errors', 'cli', 'guarantees', 'benchmarks', 'stability']),
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
-        ...pages(['changelog']),
+        ...pages(['extending', 'changelog']),
       ],
     },
     group('Migration', [
@@ -61,7 +61,6 @@ export function createSidebar(): Entry[] {
       'migrating-from-rate-limiter-flexible',
     ]),
     group('Recipes', recipes()),
-    group('Extend', ['writing-a-store', 'adding-a-host']),
     group('Playground', ['playground']),
   ];
 }

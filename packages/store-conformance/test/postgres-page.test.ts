@@ -41,7 +41,7 @@ const sql = {
   },
 };
 
-const page = readFileSync(join(__dirname, '../../../docs/writing-a-store.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../../../docs/extending.md'), 'utf8');
 const [, source] = /^```ts\n(\/\/ src\/postgres-store\.ts\n.*?)^```$/ms.exec(page)!;
 const program = { exports: {} as { createPostgresStore(client: typeof sql, clock: Clock): Store } };
 new Function('require', 'module', transformSync(source!, { loader: 'ts', format: 'cjs' }).code)(require, program);
