@@ -108,7 +108,7 @@ test.each([
   ["the rolling window with `log: 'sorted-set'`", ['hit-log/hit-log-sorted-set']],
   ['`concurrency`', ['limits/concurrency']],
 ])('the page for operators lists the commands that Redis must allow for %s', (what, files) => {
-  const lines = read('docs/redis-in-production.md').split('\n');
+  const lines = read('docs/redis.md').split('\n');
   const commandsFor = (name: string) => {
     const cells = lines.find((line) => line.startsWith(`| ${name} `))!.split('|');
     return Array.from(cells[2]!.matchAll(/`([A-Z]+)`/g), ([, command]) => command!);

@@ -28,7 +28,7 @@ export function renderCosts(page: string, read: ReadResults): string {
   return replaceSection(page, 'costs', markdownTable([head, ...rows], { align: ['l', 'r', 'r', 'r', 'r'] }));
 }
 
-/** Returns `docs/redis-in-production.md` with the sizes of the logs. */
+/** Returns `docs/redis.md` with the sizes of the logs. */
 export function renderLogSizes(page: string, read: ReadResults): string {
   const state = read('redis-state');
   const rows = state.rows.flatMap(({ what }) => {

@@ -27,7 +27,7 @@ function describeRedis(redis: Results): [title: string, text: string] {
     figureOf(redis, `${what}: new keys, 64 in flight`, ITS_REDIS_STORE);
   return [
     `${percent(ratio('server CPU µs/check'))} of the CPU`,
-    `What a check takes of Redis, compared with ${ITS_REDIS_STORE}, at ${tenths(ratio('checks/s'))} times the checks per second. [Benchmarks](benchmarks.md)`,
+    `What a check takes of Redis, compared with ${ITS_REDIS_STORE}, at ${tenths(ratio('checks/s'))} times the checks per second. [Figures](comparison.md#speed-and-memory)`,
   ];
 }
 

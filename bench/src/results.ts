@@ -16,12 +16,11 @@ const ROOT = new URL('../../', import.meta.url);
 const PAGES: Readonly<Record<string, (page: string, read: ReadResults) => string>> = {
   'bench/README.md': renderReadme,
   'docs/algorithms.md': renderCosts,
-  'docs/benchmarks.md': renderSummary,
   'docs/calling-apis.md': renderOutgoing,
-  'docs/comparison.md': renderComparison,
+  'docs/comparison.md': (page, read) => renderSummary(renderComparison(page, read), read),
   'docs/index.md': renderHome,
   'docs/internals/fair-waiting.md': renderFairWait,
-  'docs/redis-in-production.md': renderLogSizes,
+  'docs/redis.md': renderLogSizes,
 };
 
 /** Writes a part's results to `results/<part>.json`, for the documentation. */

@@ -15,7 +15,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'extending#add-a-host': 'custom framework adapter restify hapi polka',
   algorithms:
     'token bucket leaky bucket sliding window sliding log fixed window rolling window burst bursts bursting algorithm gcra',
-  benchmarks: 'benchmark performance speed fast overhead',
+  'comparison#speed-and-memory': 'benchmark benchmarks performance speed fast overhead',
   blocks: 'block ban banning blacklist denylist blocklist suspend penalty lock out',
   quotas: 'monthly quota daily quota month day calendar timezone time zone billing usage plan credits subscription',
   changelog: 'changelog release notes releases what changed',
@@ -69,8 +69,10 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'recipes/trpc': 'trpc procedure middleware',
   redis:
     'redis ioredis node-redis valkey upstash edge serverless lambda aws several processes distributed shared store multiple instances kubernetes pods horizontal scaling',
-  'redis-in-production':
-    'redis cluster sentinel acl eviction maxmemory ttl sorted set lua script persistence key names',
+  'redis#go-to-production': 'redis sentinel eviction maxmemory ttl persistence production checklist',
+  'redis#allow-the-commands': 'acl permissions user commands',
+  'redis#redis-cluster': 'cluster hash slot crossslot',
+  'redis#choose-the-log': 'sorted set zset',
   sqlite: 'sqlite better-sqlite3 libsql turso file pm2 node workers restart persist',
   stability: 'semver versions node version support deprecation security production ready maintained',
   'store-failures':
@@ -103,7 +105,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'deploy#what-survives-a-deploy': 'lost after restart counts survive persist restart',
   'troubleshooting#everyone-gets-429': 'everyone gets 429 all clients blocked',
   'troubleshooting#nobody-is-limited': 'nobody limited not working bypass',
-  'benchmarks#memory-per-key': 'memory usage per client key bytes',
+  'comparison#memory-per-key': 'memory usage per client key bytes',
   'queues#limit-notifications-per-person': 'email notifications sms push notification spam alerts',
   'queues#retry-a-job-later': 'background job cron retry later worker',
 };

@@ -45,7 +45,7 @@ export const search: DefaultTheme.LocalSearchOptions = {
       // Guides first. The whole page before one of its sections.
       boostDocument: (id, _term, stored) => {
         const page = String(id);
-        if (/\/(?:changelog|benchmarks)(?:#|$)/.test(page)) return 0.1;
+        if (/\/changelog(?:#|$)/.test(page)) return 0.1;
         if (page.includes('/api/')) return 0.15;
         const isWholePage = (stored?.titles as readonly string[] | undefined)?.length === 0;
         return (isWholePage ? 1.3 : 1) * (/\/(?:migrating-from-|comparison|guarantees|$|#)/.test(page) ? 0.5 : 1);

@@ -46,11 +46,11 @@ export function createSidebar(): Entry[] {
     ]),
     group('Concepts', ['decisions', 'algorithms', 'keys', 'headers']),
     group('Stores', ['redis', 'postgres', 'sqlite', 'store-failures']),
-    group('Operations', ['going-live', 'deploy', 'observe', 'operating', 'redis-in-production', 'hot-key']),
+    group('Operations', ['going-live', 'deploy', 'observe', 'operating', 'hot-key']),
     {
       text: 'Reference',
       items: [
-        ...pages(['options', 'errors', 'cli', 'guarantees', 'benchmarks', 'stability']),
+        ...pages(['options', 'errors', 'cli', 'guarantees', 'stability']),
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
         ...pages(['extending', 'changelog']),
       ],

@@ -48,7 +48,7 @@ async function drawCharts({ title, better, ...metric }, result) {
   const figures = await Promise.all(
     charts.map(async ({ name, bars }) => `<figure><figcaption>${name}</figcaption>${await drawBars(bars)}</figure>`),
   );
-  return `### ${title}\n\n${better}\n\n<div class="charts">${figures.join('')}</div>`;
+  return `#### ${title}\n\n${better}\n\n<div class="charts">${figures.join('')}</div>`;
 }
 
 /** One chart for each row that compares libraries. */

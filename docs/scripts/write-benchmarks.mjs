@@ -1,4 +1,4 @@
-// Writes the charts and tables of `bench/results` to where `benchmarks.md` includes them.
+// Writes the charts and tables of `bench/results` to where `comparison.md` includes them.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { toMarkdown } from '../benchmarks/sections.mjs';

@@ -284,7 +284,7 @@ describe.each(LOGS)('with the log %s', (log) => {
 });
 
 test('the script in the documentation prints the times of a packed log', async () => {
-  const page = readFileSync(join(__dirname, '../../../docs/redis-in-production.md'), 'utf8');
+  const page = readFileSync(join(__dirname, '../../../docs/internals/redis.md'), 'utf8');
   const script = /redis-cli EVAL "(.*?)" 1 /s.exec(page)![1]!;
   const clock = { ms: 1e12, now: () => clock.ms };
   const limits = rollingWindow({ limit: 100, window: '1s' });
