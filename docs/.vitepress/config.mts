@@ -61,7 +61,7 @@ export default defineConfig({
       { text: 'Reference', link: '/options' },
       { text: 'API', link: '/api/' },
       { text: 'Playground', link: '/playground' },
-      { text: VERSION_LABEL, link: '/changelog' },
+      { text: VERSION_LABEL, link: '/stability#changelog' },
     ],
     sidebar: createSidebar(),
     outline: { level: [2, 3] },
@@ -72,7 +72,7 @@ export default defineConfig({
       message: [
         `<a href="${REPOSITORY}">GitHub</a>`,
         '<a href="https://www.npmjs.com/org/rollgate">npm</a>',
-        `<a href="${BASE}changelog">Changelog</a>`,
+        `<a href="${BASE}stability#changelog">Changelog</a>`,
         `<a href="${REPOSITORY}/blob/main/SECURITY.md">Security</a>`,
         `<a href="${BASE}comparison">Comparison</a>`,
       ].join(' · '),

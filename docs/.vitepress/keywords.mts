@@ -18,7 +18,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'comparison#speed-and-memory': 'benchmark benchmarks performance speed fast overhead',
   blocks: 'block ban banning blacklist denylist blocklist suspend penalty lock out',
   quotas: 'monthly quota daily quota month day calendar timezone time zone billing usage plan credits subscription',
-  changelog: 'changelog release notes releases what changed',
+  'stability#changelog': 'changelog release notes releases what changed',
   'calling-apis':
     'fetch undici outgoing requests third-party api github openai stripe shopify discord 429 from an api retry',
   cli: 'command line access log analyze logs replay',

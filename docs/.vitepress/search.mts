@@ -45,7 +45,6 @@ export const search: DefaultTheme.LocalSearchOptions = {
       // Guides first. The whole page before one of its sections.
       boostDocument: (id, _term, stored) => {
         const page = String(id);
-        if (/\/changelog(?:#|$)/.test(page)) return 0.1;
         if (page.includes('/api/')) return 0.15;
         const isWholePage = (stored?.titles as readonly string[] | undefined)?.length === 0;
         return (isWholePage ? 1.3 : 1) * (/\/(?:migrating-from-|comparison|guarantees|$|#)/.test(page) ? 0.5 : 1);
@@ -57,7 +56,8 @@ export const search: DefaultTheme.LocalSearchOptions = {
 /** Adds to each section its keywords and its first sentence. Readers do not see them on the page. */
 function renderWithKeywords(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): string {
   const page = env.relativePath.replace(/\.md$/, '');
-  const sections = markdown.render(source, env).split(/(?=<h[1-6]\b)/);
+  const [searched = ''] = source.split('<!-- not searched -->');
+  const sections = markdown.render(searched, env).split(/(?=<h[1-6]\b)/);
   return sections.map((html, index) => [html, keywordsOf(page, html, index), hintOf(html)].join(SEPARATOR)).join('');
 }
 

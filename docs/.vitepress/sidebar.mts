@@ -52,7 +52,7 @@ export function createSidebar(): Entry[] {
       items: [
         ...pages(['options', 'errors', 'cli', 'guarantees', 'stability']),
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
-        ...pages(['extending', 'changelog']),
+        ...pages(['extending']),
       ],
     },
     group('Migration', [

@@ -111,7 +111,7 @@ export const QUERIES: readonly (readonly [query: string, page: string])[] = [
   ['semver', 'stability'],
   ['benchmark', 'comparison'],
   ['demo', 'playground'],
-  ['changelog', 'changelog'],
+  ['changelog', 'stability'],
 ];
 
 /** Questions in the words of their readers, and the section that must come first for at least nine of ten. */
