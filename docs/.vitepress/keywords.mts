@@ -3,7 +3,6 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'behind-a-proxy':
     'trust proxy trustproxy x-forwarded-for forwarded nginx cloudflare cdn load balancer reverse proxy elb alb aws fly render heroku kubernetes ingress ip address client ip spoof forge real ip',
   'common-tasks': 'how to examples snippets cookbook',
-  defaults: 'defaults default values',
   'deno-bun': 'deno bun fetch handler',
   deploy:
     'docker compose dockerfile kubernetes pods pm2 cluster lambda serverless aws shutdown sigterm replicas rolling deploy restart',
@@ -53,6 +52,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
     'admin list keys inspect reset unblock block a customer who is limited now support support ticket top operations',
   options:
     'option configuration configure settings all options message handler mindifference custom response reference',
+  'overview#defaults-that-matter': 'defaults default values',
   overview: 'get started getting started install start begin introduction',
   'plans-and-tenants':
     'free plan paid plan premium tier tiers tenant multi-tenant customer organization dynamic limit per customer',

@@ -32,7 +32,6 @@ export function createSidebar(): Entry[] {
     group('Guides', [
       'common-tasks',
       'behind-a-proxy',
-      'defaults',
       'login',
       'plans-and-tenants',
       'quotas',
