@@ -233,6 +233,29 @@ const EXPRESS: Record<string, Scenario> = {
     expect(await sides.before.statuses([others[0]!])).toEqual([500]);
     expect(await sides.after.statuses(others)).toEqual([200, 200, 200, 429]);
   },
+  async 'Two limits from the environment'({ before, after }) {
+    const by = (user: string) => ({ headers: { 'X-User': user } });
+    const requests = [...times(5, by('ann')), by('bob'), by('bob')];
+    expect(await before.statuses(requests)).toEqual([200, 200, 429, 429, 429, 200, 429]);
+    expect(await after.statuses(requests)).toEqual([200, 200, 429, 429, 429, 200, 200]);
+    const rejected = [await before.send(by('bob')), await after.send(by('bob'))];
+    for (const { body } of rejected) expect(JSON.parse(body)).toEqual({ message: 'Too many messages' });
+  },
+  async 'Limits that an admin changes'({ before, after }) {
+    const chat = { path: '/flows/chat' };
+    const raise = { method: 'PUT', path: '/flows/chat/limit/3' };
+    const free = times(4, { path: '/flows/free' });
+    await expectSame({ before, after }, [...free, ...times(3, chat), raise], [...new Array(6).fill(200), 429, 200]);
+    expect(await before.statuses(times(3, chat))).toEqual([200, 200, 200]);
+    expect(await after.statuses(times(3, chat))).toEqual([200, 429, 429]);
+    expect((await after.send(chat)).body).toBe('At most 3 calls');
+  },
+  async 'Rules by path that code applies'(sides) {
+    const call = (session: string) => ({ method: 'POST', path: '/functions/add', headers: { 'X-Session': session } });
+    await expectSame(sides, [...times(3, call('a')), call('b')], [200, 200, 429, 200]);
+    const elsewhere = times(3);
+    await expectSame(sides, elsewhere, [200, 200, 429]);
+  },
 };
 
 const FASTIFY: Record<string, Scenario> = {
@@ -437,6 +460,16 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios, usesPostgres
     const scenario = scenarios[heading];
     if (scenario === undefined) throw new Error(`There is no scenario for "${heading}"`);
     await scenario({ before: servers[2 * index]!, after: servers[2 * index + 1]! }, redis);
+  });
+
+  test('states the lines of its real migrations', () => {
+    const rows = [...readPage(page).matchAll(/^\| \[.+\]\(#(.+?)\) *\| +(\d+) \| +(\d+) \|$/gm)];
+    const countOf = (program: string) => program.trimEnd().split('\n').length;
+    for (const [, anchor, before, after] of rows) {
+      const pair = pairs.find(({ heading }) => heading.toLowerCase().replaceAll(' ', '-') === anchor)!;
+      expect([anchor, countOf(pair.before), countOf(pair.after)]).toEqual([anchor, Number(before), Number(after)]);
+    }
+    if (page.includes('express')) expect(rows).toHaveLength(3);
   });
 
   test('has every pair that is tested here', () => {
