@@ -1,7 +1,6 @@
 import type { RejectionReason } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
-import { Receipt, RecordedHit } from './recorded-hit.js';
 import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
 
 /** How `util.inspect` and `console.log` ask an object for what they show. */
@@ -45,22 +44,13 @@ export class DecisionWithReceipt implements Decision {
   declare readonly retryIsEstimate?: boolean;
   /** Until `limits` is read, the name of the only limit or the results of several. Then the value of `limits`. */
   #limits: string | RuleResults | LimitResults;
-  /** The data that the store's `refund` needs. If there is a `#rule`, the owner of the hit that the decision itself keeps. */
+  /** The data that the store's `refund` needs. */
   #receipt: unknown;
-  #rule: Rule | undefined;
-  #key: string | undefined;
-  #life: number | undefined;
-  #atMicros: number | undefined;
-  #recordedMicros: number | undefined;
-  #cost: number | undefined;
 
   /**
    * @param limits The name of the only limit, or the results of all.
    * @param figures The figures of the reported limit, with the waits of all.
-   * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing. Of a check that recorded
-   * one hit, its owner.
-   * @param rule The rule of the only hit. What describes the hit follows, so that the decision is its own receipt. A separate one
-   * would take as much memory as the rest.
+   * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
    */
   constructor(
     limits: string | RuleResults | LimitResults,
@@ -68,12 +58,6 @@ export class DecisionWithReceipt implements Decision {
     violated: readonly string[],
     receipt: unknown,
     degraded: Decision['degraded'],
-    rule?: Rule,
-    key?: string,
-    life?: number,
-    atMicros?: number,
-    recordedMicros?: number,
-    cost?: number,
   ) {
     const { allowed, reason } = figures;
     this.allowed = allowed;
@@ -89,12 +73,6 @@ export class DecisionWithReceipt implements Decision {
     if (figures.retryIsEstimate) this.retryIsEstimate = true;
     this.#limits = limits;
     this.#receipt = receipt;
-    this.#rule = rule;
-    this.#key = key;
-    this.#life = life;
-    this.#atMicros = atMicros;
-    this.#recordedMicros = recordedMicros;
-    this.#cost = cost;
   }
 
   get limits(): LimitResults {
@@ -115,14 +93,8 @@ export class DecisionWithReceipt implements Decision {
 
   [TAKE_RECEIPT](left?: unknown): unknown {
     if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
-    let receipt = this.#receipt;
-    const rule = this.#rule;
-    if (rule !== undefined) {
-      const hit = new RecordedHit(rule, this.#key!, this.#life!, this.#atMicros!, this.#recordedMicros!, this.#cost!);
-      receipt = new Receipt(receipt as object, [hit]);
-    }
+    const receipt = this.#receipt;
     this.#receipt = left;
-    this.#rule = undefined;
     return receipt;
   }
 }

@@ -5,7 +5,7 @@ import type { Rule } from '../plan/plan.js';
 /** No key has this life. */
 const NO_LIFE = -1;
 
-/** The hit that a check recorded for one rule. */
+/** The hit that a check recorded for one rule. It is the receipt of a check by one rule. */
 export class RecordedHit implements Hit {
   /** Of a lease, the units that a renewal takes back or keeps. A settlement or a release lowers them before it runs. */
   wantedCost: number;
@@ -15,6 +15,8 @@ export class RecordedHit implements Hit {
   declare isSpent?: boolean;
 
   constructor(
+    /** The port of the store that decided. */
+    readonly owner: object,
     /** The rule that recorded the hit. */
     readonly rule: Rule,
     /** The key of the rule. */
@@ -33,8 +35,8 @@ export class RecordedHit implements Hit {
   }
 
   /** A place in the receipt for a rule that recorded nothing, because the action costs it nothing. */
-  static none(rule: Rule, key: string, nowMicros: number): RecordedHit {
-    return new RecordedHit(rule, key, NO_LIFE, nowMicros, nowMicros, 0);
+  static none(owner: object, rule: Rule, key: string, nowMicros: number): RecordedHit {
+    return new RecordedHit(owner, rule, key, NO_LIFE, nowMicros, nowMicros, 0);
   }
 
   /** Notes that a settlement has lowered the cost. A later one lowers it from there. The units of a lease identify it. */
@@ -43,11 +45,12 @@ export class RecordedHit implements Hit {
   }
 }
 
-/** What a decision needs for its settlement: the hit of each rule, also of one without a cost. */
+/** The receipt of a check by several rules: the hit of each, also of one without a cost. */
 export class Receipt {
-  constructor(
-    /** The port of the store that decided. */
-    readonly owner: object,
-    readonly hits: readonly RecordedHit[],
-  ) {}
+  constructor(readonly hits: readonly RecordedHit[]) {}
+}
+
+/** Returns the hits of a receipt, or `undefined` if it is of another kind. */
+export function hitsOf(receipt: unknown): readonly RecordedHit[] | undefined {
+  return receipt instanceof RecordedHit ? [receipt] : receipt instanceof Receipt ? receipt.hits : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { Receipt } from '../decision/recorded-hit.js';
+import { hitsOf, Receipt } from '../decision/recorded-hit.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { hasLeases } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
@@ -196,9 +196,7 @@ function withFallbackPlan(plan: Plan, limits: ParsedLimits, fallbackLimits: Limi
  */
 export function divideReceipt(receipt: unknown, names: readonly string[]): unknown {
   if (receipt instanceof FallbackReceipt) return new FallbackReceipt(divideReceipt(receipt.receipt, names));
-  if (!(receipt instanceof Receipt)) return (receipt as Partial<LimitedReceipt>).only?.(names);
-  return new Receipt(
-    receipt.owner,
-    receipt.hits.filter(({ rule }) => names.includes(rule.name)),
-  );
+  const hits = hitsOf(receipt);
+  if (hits === undefined) return (receipt as Partial<LimitedReceipt>).only?.(names);
+  return new Receipt(hits.filter(({ rule }) => names.includes(rule.name)));
 }

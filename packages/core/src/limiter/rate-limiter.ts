@@ -145,7 +145,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
     const store = this.#store;
     let decision =
       this.#queues.size === 0 ? store.check(plan, keys, costs) : checkAtTail(this.#queues, store, plan, keys, costs);
-    if (plan.leasing) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
+    if (plan.leasing !== undefined) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
     const isObserved = decisions.hasSubscribers || rejections.hasSubscribers;
     return (isObserved ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
+import { hitsOf, Receipt, RecordedHit } from '../decision/recorded-hit.js';
 import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
 import { FallbackReceipt } from '../failure/decide-by-policy.js';
 import { divideReceipt } from '../failure/guarded-store.js';
@@ -99,20 +99,16 @@ function settlingStore(store: Store, limits: OtherLimits): Store {
 /** Returns a receipt whose settlement uses these limits instead of those of the check. */
 function withLimits(receipt: unknown, limits: OtherLimits): unknown {
   if (receipt instanceof FallbackReceipt) return new FallbackReceipt(withLimits(receipt.receipt, limits));
-  if (receipt instanceof Receipt) {
-    return new Receipt(
-      receipt.owner,
-      receipt.hits.map((hit) => withLimit(hit, limits[hit.rule.name])),
-    );
-  }
+  const hits = hitsOf(receipt);
+  if (hits !== undefined) return new Receipt(hits.map((hit) => withLimit(hit, limits[hit.rule.name])));
   if (hasMethods(receipt, ['withLimits'])) return (receipt as LimitedReceipt).withLimits(limits);
   throw unsupported('report');
 }
 
 function withLimit(hit: RecordedHit, limit: Limit | undefined): RecordedHit {
   if (limit === undefined) return hit;
-  const { rule, key, life, atMicros, recordedMicros, cost } = hit;
-  const copy = new RecordedHit({ ...rule, limit }, key, life, atMicros, recordedMicros, cost);
+  const { owner, rule, key, life, atMicros, recordedMicros, cost } = hit;
+  const copy = new RecordedHit(owner, { ...rule, limit }, key, life, atMicros, recordedMicros, cost);
   if (hit.isSpent) copy.isSpent = true;
   copy.wantedCost = hit.wantedCost;
   hit.wantedCost = 0; // Only the copy is settled, and a closed call is not renewed.

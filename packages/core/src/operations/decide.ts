@@ -42,41 +42,51 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   if (limit.addPeriod !== undefined) return checkAll(states, rules, keys, costs, owner); // A decision on one limit has no room for a period.
   const key = typeof keys === 'string' ? keys : keys[0]!;
   const cost = costs as number;
+  const { limit: quota, countRejected, testsOnly } = limit;
   const { nowMicros } = states;
   const verdict = onlyVerdict;
   const state = states.find(rule, key);
   if (state.isNew) applyToNew(states, state, rule, key, cost, verdict);
   else limit.apply(state, nowMicros, cost, verdict, CHECK);
   const allowed = verdict.waitMicros === 0;
-  const isRecorded = (allowed && !limit.testsOnly) || limit.countRejected;
-  if (isRecorded) states.save(state, verdict.expiresMicros);
-  else if (verdict.resetMicros > verdict.expiresMicros - nowMicros) capWaits(limit, verdict, nowMicros);
-  else if (verdict.waitMicros > verdict.expiresMicros - nowMicros) capWaits(limit, verdict, nowMicros);
-  // One literal and one constructor call for both outcomes, because V8 compiles code for objects of one shape.
+  let receipt: RecordedHit | undefined;
+  if ((allowed && !testsOnly) || countRejected) {
+    states.save(state, verdict.expiresMicros);
+    receipt = new RecordedHit(owner, rule, key, state.life, verdict.atMicros, nowMicros, cost);
+  } else {
+    const leftMicros = verdict.expiresMicros - nowMicros;
+    if (verdict.resetMicros > leftMicros || verdict.waitMicros > leftMicros) capWaits(limit, verdict, nowMicros);
+  }
+  const { remaining } = verdict;
+  const resetMs = verdict.resetMicros / 1000;
+  const nextUnitMs = limit.holdsSlots ? undefined : verdict.nextUnitMicros / 1000;
+  // Two literals of one shape, and two calls, because V8 compiles each outcome without branches.
+  if (allowed) {
+    const figures = {
+      allowed: true,
+      limit: quota,
+      remaining,
+      retryAfterMs: 0,
+      resetMs,
+      nextUnitMs,
+      delayMs: verdict.delayMicros / 1000,
+      reason: undefined,
+      retryIsEstimate: undefined,
+    };
+    return new DecisionWithReceipt(name, figures, NO_LIMITS, receipt, false);
+  }
   const figures = {
-    allowed,
-    limit: limit.limit,
-    remaining: verdict.remaining,
-    retryAfterMs: allowed ? 0 : verdict.waitMicros / 1000,
-    resetMs: verdict.resetMicros / 1000,
-    nextUnitMs: limit.holdsSlots ? undefined : verdict.nextUnitMicros / 1000,
-    delayMs: allowed ? verdict.delayMicros / 1000 : 0,
-    reason: allowed ? undefined : verdict.reason,
-    retryIsEstimate: !allowed && verdict.isEstimate === true && hasLeases(limit) ? true : undefined,
+    allowed: false,
+    limit: quota,
+    remaining,
+    retryAfterMs: verdict.waitMicros / 1000,
+    resetMs,
+    nextUnitMs,
+    delayMs: 0,
+    reason: verdict.reason,
+    retryIsEstimate: verdict.isEstimate === true && hasLeases(limit) ? true : undefined,
   };
-  return new DecisionWithReceipt(
-    name,
-    figures,
-    allowed ? NO_LIMITS : (rule.violated ?? [name]),
-    isRecorded ? owner : undefined,
-    false,
-    isRecorded ? rule : undefined,
-    key,
-    state.life,
-    isRecorded ? verdict.atMicros : undefined,
-    nowMicros,
-    cost,
-  );
+  return new DecisionWithReceipt(name, figures, rule.violated ?? [name], receipt, false);
 }
 
 /** Decides without recording. */
@@ -131,18 +141,18 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
       const cost = costAt(costs, index);
       rule.limit.apply(state, nowMicros, cost, verdict, RECORD);
       states.save(state, verdict.expiresMicros);
-      const hit = new RecordedHit(rule, keyAt(keys, index), state.life, verdict.atMicros, nowMicros, cost);
+      const hit = new RecordedHit(owner, rule, keyAt(keys, index), state.life, verdict.atMicros, nowMicros, cost);
       if (allowed) hits[index] = hit;
       else hits.push(hit);
     } else if (allowed) {
-      hits[index] = RecordedHit.none(rule, keyAt(keys, index), nowMicros);
+      hits[index] = RecordedHit.none(owner, rule, keyAt(keys, index), nowMicros);
     }
     const result = toLimitDecision(rule.limit, trial, allowed);
     results[index] = result;
     if (isPeriodic(rule.limit)) withUsage(result, rule.limit, trial.state, nowMicros);
   }
   forgetStates(rules);
-  return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(owner, hits), costs);
+  return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(hits), costs);
 }
 
 /** Tests an action by all limits, and leaves the results in `trials`. Returns whether all allow it. */

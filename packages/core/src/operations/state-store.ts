@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { Receipt, type RecordedHit } from '../decision/recorded-hit.js';
+import { hitsOf, type RecordedHit } from '../decision/recorded-hit.js';
 import { holdsSlots } from '../limits/capabilities.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
@@ -82,7 +82,8 @@ export class StateStore<Sync extends boolean = false> implements Store, Counting
 
   /** @throws TypeError if the receipt is that of another store. */
   protected hitsOf(receipt: unknown): readonly RecordedHit[] {
-    if (receipt instanceof Receipt && receipt.owner === this.#port) return receipt.hits;
+    const hits = hitsOf(receipt);
+    if (hits?.every(({ owner }) => owner === this.#port)) return hits;
     throw foreignDecision();
   }
 
