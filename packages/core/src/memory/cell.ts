@@ -10,7 +10,7 @@
  */
 import type { KeyState } from '../operations/states.js';
 import { QUEUE, UNQUEUED } from './expiry-queue.js';
-import type { Namespace } from './namespace.js';
+import { type Namespace, NO_NAMESPACE } from './namespace.js';
 import { CHUNK_BITS, NO_NUMBERS, OFFSET_MASK, offsetOf, roundUp, type Slab } from './slab.js';
 
 /** Where the life is, counted from the state. */
@@ -33,11 +33,13 @@ export class Cell implements KeyState {
   isNew = false;
   /** When the state expires, as of the lookup. */
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
-  /** The namespace of the last lookup that found the key. The next lookup is often for the same limit. */
-  namespace!: Namespace;
+  /** The namespace of the last lookup. The next lookup is often for the same limit. */
+  namespace: Namespace = NO_NAMESPACE;
   /** The address of the cell, or `NOWHERE` if the key has none. */
   address = NOWHERE;
   readonly #slab: Slab;
+  /** The view that the operation uses after this one. */
+  next: Cell | undefined = undefined;
   /** The key, while it is not in the queue. */
   unqueuedKey = '';
 
@@ -67,8 +69,13 @@ export class Cell implements KeyState {
 
   /** Turns to the cell at this address. */
   open(namespace: Namespace, address: number): this {
-    const { numbers, cellSize } = this.#slab.chunks[address >>> CHUNK_BITS]!;
     this.namespace = namespace;
+    return this.turnTo(address);
+  }
+
+  /** Turns to the cell at this address, in the same namespace. */
+  turnTo(address: number): this {
+    const { numbers, cellSize } = this.#slab.chunks[address >>> CHUNK_BITS]!;
     this.address = address;
     this.numbers = numbers;
     this.size = cellSize - HEAD;
@@ -112,7 +119,7 @@ export class Cell implements KeyState {
     const from = this.start - HEAD;
     const kept = HEAD + Math.min(size, this.size);
     if (roundUp(HEAD + size) === HEAD + this.size) return;
-    this.open(this.namespace, this.#slab.allocate(HEAD + size));
+    this.turnTo(this.#slab.allocate(HEAD + size));
     const to = this.start - HEAD;
     if (kept > MOST_LOOPED) this.numbers.set(numbers.subarray(from, from + kept), to);
     else for (let index = 0; index < kept; index++) this.numbers[to + index] = numbers[from + index]!;

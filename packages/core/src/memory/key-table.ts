@@ -5,7 +5,7 @@ import { copyString } from '../util/copy-string.js';
 import { Cell, HEAD, LIFE, NOWHERE } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';
 import { IdleSweep, type SweptKeys } from './idle-sweep.js';
-import { Namespace, SWEEPS_PER_NEW_KEY } from './namespace.js';
+import { Namespace, NO_NAMESPACE, SWEEPS_PER_NEW_KEY } from './namespace.js';
 import { Namespaces } from './namespaces.js';
 import { Reclaimer } from './reclaimer.js';
 import { Slab } from './slab.js';
@@ -26,9 +26,10 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   private readonly namespaces: Namespaces;
   readonly #reclaimer: Reclaimer;
   readonly #idleSweep: IdleSweep;
-  /** The views of the running operation are the first ones. The next operation uses them again. */
-  private readonly views = [new Cell(this.#slab)];
-  private opened = 0;
+  /** The views of the running operation are the first ones, up to this one. The next operation uses them again. */
+  private nextView: Cell | undefined = new Cell(this.#slab);
+  readonly #firstView = this.nextView!;
+  #lastView = this.#firstView;
   /** The numbers of no key, for tests. */
   #blank = new Float64Array(16);
   /** The number of lives so far, which identifies the latest one. */
@@ -55,7 +56,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   /** Starts an operation, until {@link end}. If one before it has thrown, ends that, too. */
   start(): void {
     if (this.hasUnqueued) this.end();
-    this.opened = 0;
+    this.nextView = this.#firstView;
     const nowMicros = this.readMicros();
     if (nowMicros < this.nowMicros) this.stepsBack = true;
     this.nowMicros = nowMicros;
@@ -64,22 +65,21 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   /** Queues the keys that the operation has begun or kept, so that they can expire. */
   end(): void {
     this.hasUnqueued = false;
-    for (let index = 0; index < this.opened; index++) {
-      const cell = this.views[index]!;
+    for (let cell = this.#firstView; cell !== this.nextView; cell = cell.next!) {
       if (cell.address === NOWHERE || cell.queueIndex !== UNQUEUED) continue;
       if (cell.namespace.addresses.get(cell.key) === cell.address) this.#enqueue(cell, cell.expiresMicros);
     }
-    this.opened = 0;
+    this.nextView = this.#firstView;
   }
 
   find(owner: StateOwner, key: string): Cell {
-    const cell = this.views[this.opened] ?? this.#addCell();
-    this.opened += 1;
-    const namespace = cell.namespace?.owner === owner ? cell.namespace : this.namespaces.of(owner);
-    const address = namespace?.addresses.get(key);
+    const cell = this.nextView ?? this.#addView();
+    this.nextView = cell.next;
+    if (cell.namespace.owner !== owner) cell.namespace = this.namespaces.of(owner);
+    const address = cell.namespace.addresses.get(key);
     if (address === undefined) return cell.close();
     const { limit } = owner;
-    const expiresMicros = limit.expiresMicros(cell.open(namespace!, address));
+    const expiresMicros = limit.expiresMicros(cell.turnTo(address));
     cell.expiresMicros = expiresMicros;
     cell.isNew = expiresMicros <= this.nowMicros;
     if (cell.isNew || !this.stepsBack || limit.isPlausible(cell, this.nowMicros)) return cell;
@@ -157,23 +157,24 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   /** Returns the cell of a key, even if its state has expired. */
   #findCell(owner: StateOwner, key: string): Cell | undefined {
-    const cell = this.views[this.opened] ?? this.#addCell();
     const namespace = this.namespaces.of(owner);
-    const address = namespace?.addresses.get(key);
+    const address = namespace.addresses.get(key);
     if (address === undefined) return undefined;
-    this.opened += 1;
-    return cell.open(namespace!, address);
+    const cell = this.nextView ?? this.#addView();
+    this.nextView = cell.next;
+    return cell.open(namespace, address);
   }
 
-  #addCell(): Cell {
-    const cell = new Cell(this.#slab);
-    this.views.push(cell);
-    return cell;
+  #addView(): Cell {
+    this.#lastView.next = new Cell(this.#slab);
+    this.#lastView = this.#lastView.next;
+    return this.#lastView;
   }
 
   #add(cell: Cell, owner: StateOwner, key: string): void {
     this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY);
-    const namespace = this.namespaces.of(owner) ?? new Namespace(owner.namespace, owner.limit, this.#slab);
+    const found = cell.namespace.owner === owner ? cell.namespace : this.namespaces.of(owner);
+    const namespace = found === NO_NAMESPACE ? new Namespace(owner.namespace, owner.limit, this.#slab) : found;
     if (this.namespaces.isFull) {
       this.namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
     }
@@ -192,11 +193,14 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   /** Takes a key out of its queue if the running operation uses it. */
   #keep(cell: Cell): boolean {
     const { address, key } = cell;
-    const kept = this.views.filter((used, index) => index < this.opened && used.address === address);
-    if (kept.length === 0) return false;
-    this.namespaces.dequeue(cell);
-    for (const used of kept) used.unqueue(key);
-    this.hasUnqueued = true;
-    return true;
+    let isUsed = false;
+    for (let used = this.#firstView; used !== this.nextView; used = used.next!) {
+      if (used.address !== address) continue;
+      if (!isUsed) this.namespaces.dequeue(cell);
+      isUsed = true;
+      used.unqueue(key);
+    }
+    if (isUsed) this.hasUnqueued = true;
+    return isUsed;
   }
 }

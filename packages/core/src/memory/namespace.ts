@@ -2,7 +2,7 @@ import type { StateLifecycle } from '../limits/limit.js';
 import type { StateOwner } from '../operations/states.js';
 import type { QueueMember } from '../util/priority-queue.js';
 import { ExpiryQueue } from './expiry-queue.js';
-import type { Slab } from './slab.js';
+import { Slab } from './slab.js';
 
 /**
  * An expired key stays for another window, at most for a minute. A clock that steps back by less then finds the same
@@ -52,3 +52,6 @@ export class Namespace implements QueueMember {
     return this.#lastTested;
   }
 }
+
+/** The namespace of all limits without keys. */
+export const NO_NAMESPACE = new Namespace('', undefined as never, new Slab());

@@ -4,7 +4,7 @@ import { PriorityQueue } from '../util/priority-queue.js';
 import { describeFullStore } from '../validation/warn-once.js';
 import type { Cell } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';
-import type { Namespace, SizeMember } from './namespace.js';
+import { type Namespace, NO_NAMESPACE, type SizeMember } from './namespace.js';
 
 /**
  * All namespaces. One queue has them by the time at which their first key may be dropped. Another one has them by size. Each
@@ -38,9 +38,10 @@ export class Namespaces {
   }
 
   /** Returns the namespace of a rule or a counter, if it has keys. From then on, it is the `owner` of the namespace. */
-  of(owner: StateOwner): Namespace | undefined {
+  of(owner: StateOwner): Namespace {
     const namespace = this.#byName.get(owner.namespace);
-    if (namespace !== undefined) namespace.owner = owner;
+    if (namespace === undefined) return NO_NAMESPACE;
+    namespace.owner = owner;
     return namespace;
   }
 
