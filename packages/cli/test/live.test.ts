@@ -16,11 +16,11 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
-import { describeLimiter } from '@rollgate/core/observe';
+import { describeLimiter, rejectedKeys } from '@rollgate/core/observe';
 import { PostgresStore } from '@rollgate/postgres';
 import { RedisStore } from '@rollgate/redis';
 import { SqliteStore } from '@rollgate/sqlite';
-import { PostgresServer, RedisCluster, RedisServer } from '@rollgate/test-support';
+import { PostgresServer, RedisCluster, RedisServer, until } from '@rollgate/test-support';
 import { Cluster, Redis } from 'ioredis';
 import Database from 'libsql';
 import { Pool } from 'pg';
@@ -112,6 +112,33 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
     await api.check('customer:7', { cost: { burst: 2, day: 700 } });
     await api.check('customer:8', { cost: { burst: 5, day: 5 } });
     await api.check('visitor:1');
+  });
+
+  test('top --rejected sums the rejections of all processes', async () => {
+    const limiter = new RateLimiter({ name: `gate of ${kind}`, limits: '1/1h' });
+    const options = { store: places[kind]!.store, every: '300ms' };
+    const reject = async (key: string, count: number) => {
+      for (let calls = 0; calls <= count; calls++) await limiter.check(key);
+    };
+    const processes = [rejectedKeys({ ...options, max: 2 })];
+    await reject('ann', 2);
+    processes.push(rejectedKeys(options));
+    await reject('ann', 0);
+    await reject('bob\u001b', 1);
+    const args = ['top', readOnlyUrl, '--rejected', '--limiter', `gate of ${kind}`];
+    await until('both processes have written', async () => (await json(...args)).rejected[1]?.count === 2);
+    expect((await json(...args)).rejected).toEqual([
+      { key: 'ann', limiter: `gate of ${kind}`, violated: ['default'], count: 4, overcount: 0 },
+      { key: 'bob\u001b', limiter: `gate of ${kind}`, violated: ['default'], count: 2, overcount: 0 },
+    ]);
+    expect((await json(...args, '--prefix', 'bob', '--top', '1')).rejected).toMatchObject([{ count: 2 }]);
+    expect(cellsOf((await rollgate(args)).stdout).slice(0, 2)).toEqual([
+      'rejected | limiter | violated | key',
+      `4 | gate of ${kind} | default | ann`,
+    ]);
+    for (const one of processes) one.close();
+    await until('the counts expire', async () => (await json(...args)).rejected.length === 0);
+    expect((await rollgate(args)).stdout).toContain('Pass `store` to rejectedKeys() of @rollgate/core/observe');
   });
 
   test('top lists the keys with the largest shares first, with no more rights than to read', async () => {

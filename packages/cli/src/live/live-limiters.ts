@@ -39,16 +39,25 @@ export async function peek(
 /** Longer than the server takes for a page of keys, even when it is busy. */
 const TIMEOUT = '10s';
 
+/** Opens the store of a URL, and calls `use` with its limiters, as {@link withStore} does. */
+export function withLimiters(
+  url: string,
+  options: LiveOptions & Pick<StoreOptions, 'isReadOnly'>,
+  use: (limiters: readonly LiveLimiter[]) => Promise<void>,
+): Promise<void> {
+  return withStore(url, options, async (open) => use(await findLimiters(open, options)));
+}
+
 /**
- * Opens the store of a URL, and calls `use` with its limiters. Afterward, closes it.
+ * Opens the store of a URL, and calls `use`. Afterward, closes it.
  *
  * @param url `env:NAME` stands for the environment variable, so that a password is neither in the history nor in the list of processes.
  * @throws StoreAccessError if the store fails. Its message contains no credentials.
  */
-export async function withLimiters(
+export async function withStore(
   url: string,
-  options: LiveOptions & Pick<StoreOptions, 'isReadOnly'>,
-  use: (limiters: readonly LiveLimiter[]) => Promise<void>,
+  options: StoreOptions,
+  use: (open: OpenStore) => Promise<void>,
 ): Promise<void> {
   const address = url.startsWith('env:') ? readVariable(url.slice('env:'.length)) : url;
   const credentials = readCredentials(address);
@@ -56,7 +65,7 @@ export async function withLimiters(
   let open: OpenStore | undefined;
   try {
     open = await openStore(address, credentials, options);
-    await use(await findLimiters(open, options));
+    await use(open);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new StoreAccessError(withoutSecrets(messageOf(error), credentials));

@@ -6,13 +6,15 @@ import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js'
 import { formatCount, formatInteger, formatPercent } from '../report/format-number.js';
 import { formatRule, formatState, toLimitRow } from './limit-row.js';
 import { liveCommand } from './live-command.js';
-import { type LiveLimiter, type LiveOptions, withLimiters } from './live-limiters.js';
+import { type LiveLimiter, type LiveOptions, withLimiters, withStore } from './live-limiters.js';
 import { toTable } from './live-table.js';
 import { parseCount, parseTime } from './parse-values.js';
+import { describeRejected, findRejected } from './top-rejected.js';
 import { type TopRow, TopRows } from './top-rows.js';
 
 interface TopOptions extends LiveOptions {
   readonly top: number;
+  readonly rejected?: boolean;
   readonly watch?: boolean;
   readonly every: number;
   readonly prefix?: string;
@@ -23,20 +25,37 @@ export function topCommand(): Command {
   return liveCommand('top')
     .option('--top <number>', 'number of keys to list', parseCount('--top'), 20)
     .option('--prefix <text>', 'only keys that begin with this')
+    .option('--rejected', 'list the keys with the most rejections, of all processes that share them')
     .option('--watch', 'list them again and again')
     .option('--every <time>', 'time between two lists', parseTime('--every'), 2000)
     .addHelpText('after', EXAMPLES)
-    .action((url: string, options: TopOptions) =>
-      withLimiters(url, { ...options, isReadOnly: true }, async (limiters) => {
-        for (;;) {
-          const found = await findTop(limiters, options);
-          if (options.json) print(`${escapeInvisibleJson(JSON.stringify(found))}\n`);
-          else print(`${options.watch && process.stdout.isTTY ? CLEAR : ''}${describeTop(limiters, found)}\n`);
-          if (!options.watch) return;
-          await delay(options.every);
-        }
-      }),
-    );
+    .action((url: string, given: TopOptions) => {
+      const options = { ...given, isReadOnly: true };
+      if (!given.rejected) {
+        const find = (limiters: readonly LiveLimiter[]) => () => findTop(limiters, given);
+        return withLimiters(url, options, (limiters) =>
+          list(given, find(limiters), (found) => describeTop(limiters, found)),
+        );
+      }
+      return withStore(url, options, (open) =>
+        list(given, () => findRejected(open.create({}), given), describeRejected),
+      );
+    });
+}
+
+/** Prints what is found, once or again and again. */
+async function list<Found>(
+  { json, watch, every }: TopOptions,
+  find: () => Promise<Found>,
+  describe: (found: Found) => string,
+): Promise<void> {
+  for (;;) {
+    const found = await find();
+    if (json) print(`${escapeInvisibleJson(JSON.stringify(found))}\n`);
+    else print(`${watch && process.stdout.isTTY ? CLEAR : ''}${describe(found)}\n`);
+    if (!watch) return;
+    await delay(every);
+  }
 }
 
 interface Found {

@@ -1,14 +1,12 @@
 import { isMemoryStore } from '../memory/memory-store.js';
-import type { StoreInspection } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
-import { type Timers, timersOf } from '../time/clock-timers.js';
-import { MAX_TIMER_MS } from '../util/background-timer.js';
+import { timersOf } from '../time/clock-timers.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
-import { unsupported } from '../validation/errors.js';
 import { validateOptionNames } from '../validation/validate.js';
 import { describeLimit, type LimitDescription } from './describe-limit.js';
-import { type Inspected, storeOf } from './keys-of.js';
+import { type KeptNote, keepWriting } from './keep-writing.js';
+import { type Inspected, inspectionOf, storeOf } from './keys-of.js';
 
 /** The part of a `RateLimiter` that {@link describeLimiter} uses. */
 interface DescribedLimiter extends Pick<LimiterDescription, 'name' | 'prefix'> {
@@ -41,22 +39,8 @@ export interface DescribeLimiterOptions {
   expiry?: Duration | undefined;
 }
 
-/** A description in a store. */
-export interface KeptDescription {
-  /**
-   * Resolves once the store has the description, and rejects with the error if the first try fails. Further tries follow in
-   * either case. An app that serves requests need not wait for it, and no rejection of it is ever unhandled.
-   */
-  readonly ready: Promise<void>;
-  /** Ends its renewal, so that it expires. */
-  close(): void;
-}
-
 /** How often a description is written while its process runs, in relation to `expiry`. */
 const WRITES_PER_EXPIRY = 3;
-
-const FIRST_RETRY_MS = 1000;
-const MAX_RETRY_MS = 60_000;
 
 /**
  * Writes the limiter's name, prefix and limits to its store, so that the command line can show and change the limits of its keys.
@@ -79,7 +63,7 @@ const MAX_RETRY_MS = 60_000;
  * description.close();
  * ```
  */
-export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimiterOptions = {}): KeptDescription {
+export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimiterOptions = {}): KeptNote {
   validateOptionNames('describeLimiter', options, ['expiry']);
   const expiryMs = parseInterval('expiry', options.expiry ?? '1d');
   const internals = limiter.internals();
@@ -133,35 +117,4 @@ function reviveQuota(options: LimitDescription['options']): LimitDescription['op
     isQuota(name) && value === 'Infinity' ? Infinity : value,
   ]);
   return Object.fromEntries(revived);
-}
-
-function inspectionOf({ inspection }: Store): StoreInspection {
-  if (inspection === undefined) throw unsupported('inspection');
-  return inspection;
-}
-
-/**
- * Writes until a write succeeds, and then every `everyMs`, again and again. A write that has not settled when the next one is due
- * counts as failed, so that a connection that hangs holds up nothing.
- */
-function keepWriting(write: () => Promise<unknown>, everyMs: number, timers: Timers): KeptDescription {
-  let isClosed = false;
-  let cancel = () => {};
-  const schedule = (delayMs: number, retryMs: number) => {
-    cancel();
-    if (!isClosed) cancel = timers.inBackground(Math.min(delayMs, MAX_TIMER_MS), () => attempt(retryMs));
-  };
-  const attempt = (retryMs: number): Promise<void> => {
-    const delayMs = Math.min(retryMs, MAX_RETRY_MS, everyMs);
-    schedule(delayMs, 2 * delayMs);
-    const written = write().then(() => schedule(everyMs, FIRST_RETRY_MS));
-    written.catch(() => {}); // The next one is scheduled.
-    return written;
-  };
-  const ready = attempt(FIRST_RETRY_MS);
-  const close = () => {
-    isClosed = true;
-    cancel();
-  };
-  return { ready, close };
 }

@@ -2,7 +2,7 @@ import type { CheckOptions } from '../limiter/rate-limiter-options.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import { toStoredCall } from '../plan/constant-limits.js';
 import type { Plan } from '../plan/plan.js';
-import type { KeyPage, StoredKey } from '../store/capabilities.js';
+import type { KeyPage, StoredKey, StoreInspection } from '../store/capabilities.js';
 import type { WrappingStore } from '../store/decide-constants.js';
 import type { Store } from '../store/store.js';
 import type { Awaitable } from '../util/awaitable.js';
@@ -70,12 +70,17 @@ export function storeOf(store: Store): Store {
   return (store as Partial<WrappingStore>).wrapped ?? store;
 }
 
+/** @throws TypeError for a store that cannot be asked, such as a `MemoryStore`. */
+export function inspectionOf({ inspection }: Store): StoreInspection {
+  if (inspection === undefined) throw unsupported('inspection');
+  return inspection;
+}
+
 type ListKeys = (plan: Plan, start: string, next: unknown) => Awaitable<KeyPage>;
 
 function listerOf(store: Store): ListKeys {
   if (isMemoryStore(store)) return (...call) => listKeysInMemory(store, ...call);
-  const { inspection } = store;
-  if (inspection === undefined) throw unsupported('inspection');
+  const inspection = inspectionOf(store);
   return (...call) => inspection.listKeys(...call);
 }
 

@@ -1,9 +1,14 @@
 import { formatKey, toTextKey } from '../events/limiter-event.js';
 import type { DecisionEvent } from '../limiter/rate-limiter.js';
+import type { Store } from '../store/store.js';
 import { toStoredKey } from '../store/stored-key.js';
+import { timersOf } from '../time/clock-timers.js';
 import { subscribe } from '../util/platform.js';
+import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
 import { Heaviest } from './heaviest.js';
+import { type KeptNote, keepWriting } from './keep-writing.js';
+import { inspectionOf, storeOf } from './keys-of.js';
 
 /** The options of {@link rejectedKeys}. */
 export interface RejectedKeysOptions {
@@ -13,7 +18,26 @@ export interface RejectedKeysOptions {
    * @defaultValue 1000
    */
   max?: number | undefined;
+  /**
+   * Where this process writes its most rejected keys from time to time, so that {@link rejectedKeysOf} and
+   * `rollgate top --rejected` show those of all processes. A store that fails changes nothing here.
+   *
+   * @defaultValue the counts stay in this process
+   */
+  store?: Store | undefined;
+  /**
+   * The time between two writes, in milliseconds or as text such as `'10s'`.
+   *
+   * @defaultValue `'5s'`
+   */
+  every?: Duration | undefined;
 }
+
+/** A process writes so many keys. */
+const WRITTEN = 100;
+
+/** How many writes may fail before the counts of a process disappear. */
+const WRITES_PER_EXPIRY = 3;
 
 /** The last rejection of a key. */
 interface Rejected {
@@ -66,8 +90,9 @@ export interface RejectedKeys {
  * ```
  */
 export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
-  validateOptionNames('rejectedKeys', options, ['max']);
-  const { max = 1000 } = options;
+  validateOptionNames('rejectedKeys', options, ['max', 'store', 'every']);
+  const { max = 1000, store, every = '5s' } = options;
+  const everyMs = parseInterval('every', every);
   const heaviest = new Heaviest<Rejected>(validateIntegerBetween('max', max, 1, 1_000_000));
   const unsubscribe = subscribe('rollgate:rejection', (event) => {
     const { name, key, decision } = event as DecisionEvent;
@@ -77,11 +102,61 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
     const counted = stored === text ? toTextKey(key) : stored;
     heaviest.add(JSON.stringify([name, stored]), { key: counted, limiter: name, violated: decision.violated });
   });
+  const top = (count: number): RejectedKey[] =>
+    heaviest.top(count).map(({ last, count, overcount }) => ({ ...last, count, overcount }));
+  const written = store && keepInStore(store, everyMs, () => top(WRITTEN));
   return {
-    top: (count = 10) =>
-      heaviest
-        .top(validateIntegerBetween('count', count, 0, Number.MAX_SAFE_INTEGER))
-        .map(({ last, count, overcount }) => ({ ...last, count, overcount })),
-    close: unsubscribe,
+    top: (count = 10) => top(validateCount(count)),
+    close() {
+      unsubscribe();
+      written?.close();
+    },
   };
+}
+
+const validateCount = (count: number) => validateIntegerBetween('count', count, 0, Number.MAX_SAFE_INTEGER);
+
+function keepInStore(store: Store, everyMs: number, top: () => readonly RejectedKey[]): KeptNote {
+  const inspection = inspectionOf(storeOf(store));
+  const name = JSON.stringify(['rejected', crypto.randomUUID()]);
+  const write = async () =>
+    inspection.writeNote(name, JSON.stringify({ rejected: top() }), WRITES_PER_EXPIRY * everyMs);
+  return keepWriting(write, everyMs, timersOf(store.clock));
+}
+
+/**
+ * Returns the most rejected keys of all processes that run {@link rejectedKeys} with this store, most first. The rejections of a
+ * process count from its start until a few writes after its end.
+ *
+ * @param count How many; default 10.
+ * @throws TypeError with the code `ERR_ROLLGATE_UNSUPPORTED_OPERATION` for a `MemoryStore`, whose only process has them already. The
+ * promise rejects with the error of a store that fails.
+ */
+export async function rejectedKeysOf(store: Store, count = 10): Promise<RejectedKey[]> {
+  validateCount(count);
+  const texts = await inspectionOf(storeOf(store)).readNotes();
+  const sums = new Map<string, RejectedKey>();
+  for (const one of texts.flatMap(parseRejected)) {
+    const id = JSON.stringify([one.limiter, one.key]);
+    const { count = 0, overcount = 0 } = sums.get(id) ?? {};
+    sums.set(id, { ...one, count: count + one.count, overcount: overcount + one.overcount });
+  }
+  return [...sums.values()].sort((one, other) => other.count - one.count).slice(0, count);
+}
+
+/** A store also has other notes, and other programs may write into it. */
+function parseRejected(text: string): RejectedKey[] {
+  try {
+    const { rejected } = JSON.parse(text) as { rejected?: unknown };
+    return Array.isArray(rejected) ? rejected.filter(isRejectedKey) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isRejectedKey(value: unknown): value is RejectedKey {
+  const { key, limiter, violated, count, overcount } = Object(value) as Partial<RejectedKey>;
+  const isKey = typeof key === 'string' || (typeof key === 'object' && key !== null);
+  const isCount = Number.isSafeInteger(count) && Number.isSafeInteger(overcount);
+  return isKey && isCount && typeof limiter === 'string' && Array.isArray(violated);
 }
