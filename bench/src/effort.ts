@@ -16,6 +16,8 @@ export interface Effort {
   readonly sql: { readonly rounds: number; readonly checks: number };
   /** The seconds of each load on one key, and of the load above its limit. */
   readonly leasing: { readonly seconds: number; readonly overloadSeconds: number };
+  /** The seconds of the load on a Cluster. */
+  readonly anchors: { readonly seconds: number };
   /** How long the processes of a trial call an API, a multiple of 10. */
   readonly outgoing: { readonly seconds: number };
   /** How often each library runs each scenario. */
@@ -63,6 +65,7 @@ export const FULL: Effort = {
   logs: { lines: 100_000, times: 50 },
   sql: { rounds: 5, checks: 20_000 },
   leasing: { seconds: 10, overloadSeconds: 60 },
+  anchors: { seconds: 20 },
   outgoing: { seconds: 30 },
   fairWait: { rounds: 3 },
   redis: {
@@ -83,6 +86,7 @@ export const QUICK: Effort = {
   logs: { lines: 50_000, times: 10 },
   sql: { rounds: 3, checks: 4_000 },
   leasing: { seconds: 2, overloadSeconds: 6 },
+  anchors: { seconds: 5 },
   outgoing: { seconds: 10 },
   fairWait: { rounds: 1 },
   redis: {

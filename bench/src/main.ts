@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAccuracy } from './accuracy.js';
 import { measureAlgorithms } from './algorithms.js';
+import { measureAnchors } from './anchors.js';
 import { measureBytes } from './bytes.js';
 import { measureCalendar } from './calendar.js';
 import { FULL, QUICK } from './effort.js';
@@ -57,6 +58,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   outgoing: () => measureOutgoing(effort.outgoing),
   'fair-wait': () => measureFairWait(effort.fairWait),
   regions: () => measureRegions(),
+  anchors: () => measureAnchors(effort.anchors),
   calendar: () => measureCalendar(effort.openWork),
   algorithms: () => measureAlgorithms(effort),
   accuracy: () => measureAccuracy(logPath),

@@ -10,3 +10,9 @@ export function inTurn<Item>(items: readonly Item[], round: number): Item[] {
   const first = round % items.length;
   return [...items.slice(first), ...items.slice(0, first)];
 }
+
+/** The value below which this share of the values lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.floor(sorted.length * share)] ?? 0;
+}

@@ -2,6 +2,7 @@ import { type Decision, MemoryStore, RateLimiter, rollingWindow, type Store } fr
 import { LeasingStore } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
+import { percentile } from '../statistics.js';
 import { handleTasks } from '../worker.js';
 
 /** `memory` counts in each process alone. */
@@ -100,8 +101,8 @@ class Run {
       decisions: this.#decisions,
       allowed: this.#allowed,
       local: this.#local,
-      localP99Micros: this.#callMicros.length === 0 ? undefined : p99(this.#callMicros),
-      p99Ms: p99([...this.#waitsMs, ...this.#callMicros.map((micros) => micros / 1000)]),
+      localP99Micros: this.#callMicros.length === 0 ? undefined : percentile(this.#callMicros, 0.99),
+      p99Ms: percentile([...this.#waitsMs, ...this.#callMicros.map((micros) => micros / 1000)], 0.99),
     };
   }
 
@@ -132,9 +133,4 @@ function createStore(leaseMs: number): Store {
   if (name === 'memory') return new MemoryStore();
   const redis = new RedisStore({ client });
   return name === 'plain' ? redis : new LeasingStore({ store: redis, lease: leaseMs });
-}
-
-function p99(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
 }
