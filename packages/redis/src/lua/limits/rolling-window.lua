@@ -197,133 +197,10 @@ end
 -- What `load_rolling_window` has returned.
 local rolling_steps
 
-local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_now, state)
-  local limit, window = rule[1], rule[2]
-  -- The usual states of a packed log take a third of the instructions that others take, and get the same bytes: the log is empty or
-  -- was written by the same limit, which has no minDifference and counts no rejected attempts. Either each hit has a total or none
-  -- has, and among the first hits is one in the window. If more units than one are rejected, the steps for all states decide.
-  -- A state of these has the tail and eight numbers, and then the cost for which it is.
-  local is_usual = HAS_PACKED_LOG and not rule.is_general and not rule.is_dated and mode < OVERDRAW and (not state or state[10] == cost)
-  if is_usual then
-    repeat
-      -- The forms of a packed log (see hit-log-packed.lua), and the sizes of a hit and of what follows the last one.
-      local PLAIN <const>, HIT <const>, END <const> = 0xF8, 7, 32
-      local WITH_TOTALS <const>, HIT_WITH_TOTAL <const>, END_WITH_TOTALS <const> = 0xF9, 14, 45
-      -- The number of hits, the size of the room and the form are one number here, because each number takes time. There is no room.
-      local ONE_HIT <const> = 16777216
-      local call, start = redis.pcall, now - window
-      local tail, newest, oldest, created, dropped, count, total, dropped_units, free
-      if state then
-        tail, newest, oldest, created, dropped, count, total, dropped_units, free = unpack(state, 1, 9)
-      else
-        -- The tail is the whole of a log of up to 16 hits.
-        tail = call('GETRANGE', key, cost == 1 and '-144' or '-269', '-1')
-        local size, last = #tail, start
-        if size == 0 then
-          if tail ~= '' then return false, tail.err end
-          oldest, created, dropped, count, dropped_units, free = now, stamp, 0, 0, 0, limit
-          if cost ~= 1 then total = 0 end
-        else
-          if size < HIT + END then break end
-          local first, birth, keep, dropped_before, ending, last_total, units_before
-          last, first, birth, keep, dropped_before, ending = struct.unpack('>i7i7i7I7I4I7', tail, size - 38)
-          local form = ending % ONE_HIT
-          local hits = (ending - form) / ONE_HIT
-          if form ~= PLAIN then
-            if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then break end
-            local plain_count, gaps_size
-            last, last_total, plain_count, units_before, gaps_size = struct.unpack('>i7I7I4I7I2', tail, size - 58)
-            if plain_count > 0 or gaps_size > 0 or last_total - units_before > limit or last_total - units_before < hits then break end
-          end
-          if keep ~= window or last > now or hits > limit or first > last then break end
-          if last > start then
-            if cost ~= 1 and not last_total then break end
-            newest, oldest, created, dropped, count, total, dropped_units = last, first, birth, dropped_before, hits, last_total, units_before
-            if first <= start then
-              -- Finds the oldest hit in the window, among the first hits.
-              local hit_size, end_size = HIT, END
-              if total then hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS end
-              local hits_text, from, left = tail, size - end_size - hit_size * count, 0
-              if from < 0 then
-                from = hit_size * dropped
-                hits_text, from = call('GETRANGE', key, string.format('%d', from), string.format('%d', from + 9 * hit_size - 1)), 0
-              end
-              repeat
-                left = left + 1
-                if from + hit_size * left + 7 > #hits_text then left = nil break end
-                oldest = struct.unpack('>i7', hits_text, from + hit_size * left + 1)
-              until oldest > start
-              if not left or oldest > last then break end
-              dropped, count = dropped + left, count - left
-              if total then dropped_units = struct.unpack('>I7', hits_text, from + 14 * left - 6) end
-            end
-          end
-          if last <= start then
-            oldest, created, dropped, count, dropped_units = now, stamp, 0, 0, 0
-            if cost ~= 1 then total = 0 end
-          end
-          free = total and limit - total + dropped_units or limit - count
-        end
-        -- A wait depends on the costs of the oldest hits, and the steps for all states keep large totals exact.
-        if total and (free < cost or total + cost >= 2 ^ 53) then break end
-      end
-      if mode == TEST or free < cost then
-        local wait, reset, next_unit = 0, 0, 0
-        if newest then reset, next_unit = newest + window - now, oldest + window - now end
-        if cost > limit then wait = NEVER elseif free < cost then wait = next_unit end
-        if mode ~= TEST then return wait, free, reset, next_unit, 0 end
-        -- Redis may reject a longer value with one more hit.
-        if (dropped + count) * (total and 14 or 7) > 2 ^ 20 - 200 then break end
-        return wait, free, reset, next_unit, 0, nil, nil,
-          state or { tail, newest, oldest, created, dropped, count, total, dropped_units, free, cost }
-      end
-      -- The TTL changes only when a new half of a window has begun, as `expiry_of` describes.
-      local half = window / 2
-      local half_start, expiry = now - now % half, nil
-      if injected_now or not newest or newest < half_start then
-        if rule.half_start == half_start then expiry = rule.expiry
-        else
-          -- Rounds up, as `write_text` does.
-          expiry = string.format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
-          if rule.half_start ~= nil then rule.half_start, rule.expiry = half_start, expiry end
-        end
-      end
-      -- A log of up to 15 hits is written whole, and a longer one of which a fifth has left the window. To others a hit is appended.
-      local is_whole = count < 16 or (dropped > 16 and dropped * 4 > count + 1)
-      local dropped_before, hit_size, end_size, bytes, reply = is_whole and 0 or dropped, HIT, END
-      if total then
-        hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
-        bytes = struct.pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
-          (count + 1) * ONE_HIT + WITH_TOTALS)
-      else bytes = struct.pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, (count + 1) * ONE_HIT + PLAIN) end
-      if is_whole then
-        local from, first = #tail - end_size - hit_size * count, hit_size * dropped
-        if count > 0 and from < 0 then
-          local kept = call('GETRANGE', key, string.format('%d', first), string.format('%d', first + hit_size * count - 1))
-          if #kept < hit_size * count then break end -- The state is damaged.
-          bytes = kept .. bytes
-          step_count = step_count + count / 40
-        elseif count > 0 then bytes = string.sub(tail, from + 1, -1 - end_size) .. bytes end
-        if not expiry then reply = call('SET', key, bytes, 'KEEPTTL')
-        else reply = call('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry) end
-        if reply.err then return false, reply.err end
-      else
-        -- A state whose counts do not match its length is damaged. Looking at the length before each record would take too long.
-        local length = hit_size * (dropped + count) + end_size
-        if expiry and call('STRLEN', key) ~= length then break end
-        reply = call('SETRANGE', key, string.format('%d', length - end_size), bytes)
-        if type(reply) == 'table' then return false, reply.err end
-        if reply ~= length + hit_size then break end
-        if expiry then
-          reply = call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry)
-          if type(reply) == 'table' then return false, reply.err end
-        end
-      end
-      return 0, free - cost, window, oldest + window - now, 0
-    until true
-  end
+-- Decides by a log in any state.
+local function apply_in_steps(rule, key, now, cost, mode, stamp, injected_now, state)
   if not rule.keep then
-    rule.limit, rule.window, rule.min_difference, rule.keep = limit, window, rule[3], math.max(window, rule[3])
+    rule.limit, rule.window, rule.min_difference, rule.keep = rule[1], rule[2], rule[3], math.max(rule[2], rule[3])
   end
   if state and state[1] then state = nil end
   rolling_steps = rolling_steps or load_rolling_window()
@@ -335,6 +212,142 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
     if type(reply) ~= 'number' then return false, type(reply) == 'table' and reply.err or tostring(reply) end
     state = nil
   end
+end
+
+-- Decides by a packed log in its usual state, for a limit that has no minDifference and counts no rejected attempts. That takes a third
+-- of the instructions of other states, and leaves the same bytes. The log is empty or was written by the same limit. Either each hit has
+-- a total or none has, and among the first hits is one in the window. If units are rejected other than one, the steps for any state
+-- decide. What a test returns is the tail of the log, eight numbers, and the cost for which they are.
+--
+-- Each step of Lua takes 50 instructions. So the usual state assigns variables one by one, because assigning several at once copies each
+-- of them twice.
+local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_now, state)
+  local limit, window = rule[1], rule[2]
+  if HAS_PACKED_LOG then
+    repeat
+      -- The forms of a packed log (see hit-log-packed.lua), and the sizes of a hit and of what follows the last one.
+      local PLAIN <const>, HIT <const>, END <const> = 0xF8, 7, 32
+      local WITH_TOTALS <const>, HIT_WITH_TOTAL <const>, END_WITH_TOTALS <const> = 0xF9, 14, 45
+      -- The number of hits, the size of the room and the form are one number here, because each number takes time. There is no room.
+      local ONE_HIT <const> = 16777216
+      -- Without hits in the window, the newest one counts as that which has just left it.
+      local start = now - window
+      local tail, newest, oldest, created, dropped, count, free, total, dropped_units, expiry, is_long, bytes, message
+      if state then
+        if state[10] ~= cost then break end
+        tail, newest, oldest, created, dropped, count, free, total, dropped_units = unpack(state, 1, 9)
+      else
+        tail = command('GETRANGE', key, '-269', '-1') -- The whole of a log of up to 16 hits.
+        local size = #tail
+        if size > 0 then
+          if size < HIT + END then break end
+          local keep, ending
+          newest, oldest, created, keep, dropped, ending = struct.unpack('>i7i7i7I7I4I7', tail, size - 38)
+          local form = ending % ONE_HIT
+          count = (ending - form) / ONE_HIT
+          if form ~= PLAIN then
+            if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then break end
+            local plain_count, gaps_size
+            newest, total, plain_count, dropped_units, gaps_size = struct.unpack('>i7I7I4I7I2', tail, size - 58)
+            if plain_count > 0 or gaps_size > 0 or total - dropped_units > limit or total - dropped_units < count then break end
+          elseif cost ~= 1 and newest > start then break end
+          if keep ~= window or newest > now or count > limit or oldest > newest then break end
+          if newest <= start then size, total = 0, nil
+          else
+            if oldest <= start then
+              -- Finds the oldest hit in the window, among the first hits.
+              local hit_size, end_size = HIT, END
+              if total then hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS end
+              local hits_text, from, left = tail, size - end_size - hit_size * count, 0
+              if from < 0 then
+                from = hit_size * dropped
+                hits_text, from = command('GETRANGE', key, string.format('%d', from), string.format('%d', from + 9 * hit_size - 1)), 0
+              end
+              repeat
+                left = left + 1
+                if from + hit_size * left + 7 > #hits_text then left = nil break end
+                oldest = struct.unpack('>i7', hits_text, from + hit_size * left + 1)
+              until oldest > start
+              if not left or oldest > newest then break end
+              dropped, count = dropped + left, count - left
+              if total then dropped_units = struct.unpack('>I7', hits_text, from + 14 * left - 6) end
+            end
+            free = total and limit - total + dropped_units or limit - count
+          end
+        elseif tail ~= '' then return false, tail.err end
+        if size == 0 then
+          newest = start
+          oldest = now
+          created = stamp
+          dropped = 0
+          count = 0
+          free = limit
+          if cost ~= 1 then total, dropped_units = 0, 0 end
+        end
+      end
+      if mode == TEST or free < cost then
+        -- A wait depends on the costs of the oldest hits.
+        if free < cost and (total or mode > CHECK) then break end
+        local wait, reset, next_unit = 0, newest + window - now, 0
+        if count > 0 then next_unit = oldest + window - now end
+        if cost > limit then wait = NEVER elseif free < cost then wait = next_unit end
+        if mode ~= TEST then return wait, free, reset, next_unit, 0 end
+        -- Redis may reject a longer value with one more hit.
+        if (dropped + count) * (total and 14 or 7) > 2 ^ 20 - 200 then break end
+        return wait, free, reset, next_unit, 0, nil, nil,
+          state or { tail, newest, oldest, created, dropped, count, free, total or false, dropped_units, cost }
+      end
+      -- The TTL changes only when a new half of a window has begun, as `expiry_of` describes.
+      local half = window / 2
+      local half_start = now - now % half
+      if newest < half_start or injected_now then
+        if rule.half_start == half_start then expiry = rule.expiry
+        else
+          -- Rounds up, as `write_text` does.
+          expiry = string.format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
+          if rule.half_start ~= nil then rule.half_start, rule.expiry = half_start, expiry end
+        end
+      end
+      -- A log of up to 15 hits is written whole, and a longer one of which a fifth has left the window. To others a hit is appended.
+      local dropped_before = 0
+      if count >= 16 and (dropped <= 16 or dropped * 4 <= count + 1) then is_long, dropped_before = true, dropped end
+      local hit_size, end_size = HIT, END
+      if total then
+        if total + cost >= 2 ^ 53 then break end -- The steps for all states keep it exact.
+        hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
+        bytes = struct.pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
+          count * ONE_HIT + (ONE_HIT + WITH_TOTALS))
+      else bytes = struct.pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, count * ONE_HIT + (ONE_HIT + PLAIN)) end
+      if not is_long then
+        if count > 0 then
+          local from = #tail - end_size - hit_size * count
+          if from < 0 then
+            local first = hit_size * dropped
+            local kept = command('GETRANGE', key, string.format('%d', first), string.format('%d', first + hit_size * count - 1))
+            if #kept < hit_size * count then break end -- The state is damaged.
+            bytes = kept .. bytes
+            step_count = step_count + count / 40
+          else bytes = tail:sub(from + 1, -1 - end_size) .. bytes end
+        end
+        if not expiry then message = command('SET', key, bytes, 'KEEPTTL').err
+        else message = command('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry).err end
+        if message then return false, message end
+      else
+        -- A state whose counts do not match its length is damaged. Looking at the length before each record would take too long.
+        local length = hit_size * (dropped + count) + end_size
+        if expiry and command('STRLEN', key) ~= length then break end
+        local reply = command('SETRANGE', key, string.format('%d', length - end_size), bytes)
+        if type(reply) == 'table' then return false, reply.err end
+        if reply ~= length + hit_size then break end
+        if expiry then
+          reply = command(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry)
+          if type(reply) == 'table' then return false, reply.err end
+        end
+      end
+      return 0, free - cost, window, oldest + window - now, 0
+    until true
+  end
+  return apply_in_steps(rule, key, now, cost, mode, stamp, injected_now, state)
 end
 -- end of what checks need
 

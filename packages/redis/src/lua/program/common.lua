@@ -34,6 +34,10 @@ local TEST <const>, CHECK <const>, RECORD <const>, OVERDRAW <const> = 0, 1, 2, 3
 --                          advice, because reserved units may come back at any time
 --   state                  after a test
 --   usage                  after a test, what a peek reports in addition. Of a calendar's window always, because a check reports it, too
+
+-- Runs a command, and returns its error as a table with `err`.
+local command = redis.pcall
+
 -- How many steps the script has taken. A step takes about a microsecond. A script that reaches MAX_STEPS leaves its remaining
 -- operations to the next script, so every function that takes more than a few steps counts them.
 local step_count = 0

@@ -49,7 +49,7 @@ local read_plan = #ARGV ~= 2 and function(text)
     rule = plan[index]
     if rule.name == 'rolling-window' and rule[1] then
       rule.window, rule.counts_rejected = rule[2], rule[4] == 1
-      rule.is_general = rule[3] > 0 or rule.counts_rejected
+      if rule[3] > 0 or rule.counts_rejected then rule.apply = apply_in_steps end
       rule.half_start = false -- It remembers the expiry.
     end
     if rule.name ~= 'block' then rule.limit = rule[1] end
@@ -110,15 +110,16 @@ while position <= argument_count and step_count < MAX_STEPS do
     end
   end
 -- include unless-queued
+  local steps, scale = 10 * key_count, limit and limit + 1
   while done < last and step_count < MAX_STEPS do
-    local stamp, first_key, line, failure = server_time + done, next_key, nil, nil
-    done, next_key, step_count = done + 1, first_key + key_count, step_count + 10 * key_count
+    local stamp, line, failure = server_time + done, nil, nil
+    step_count = step_count + steps
 -- include unless-tickets
     if apply and not line then
       local wait, remaining, reset, next_unit, ahead, delay, reason, _, usage =
-        apply(rule, keys[first_key + 1], injected_now or stamp, cost, CHECK, stamp, injected_now)
+        apply(rule, keys[next_key + 1], injected_now or stamp, cost, CHECK, stamp, injected_now)
       if wait == 0 and reset == window and ahead == 0 then
-        local number = next_unit * (limit + 1) + remaining
+        local number = next_unit * scale + remaining
         if number ~= both then
           both = number
           if number < 2 ^ 53 then allowed_line = string.format('%d', number)
@@ -132,7 +133,7 @@ while position <= argument_count and step_count < MAX_STEPS do
           delay, reason, usage)
       end
     elseif not line then
-      local succeeded, result = pcall(run.operate, run, stamp, first_key)
+      local succeeded, result = pcall(run.operate, run, stamp, next_key)
       if succeeded then line = result
       elseif result == '+' then line, step_count = '+', MAX_STEPS
       else failure = type(result) == 'table' and result.err or tostring(result) end
@@ -142,7 +143,9 @@ while position <= argument_count and step_count < MAX_STEPS do
       messages = messages or {}
       messages[#messages + 1], line = failure, '!' -- Separate from the text, because a message may contain anything.
     end
+    done = done + 1
     lines[done] = line
+    next_key = next_key + key_count
   end
 end
 

@@ -8,7 +8,10 @@ local MAX_MOVES <const> = 20
 -- Records the hits of a ticket that starts after the wait. Returns the time, the stamp and the result of each rule, or false if
 -- a rule rejects.
 local function record_start(line, costs, wait)
-  for _, rule in ipairs(line.rules) do rule.is_dated = wait > 0 or nil end
+  for _, rule in ipairs(line.rules) do
+    rule.is_dated = wait > 0 or nil
+    if rule.name == 'rolling-window' then rule.apply = apply_in_steps end
+  end
   local at = line.now + wait
   local injected_now, stamp = line.injected_now and at, line.injected_now and line.stamp or at
   -- The time of the start is also its stamp, so that the keys expire by the time of the server.
