@@ -20,6 +20,8 @@ export default defineConfig({
   ignoreDeadLinks: false,
   srcExclude: OTHER_FOLDERS.map((folder) => `${folder}/**`),
   sitemap: { hostname: SITE },
+  // The menu alone links to every page, so a page would load two hundred kilobytes of others.
+  router: { prefetchLinks: false },
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}play/favicon.svg` }],
     // The first paint waits until the header is complete. Otherwise, its menu moves while the rest arrives.

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { BASE, fileOf, PAGES, readBuilt } from './support/site.js';
 
 const SITE = `https://rollgate-js.github.io${BASE}`;
@@ -41,6 +42,16 @@ test.each(['title', 'description'])('no two pages share a %s', (name) => {
 test.each(PAGES)('/%s has a heading without entities, which its picture would show', (page) => {
   const source = join(__dirname, '..', `${page === '' || page.endsWith('/') ? `${page}index` : page}.md`);
   expect(/^# .+$/m.exec(readFileSync(source, 'utf8'))?.[0]).not.toMatch(/&#?\w+;/);
+});
+
+/** What a browser loads of a page before the reader does anything, compressed. The playground in a frame has its own budget. */
+test.each(PAGES)('/%s takes at most 250 kB', (page) => {
+  const file = fileOf(BASE + page)!;
+  const assets = readBuilt(file).matchAll(/<(?:link|script) [^>]*?(?:href|src)="\/rollgate\/(assets\/[^"]+)"/g);
+  const files = new Set([file, ...Array.from(assets, ([, asset]) => asset!)]);
+  expect(files.size).toBeGreaterThan(3);
+  const bytes = Array.from(files, (name) => gzipSync(readFileSync(join(DIST, name))).length);
+  expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(250_000);
 });
 
 test('the sitemap lists every page by its canonical address', () => {
