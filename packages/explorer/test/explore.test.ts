@@ -7,7 +7,7 @@ import { Histories } from '../src/histories.js';
 import { describeHistory } from '../src/limits/describe-history.js';
 import { findBrokenGuarantee } from '../src/limits/find-broken-guarantee.js';
 import type { OracleState } from '../src/limits/oracle-state.js';
-import type { PreparedCall, Scenario } from '../src/limits/scenario.js';
+import type { ExploredLimit, Scenario } from '../src/limits/scenario.js';
 import { encodeCheck, encodePeek, encodeRefund, encodeReset, STEP_BACK } from '../src/limits/steps.js';
 
 const options = { limit: 1, window: 2 };
@@ -29,28 +29,27 @@ test('a history is described step by step', () => {
 });
 
 describe('a guarantee that a decision breaks', () => {
-  const call = (minDifferenceMicros: number) =>
-    ({
-      scenarioLimits: [{ name: 'minute', spec: { algorithm: 'rollingWindow', options }, minDifferenceMicros }],
-      stateIndexes: [0],
-    }) as unknown as PreparedCall;
+  const limits = (minDifferenceMicros: number) => {
+    const scenarioLimit = { spec: { algorithm: 'rollingWindow', options }, minDifferenceMicros };
+    return [{ name: 'minute', stateIndex: 0, scenarioLimit }] as unknown as ExploredLimit[];
+  };
   const state = (count: number, sinceNewestMicros = Infinity) => {
     const admitted = Array.from({ length: count }, () => ({ at: 10, cost: 1, delay: 0 }));
     return { admitted: [admitted], microsSinceNewest: () => sinceNewestMicros } as unknown as OracleState;
   };
 
   test('names the limit and the units above it', () => {
-    const found = findBrokenGuarantee(state(1), state(2), call(0));
+    const found = findBrokenGuarantee(state(1), state(2), limits(0));
     expect(found).toBe('limit `minute` breaks its guarantee: Expected at most 1 units in any window, got 2');
   });
 
   test('names the distance that is too short', () => {
-    const found = findBrokenGuarantee(state(0, 4), state(1), call(5));
+    const found = findBrokenGuarantee(state(0, 4), state(1), limits(5));
     expect(found).toBe('limit `minute` allows 4 µs after its last action, with a `minDifference` of 5 µs');
   });
 
   test('is absent within the limit and at the distance', () => {
-    expect(findBrokenGuarantee(state(0, 5), state(1), call(5))).toBeUndefined();
+    expect(findBrokenGuarantee(state(0, 5), state(1), limits(5))).toBeUndefined();
   });
 });
 

@@ -159,7 +159,7 @@ export class ModelComparison {
     const check = this.#pastCheck(back);
     if (check === undefined) return;
     await check.limiter.refund(check.decision);
-    this.#model.refund(check.receipt, this.#clock.micros);
+    this.#model.settle(check.receipt, 0, this.#clock.micros);
     if (check.receipt.length > 0) check.slots = [];
     check.receipt = []; // A decision is refunded or settled once.
   }

@@ -3,43 +3,45 @@ import { MS } from './algorithms/oracle.js';
 import { findFirstTime } from './find-first-time.js';
 import { hasSlots, type LimitOnKey, type ModelStates } from './model-states.js';
 
-export function allowsAt(states: ModelStates, { oracle, stateId, cost }: LimitOnKey, at: number): boolean {
-  return cost <= oracle.quota && oracle.allows(states.read(oracle, stateId, at), at, cost);
+/** What a limit may have decided. Its waits are tried first, because a search takes far longer. */
+export type Guess = Partial<LimitDecision> | undefined;
+
+/** Whether the limit allows the action by itself. */
+export function allowsAt<One extends LimitOnKey>(states: ModelStates<One>, limit: One, at: number): boolean {
+  return limit.cost <= limit.oracle.quota && limit.oracle.allows(states.read(limit, at), at, limit.cost);
 }
 
-export function waitOf(states: ModelStates, limit: LimitOnKey, now: number): number {
-  if (limit.cost > limit.oracle.quota) return Infinity;
-  const suggested = suggestedWait(states, limit, now);
-  if (suggested !== undefined) return suggested;
-  return limit.oracle.retryAfterMicros ?? findFirstTime(now, (at) => allowsAt(states, limit, at)) - now;
-}
-
-/** The wait that the limit suggests because of reservations. */
-function suggestedWait(states: ModelStates, { oracle, stateId, cost }: LimitOnKey, now: number): number | undefined {
-  return oracle.reserving?.suggestedWait(states.read(oracle, stateId, now), now, cost);
-}
-
-/** Whether the wait of a rejection by this limit is an estimate. */
-export function hasEstimatedWait(states: ModelStates, limit: LimitOnKey, now: number): boolean {
-  if (limit.cost > limit.oracle.quota) return false;
-  return hasSlots(limit) || (suggestedWait(states, limit, now) ?? Infinity) < Infinity;
-}
-
-/** The rule that rejects just before the action would be allowed if the state never expired. */
-export function reasonOf(states: ModelStates, { oracle, stateId, cost }: LimitOnKey, now: number): RejectionReason {
-  if (cost > oracle.quota || oracle.allowsUnits === undefined) return oracle.reason ?? 'limit';
-  const state = states.read(oracle, stateId, now);
-  const allowedAt = findFirstTime(now, (at) => oracle.allows(state, at, cost));
-  return oracle.allowsUnits(state, allowedAt - 1, cost) ? 'minDifference' : 'limit';
-}
-
-export function figuresOf(
-  states: ModelStates,
-  { oracle, stateId }: LimitOnKey,
+/** What the result of a limit that rejects says about its wait. */
+export function waitOf<One extends LimitOnKey>(
+  states: ModelStates<One>,
+  limit: One,
   now: number,
+  guess: Guess,
+): Pick<LimitDecision, 'retryAfterMs' | 'retryIsEstimate'> {
+  const { oracle, cost } = limit;
+  if (cost > oracle.quota) return { retryAfterMs: Infinity };
+  const suggested = oracle.reserving?.suggestedWait(states.read(limit, now), now, cost) ?? oracle.retryAfterMicros;
+  if (suggested === undefined)
+    return { retryAfterMs: findWait(now, (at) => allowsAt(states, limit, at), guess?.retryAfterMs) };
+  return { retryAfterMs: suggested / MS, ...(suggested < Infinity ? { retryIsEstimate: true } : {}) };
+}
+
+/** The rule that rejects in this state just before the action would be allowed if the state never expired. */
+export function reasonOf({ oracle, cost }: LimitOnKey, state: unknown, now: number, guess: Guess): RejectionReason {
+  if (cost > oracle.quota || oracle.allowsUnits === undefined) return oracle.reason ?? 'limit';
+  const waitMs = findWait(now, (at) => oracle.allows(state, at, cost), guess?.retryAfterMs);
+  return oracle.allowsUnits(state, now + Math.round(waitMs * MS) - 1, cost) ? 'minDifference' : 'limit';
+}
+
+export function figuresOf<One extends LimitOnKey>(
+  states: ModelStates<One>,
+  limit: One,
+  now: number,
+  guess: Guess,
 ): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'nextUnitMs'> {
+  const { oracle, stateId } = limit;
   const { quota, retryAfterMicros } = oracle;
-  const state = states.read(oracle, stateId, now);
+  const state = states.read(limit, now);
   const kept = oracle.reserving?.withoutLeases(state, now) ?? state;
   const free = (at: number) => oracle.free(states.isLive(stateId, at) ? kept : oracle.empty, at);
   const remaining = Math.max(0, free(now));
@@ -48,9 +50,14 @@ export function figuresOf(
     const { limit, resetMicros, nextUnitMicros } = own;
     return { limit, remaining, resetMs: resetMicros / MS, nextUnitMs: nextUnitMicros / MS };
   }
-  const waitFor = (units: number) => findFirstTime(now, (at) => free(at) >= units) - now;
-  const resetMicros = remaining === quota ? 0 : (retryAfterMicros ?? waitFor(quota));
-  const nextUnitMicros = remaining === quota ? 0 : waitFor(remaining + 1);
-  const nextUnitMs = retryAfterMicros === undefined ? nextUnitMicros / MS : undefined;
-  return { limit: quota, remaining, resetMs: resetMicros / MS, nextUnitMs };
+  const isFull = remaining === quota;
+  const waitFor = (units: number, guessMs?: number) => (isFull ? 0 : findWait(now, (at) => free(at) >= units, guessMs));
+  if (hasSlots(limit))
+    return { limit: quota, remaining, resetMs: isFull ? 0 : retryAfterMicros! / MS, nextUnitMs: undefined };
+  const [resetMs, nextUnitMs] = [waitFor(quota, guess?.resetMs), waitFor(remaining + 1, guess?.nextUnitMs)];
+  return { limit: quota, remaining, resetMs, nextUnitMs };
+}
+
+function findWait(now: number, isTrue: (at: number) => boolean, guessMs: number | undefined): number {
+  return (findFirstTime(now, isTrue, now + Math.round((guessMs ?? 0) * MS)) - now) / MS;
 }

@@ -1,13 +1,6 @@
 import type { Oracle } from './algorithms/oracle.js';
 import type { LimitSpec } from './algorithms.js';
 
-/** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */
-interface Life {
-  state: unknown;
-  /** The oracle that recorded last and so determines when the state expires. */
-  recorder: Oracle;
-}
-
 /** One limit of a check, the id of its state, and what the action costs it. */
 export interface LimitOnKey {
   readonly name: string;
@@ -16,10 +9,18 @@ export interface LimitOnKey {
   readonly stateId: string;
 }
 
+/** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */
+export interface Life<One extends LimitOnKey> {
+  readonly id: number;
+  readonly state: unknown;
+  /** The limit that recorded last and so determines when the state expires. */
+  readonly recorder: One;
+}
+
 /** What a check recorded for one limit. Without a cost, it recorded nothing. */
-export interface Recorded extends LimitOnKey {
-  /** A lease may move to a later life. */
-  life: Life | undefined;
+export type Recorded<One extends LimitOnKey = LimitOnKey> = One & {
+  /** The id of the life. A lease may move to a later one. */
+  life: number | undefined;
   receipt: unknown;
   /** For slots, the number that is not released. */
   cost: number;
@@ -27,20 +28,33 @@ export interface Recorded extends LimitOnKey {
   readonly at: number;
   /** Whether a release has spent what was reserved. */
   isReleased?: boolean;
-}
+};
 
 /** The states of all keys, by the ids of {@link stateIdOf}. */
-export class ModelStates {
-  readonly #lives = new Map<string, Life>();
+export class ModelStates<One extends LimitOnKey> {
+  #lives = new Map<string, Life<One>>();
+  #lifeCount = 0;
+
+  copy(): ModelStates<One> {
+    const copy = new ModelStates<One>();
+    copy.#lives = new Map(this.#lives);
+    copy.#lifeCount = this.#lifeCount;
+    return copy;
+  }
+
+  /** The newest life of the key, even if it has expired. */
+  lifeOf(stateId: string): Life<One> | undefined {
+    return this.#lives.get(stateId);
+  }
 
   /** The state of the key at a time. */
-  read(oracle: Oracle, stateId: string, at: number): unknown {
+  read({ oracle, stateId }: LimitOnKey, at: number): unknown {
     return this.isLive(stateId, at) ? this.#lives.get(stateId)!.state : oracle.empty;
   }
 
   isLive(stateId: string, at: number): boolean {
     const life = this.#lives.get(stateId);
-    return life !== undefined && life.recorder.expires(life.state) > at;
+    return life !== undefined && life.recorder.oracle.expires(life.state) > at;
   }
 
   /** Drops the state of a wrong clock for good, so that it does not count when time reaches it. */
@@ -49,17 +63,22 @@ export class ModelStates {
     if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(stateId);
   }
 
-  /** Changes the state of the key in its present life, or in a new one. */
-  change(stateId: string, recorder: Oracle, state: unknown, now: number): Life {
-    const life = this.isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder };
-    Object.assign(life, { state, recorder });
-    this.#lives.set(stateId, life);
-    return life;
+  /** Changes the state of the key in its present life, or in a new one. Returns the id of the life. */
+  change(recorder: One, state: unknown, now: number): number {
+    const { stateId } = recorder;
+    const id = this.isLive(stateId, now) ? this.#lives.get(stateId)!.id : this.#lifeCount++;
+    this.#lives.set(stateId, { id, state, recorder });
+    return id;
+  }
+
+  /** Changes what is left of the key's newest life. */
+  replace(stateId: string, state: unknown): void {
+    this.#lives.set(stateId, { ...this.#lives.get(stateId)!, state });
   }
 
   /** Whether no later life of the key has begun. */
   isNewestLife({ life, stateId }: Recorded): boolean {
-    return life !== undefined && this.#lives.get(stateId) === life;
+    return life !== undefined && this.#lives.get(stateId)?.id === life;
   }
 
   /** Whether the key is in the life in which this was recorded. */
@@ -80,6 +99,11 @@ export function hasSlots({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
 /** Whether the check has reserved units. */
 export function reservesUnits({ oracle, cost }: Pick<LimitOnKey, 'oracle' | 'cost'>): boolean {
   return oracle.reserving !== undefined && cost > 0;
+}
+
+/** Whether a settlement reports numbers, even in a later life of the key. */
+export function reports({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
+  return oracle.reserving?.report !== undefined;
 }
 
 /** Whether the check has taken leases. */

@@ -1,10 +1,10 @@
 import type { Decision } from '@rollgate/core';
 import { MS } from '../../../store-conformance/src/algorithms/oracle.js';
+import { hasLease, reports } from '../../../store-conformance/src/model-states.js';
 import type { Explorable, Place, Reach } from '../explore.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { findDifference } from './find-difference.js';
-import { OracleState, type OracleVerdict } from './oracle-state.js';
-import { hasLease, reports } from './recorded-part.js';
+import { OracleState } from './oracle-state.js';
 import type { PreparedScenario } from './scenario.js';
 import { haveLivesEnded, stateHash } from './state-hash.js';
 import {
@@ -122,7 +122,8 @@ export class Expansion implements Explorable<undefined, Finding> {
 
   /** Adds the times at which an oracle changes that no decision contains. */
   #addBoundaries(ticks: Set<number>): void {
-    for (const life of this.#oracles.lives) {
+    for (const stateId of this.#scenario.stateIds) {
+      const life = this.#oracles.lifeOf(stateId);
       for (const at of life?.recorder.oracle.boundaries?.(life.state) ?? [])
         addTicks(ticks, at - this.#oracles.nowMicros);
     }
@@ -166,13 +167,11 @@ export class Expansion implements Explorable<undefined, Finding> {
     this.#rewind();
     this.transitions += 1;
     const step = decodeStep(code) as DecidingStep;
-    const call = this.#scenario.calls[step.call]!;
     const oracles = this.#oracles.copy();
-    const verdict = oracles.take(step, this.#scenario.calls) as OracleVerdict;
+    const verdict = oracles.take(step, this.#scenario.calls)!;
     const actual = this.#store.take(step)!;
-    const cost = costOfDecision(step);
-    const difference = findDifference(actual, oracles, call, cost, verdict);
-    const broken = actual.allowed ? findBrokenGuarantee(this.#oracles, oracles, call) : undefined;
+    const difference = findDifference(actual, oracles.describe(verdict, actual));
+    const broken = actual.allowed ? findBrokenGuarantee(this.#oracles, oracles, verdict.limits) : undefined;
     if (difference !== undefined) this.#fail(code, `\`${difference.field}\` differs`, actual, difference.expected);
     else if (broken !== undefined) this.#fail(code, broken, actual.allowed, false);
     else {

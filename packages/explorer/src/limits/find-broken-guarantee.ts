@@ -1,6 +1,6 @@
 import { assertGuarantee } from '../../../store-conformance/src/algorithms.js';
 import type { OracleState } from './oracle-state.js';
-import type { PreparedCall } from './scenario.js';
+import type { ExploredLimit } from './scenario.js';
 
 /**
  * Returns the guarantee that an allowed check or peek breaks, given the states before and after it. These guarantees do
@@ -13,14 +13,13 @@ import type { PreparedCall } from './scenario.js';
 export function findBrokenGuarantee(
   before: OracleState,
   after: OracleState,
-  { scenarioLimits, stateIndexes }: PreparedCall,
+  limits: readonly ExploredLimit[],
 ): string | undefined {
-  for (let index = 0; index < scenarioLimits.length; index++) {
-    const scenarioLimit = scenarioLimits[index]!;
-    const { name, spec, minDifferenceMicros } = scenarioLimit;
-    const stateIndex = stateIndexes[index]!;
+  for (const one of limits) {
+    const { name, stateIndex, scenarioLimit } = one;
+    const { spec, minDifferenceMicros } = scenarioLimit;
     if (minDifferenceMicros > 0) {
-      const since = before.microsSinceNewest(scenarioLimit, stateIndex);
+      const since = before.microsSinceNewest(one);
       const gap = `with a \`minDifference\` of ${minDifferenceMicros} µs`;
       if (since < minDifferenceMicros) return `limit \`${name}\` allows ${since} µs after its last action, ${gap}`;
     }

@@ -1,6 +1,7 @@
 import type { Limit } from '@rollgate/core';
 import { MS, type Oracle, sum } from '../../../store-conformance/src/algorithms/oracle.js';
 import { type LimitSpec, limitOf, oracleOf } from '../../../store-conformance/src/algorithms.js';
+import { type LimitOnKey, stateIdOf } from '../../../store-conformance/src/model-states.js';
 import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
 import { ObservedLimit, type StateObserver } from './observed-limit.js';
 
@@ -33,19 +34,30 @@ export interface ScenarioLimit {
   readonly isAlone: boolean;
 }
 
+/** A limit of a call, and the index of its state in the scenario. */
+export interface ExploredLimit extends LimitOnKey {
+  readonly scenarioLimit: ScenarioLimit;
+  readonly stateIndex: number;
+}
+
 /** A call of a scenario. `stateIndexes` contains the index of each limit's state: one for each name and key. */
 export interface PreparedCall {
   readonly limits: Readonly<Record<string, Limit>>;
   readonly keys: Readonly<Record<string, string>>;
   readonly scenarioLimits: readonly ScenarioLimit[];
   readonly stateIndexes: readonly number[];
+  /** Its limits, by what the action costs them. */
+  readonly withCost: readonly (readonly ExploredLimit[])[];
 }
+
+/** An action costs less. */
+export const COST_COUNT = 10;
 
 /** A scenario with the limits that it needs. */
 export interface PreparedScenario {
   readonly name: string;
   readonly calls: readonly PreparedCall[];
-  readonly stateCount: number;
+  readonly stateIds: readonly string[];
   /** Whether the calls differ only in their keys. */
   readonly isSymmetric: boolean;
   /** After this time, the windows and buckets of all limits start together again; microseconds. */
@@ -63,7 +75,7 @@ export const STEP_BACK_MICROS = MS;
 
 /** Prepares a scenario. The limits report their calls to `observer`. */
 export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: StateObserver): PreparedScenario {
-  const stateNames: string[] = [];
+  const stateIds: string[] = [];
   const scenarioLimits: ScenarioLimit[] = [];
   const preparedCalls = calls.map(({ specs, keys }): PreparedCall => {
     const own = Object.entries(specs).map(([name, spec]) => {
@@ -85,14 +97,21 @@ export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: 
       scenarioLimits.push(scenarioLimit);
       return scenarioLimit;
     });
-    const stateIndexes = own.map(({ name, spec }) => indexOf(stateNames, `${name} ${keys[name]} ${spec.algorithm}`));
+    const stateIndexes = own.map(({ name, spec }) => indexOf(stateIds, stateIdOf(name, spec, keys)));
     const limits = Object.fromEntries(own.map(({ name, limit }) => [name, limit]));
-    return { limits, keys, scenarioLimits: own, stateIndexes };
+    const withCost = Array.from({ length: COST_COUNT }, (_, cost) =>
+      own.map((scenarioLimit, index): ExploredLimit => {
+        const { name, oracle } = scenarioLimit;
+        const stateIndex = stateIndexes[index]!;
+        return { name, cost, oracle, stateId: stateIds[stateIndex]!, stateIndex, scenarioLimit };
+      }),
+    );
+    return { limits, keys, scenarioLimits: own, stateIndexes, withCost };
   });
   return {
     name,
     calls: preparedCalls,
-    stateCount: stateNames.length,
+    stateIds,
     isSymmetric: calls.every(({ specs }) => specs === calls[0]!.specs),
     periodMicros: scenarioLimits.flatMap(({ spec }) => alignedLengthsOf(spec)).reduce(leastCommonMultiple, MS),
     leasesEnd,

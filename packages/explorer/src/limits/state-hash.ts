@@ -1,6 +1,6 @@
+import { reports } from '../../../store-conformance/src/model-states.js';
 import { Hasher } from '../hasher.js';
-import { APPROXIMATE_START_MICROS, type OracleState } from './oracle-state.js';
-import { type Part, reports } from './recorded-part.js';
+import { APPROXIMATE_START_MICROS, type OracleState, type Part } from './oracle-state.js';
 import type { PreparedScenario } from './scenario.js';
 import type { KeptState, Refundable } from './store-under-test.js';
 
@@ -25,7 +25,7 @@ const receiptHasher = new Hasher();
  *   with `merge: false` to visit every such layout.
  */
 export function stateHash(
-  { periodMicros, horizonMicros }: PreparedScenario,
+  { periodMicros, horizonMicros, stateIds }: PreparedScenario,
   oracles: OracleState,
   refundable: readonly Refundable[],
   keptStates: readonly (KeptState | undefined)[],
@@ -38,11 +38,11 @@ export function stateHash(
   stateHasher.number(oracles.highestMicros - now);
   for (let stateIndex = 0; stateIndex < keptStates.length; stateIndex++) {
     const own = keptStates[stateIndex];
-    const life = oracles.lives[stateIndex];
-    stateHasher.number(life === undefined ? 0 : life.recorder.index + 1);
+    const life = oracles.lifeOf(stateIds[stateIndex]!);
+    stateHasher.number(life === undefined ? 0 : life.recorder.scenarioLimit.index + 1);
     if (life !== undefined) {
       stateHasher.value(life.state);
-      stateHasher.value(life.newest);
+      stateHasher.value(oracles.newestIn(life));
     }
     stateHasher.value(oracles.admitted[stateIndex]!);
     stateHasher.number(own === undefined ? 0 : 1);
@@ -82,8 +82,8 @@ export function haveLivesEnded(
 ): boolean {
   const { hits } = refundable[index]!;
   return oracles.receipts[index]!.every(
-    ({ stateIndex, life }, number) =>
-      oracles.lives[stateIndex]?.id !== life && keptStates[stateIndex]?.life !== hits[number]!.life,
+    ({ stateId, stateIndex, life }, number) =>
+      oracles.lifeOf(stateId)?.id !== life && keptStates[stateIndex]?.life !== hits[number]!.life,
   );
 }
 
@@ -95,11 +95,11 @@ function addPart(
   index: number,
   keptStates: readonly (KeptState | undefined)[],
 ): void {
-  const { scenarioLimit, stateIndex, life } = part;
+  const { scenarioLimit, stateId, stateIndex, life } = part;
   const hit = hits[index]!;
   receiptHasher.number(stateIndex);
   receiptHasher.number(part.cost);
-  const isLive = oracles.lives[stateIndex]?.id === life;
+  const isLive = oracles.lifeOf(stateId)?.id === life;
   receiptHasher.number(isLive ? scenarioLimit.index + 1 : 0);
   if (isLive) receiptHasher.number(stateHasher.indexOf(part.receipt));
   if (isLive) receiptHasher.value(part.receipt);

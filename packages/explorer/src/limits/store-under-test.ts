@@ -4,7 +4,7 @@ import { TestClock } from '../../../store-conformance/src/test-clock.js';
 import { capturePlan } from './capture-plan.js';
 import type { StateObserver, StoreHit } from './observed-limit.js';
 import { OracleState } from './oracle-state.js';
-import { type PreparedScenario, STEP_BACK_MICROS } from './scenario.js';
+import { COST_COUNT, type PreparedScenario, STEP_BACK_MICROS } from './scenario.js';
 import { decodeStep, type Step } from './steps.js';
 
 /** A store whose methods return no promises. `close` empties it. */
@@ -66,7 +66,7 @@ export class StoreUnderTest {
     this.#store = makeStore(this.clock);
     this.#limiter = new RateLimiter({ limits: null, store: this.#store });
     this.#inputs = scenario.calls.map(({ limits, keys }) => {
-      const options = Array.from({ length: 10 }, (_, cost) => ({ cost, limits }));
+      const options = Array.from({ length: COST_COUNT }, (_, cost) => ({ cost, limits }));
       return { ...capturePlan(limits, keys), options };
     });
     const readIndexes = new Set<number>();
@@ -126,7 +126,7 @@ export class StoreUnderTest {
 
   /** Returns what the store keeps, by the index of the state. Changes nothing. */
   readStates(): (KeptState | undefined)[] {
-    const keptStates = new Array<KeptState | undefined>(this.#scenario.stateCount).fill(undefined);
+    const keptStates: (KeptState | undefined)[] = this.#scenario.stateIds.map(() => undefined);
     for (let number = 0; number < this.#readingCalls.length; number++) {
       const call = this.#readingCalls[number]!;
       const { scenarioLimits, stateIndexes } = this.#scenario.calls[call]!;
