@@ -2,7 +2,7 @@ import { createStore, type Update } from '@rollgate/core/store';
 import { LeasingStore } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
 import { type Fault, verifyFault } from '@rollgate/store-conformance';
-import { FaultyProxy, RedisServer } from '@rollgate/test-support';
+import { FaultyProxy, networkFaults, RedisServer, redisFaults } from '@rollgate/test-support';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
@@ -27,38 +27,7 @@ describe('over Redis', () => {
     await server.stop();
   });
 
-  const onProxy = (how: Parameters<FaultyProxy['fail']>[0]) => async () => {
-    await proxy.fail(how);
-    return () => proxy.heal();
-  };
-
-  const FAULTS: readonly Fault[] = [
-    { name: 'a refused connection', start: onProxy('refuses') },
-    { name: 'a connection that ends at once', start: onProxy('ends') },
-    { name: 'a connection that ends in the middle of a reply', start: onProxy('endsInReply') },
-    { name: 'a new connection that is silent', start: onProxy('isSilent') },
-    {
-      name: 'a connection that falls silent',
-      start() {
-        proxy.freeze();
-        return () => proxy.thaw();
-      },
-    },
-    {
-      name: 'a read-only server',
-      async start() {
-        await server.run('REPLICAOF', server.host, 1);
-        return () => server.run('REPLICAOF', 'NO', 'ONE');
-      },
-    },
-    {
-      name: 'a full server',
-      async start() {
-        await server.run('CONFIG', 'SET', 'maxmemory', 1);
-        return () => server.run('CONFIG', 'SET', 'maxmemory', 0);
-      },
-    },
-  ];
+  const FAULTS = [...networkFaults(() => proxy), ...redisFaults(() => server)];
 
   test.each(FAULTS)('leases survive $name', async (fault) => {
     const open = (minDecisions: number) => new LeasingStore({ store: new RedisStore({ client }), minDecisions });

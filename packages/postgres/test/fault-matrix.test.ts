@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PostgresStore } from '@rollgate/postgres';
 import { type Fault, verifyFault } from '@rollgate/store-conformance';
-import { FaultyProxy, PostgresServer } from '@rollgate/test-support';
+import { FaultyProxy, networkFaults, PostgresServer } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Pool } from 'pg';
@@ -31,11 +31,6 @@ afterAll(async () => {
   await Promise.all([...opened.values()].map(({ close }) => close()));
 });
 
-const onProxy = (how: Parameters<FaultyProxy['fail']>[0]) => async () => {
-  await proxy.fail(how);
-  return () => proxy.heal();
-};
-
 /** Changes the state in each row whose key contains this text. */
 async function damage(name: string, change: (state: Buffer) => Buffer): Promise<void> {
   const { rows } = await admin.query('SELECT key, state FROM rollgate WHERE key LIKE $1', [`%${name}%`]);
@@ -55,17 +50,7 @@ function overcount(state: Buffer): Buffer {
 }
 
 const FAULTS: readonly Fault[] = [
-  { name: 'a refused connection', start: onProxy('refuses') },
-  { name: 'a connection that ends at once', start: onProxy('ends') },
-  { name: 'a connection that ends in the middle of a reply', start: onProxy('endsInReply') },
-  { name: 'a new connection that is silent', start: onProxy('isSilent') },
-  {
-    name: 'a connection that falls silent',
-    start() {
-      proxy.freeze();
-      return () => proxy.thaw();
-    },
-  },
+  ...networkFaults(() => proxy),
   {
     name: 'a server that ends and starts again',
     async start() {

@@ -1,6 +1,6 @@
 import { RedisStore } from '@rollgate/redis';
 import { type Fault, verifyFault } from '@rollgate/store-conformance';
-import { FaultyProxy, RedisServer } from '@rollgate/test-support';
+import { FaultyProxy, networkFaults, RedisServer, redisFaults } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { clients, type OpenClient } from './support/clients.js';
 
@@ -33,43 +33,15 @@ async function overwrite(name: string, write: (key: string) => Promise<unknown>)
   return keys;
 }
 
-const onProxy = (how: Parameters<FaultyProxy['fail']>[0]) => async () => {
-  await proxy.fail(how);
-  return () => proxy.heal();
-};
-
 const FAULTS: readonly Fault[] = [
-  { name: 'a refused connection', start: onProxy('refuses') },
-  { name: 'a connection that ends at once', start: onProxy('ends') },
-  { name: 'a connection that ends in the middle of a reply', start: onProxy('endsInReply') },
-  { name: 'a new connection that is silent', start: onProxy('isSilent') },
-  {
-    name: 'a connection that falls silent',
-    start() {
-      proxy.freeze();
-      return () => proxy.thaw();
-    },
-  },
+  ...networkFaults(() => proxy),
+  ...redisFaults(() => server),
   {
     name: 'a server that ends and starts again',
     losesData: true,
     async start() {
       await server.kill();
       return () => server.restart();
-    },
-  },
-  {
-    name: 'a read-only server',
-    async start() {
-      await server.run('REPLICAOF', server.host, 1);
-      return () => server.run('REPLICAOF', 'NO', 'ONE');
-    },
-  },
-  {
-    name: 'a full server',
-    async start() {
-      await server.run('CONFIG', 'SET', 'maxmemory', 1);
-      return () => server.run('CONFIG', 'SET', 'maxmemory', 0);
     },
   },
   {

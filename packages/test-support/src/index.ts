@@ -7,4 +7,5 @@ export { type MoveOptions, RedisCluster } from './redis-cluster.js';
 export { startRedis } from './redis-for-tests.js';
 export { RedisServer, type RedisServerOptions } from './redis-server.js';
 export { redisServerBinary } from './redis-server-binary.js';
+export { networkFaults, redisFaults } from './server-faults.js';
 export { until } from './until.js';
