@@ -1,13 +1,18 @@
+import { bundleCopies } from '@rollgate/test-support/fresh-copies';
+
+type Packages = { '@rollgate/fetch': typeof import('@rollgate/fetch') };
+
+let load: () => Packages;
+beforeAll(async () => {
+  load = await bundleCopies<Packages>('@rollgate/fetch');
+});
 afterEach(() => jest.restoreAllMocks());
 
 /** Returns the warnings of a new copy of the packages, because each warns once. */
 function warningsOf(options: object): string[] {
   const warnings: string[] = [];
   jest.spyOn(process, 'emitWarning').mockImplementation((message) => void warnings.push(String(message)));
-  jest.isolateModules(() => {
-    const { createFetch } = require('@rollgate/fetch') as typeof import('@rollgate/fetch');
-    createFetch(options);
-  });
+  load()['@rollgate/fetch'].createFetch(options);
   return warnings;
 }
 

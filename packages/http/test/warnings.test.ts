@@ -3,6 +3,7 @@ import type { RateLimitMiddleware, RateLimitOptions } from '@rollgate/express';
 import { EXPRESSES, type ExpressVersion, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
 import { createClientKey, WARNING_CODES, type WarningCode } from '@rollgate/http';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { bundleCopies } from '@rollgate/test-support/fresh-copies';
 import type { Express, Request, RequestHandler } from 'express';
 
 const DEFAULTS = { limit: 1000, window: '1m' };
@@ -15,7 +16,6 @@ beforeEach(() => {
   jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
     const { type, code, detail } = options as unknown as Record<'type' | 'code' | 'detail', string>;
     expect(type).toBe('RollgateWarning');
-    unused = undefined;
     warnings.push({ code, message: String(message), detail });
   });
 });
@@ -25,20 +25,16 @@ const codes = () => warnings.map(({ code }) => code);
 type CreateLimit = (options?: object) => RateLimitMiddleware;
 type Core = typeof import('@rollgate/core');
 
-/** Copies of the packages that have emitted no warning yet. */
-let unused: { createLimit: CreateLimit; core: Core } | undefined;
-
-/** Loads new copies of the packages, unless the last ones have emitted no warning. Loading takes longer than most tests. */
-function loadFreshPackages(): { createLimit: CreateLimit; core: Core } {
-  if (unused !== undefined) return unused;
-  jest.isolateModules(() => {
-    const core: Core = require('@rollgate/core');
-    const { rateLimit } = require('@rollgate/express') as typeof import('@rollgate/express');
-    const createLimit: CreateLimit = (options) => rateLimit({ ...DEFAULTS, ...options } as RateLimitOptions);
-    unused = { createLimit, core };
-  });
-  return unused!;
-}
+/** New copies of the packages, which have emitted no warning yet. */
+let loadFreshPackages: () => { createLimit: CreateLimit; core: Core };
+beforeAll(async () => {
+  type Packages = { '@rollgate/core': Core; '@rollgate/express': typeof import('@rollgate/express') };
+  const load = await bundleCopies<Packages>('@rollgate/core', '@rollgate/express');
+  loadFreshPackages = () => {
+    const { '@rollgate/core': core, '@rollgate/express': express } = load();
+    return { core, createLimit: (options) => express.rateLimit({ ...DEFAULTS, ...options } as RateLimitOptions) };
+  };
+});
 
 /** Creates a limiter for each request. */
 const perRequest =

@@ -2,10 +2,12 @@ import type { Clock, Store } from '@rollgate/core';
 import { type CheckOptions, checks } from '@rollgate/store-conformance';
 import { seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import fc from 'fast-check';
 import * as databases from './support/broken-databases';
 import * as broken from './support/broken-stores';
 
 silenceOutages();
+fc.configureGlobal({ endOnFailure: true }); // What is detected needs no smaller example.
 
 const OPTIONS = { runs: 100, longRun: 10_000, seed, rollingCounter: false } as const;
 
