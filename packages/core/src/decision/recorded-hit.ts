@@ -7,10 +7,11 @@ const NO_LIFE = -1;
 
 /** The hit that a check recorded for one rule. It is the receipt of a check by one rule. */
 export class RecordedHit implements Hit {
-  /** Of a lease, the units that a renewal takes back or keeps. A settlement or a release lowers them before it runs. */
-  wantedCost: number;
+  // Few hits have these, so a check does not set them.
+  /** The value of `wantedCost`, once it was set. */
+  declare private lowered?: number;
   /** Where a renewal that runs has moved a lease, unless the renewal fails. */
-  moved: Pick<RecordedHit, 'life' | 'atMicros'> | undefined;
+  declare moved?: Pick<RecordedHit, 'life' | 'atMicros'> | undefined;
   /** Whether a release has spent what the hit reserved. */
   declare isSpent?: boolean;
 
@@ -29,9 +30,15 @@ export class RecordedHit implements Hit {
     readonly recordedMicros: number,
     /** The units that the hit takes. */
     public cost: number,
-  ) {
-    this.wantedCost = cost;
-    this.moved = undefined;
+  ) {}
+
+  /** Of a lease, the units that a renewal takes back or keeps. A settlement or a release lowers them before it runs. */
+  get wantedCost(): number {
+    return this.lowered ?? this.cost;
+  }
+
+  set wantedCost(units: number) {
+    this.lowered = units;
   }
 
   /** A place in the receipt for a rule that recorded nothing, because the action costs it nothing. */
