@@ -52,9 +52,9 @@ export function combine(
   for (let index = 0; index < rules.length; index++) {
     const result = results[index]!;
     if (!result.allowed) violated = [...violated, rules[index]!.name];
-    if (costAt(costs, index) > 0 && isReportedBefore(result, reported)) reported = result;
-    retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);
-    delayMs = Math.max(delayMs, result.delayMs ?? 0);
+    if (result !== reported && costAt(costs, index) > 0 && isReportedBefore(result, reported)) reported = result;
+    if (result.retryAfterMs > retryAfterMs) retryAfterMs = result.retryAfterMs;
+    if (result.delayMs > delayMs) delayMs = result.delayMs;
   }
   const combined = {
     allowed: violated === NO_LIMITS,

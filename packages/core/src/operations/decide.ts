@@ -21,7 +21,6 @@ class Trial {
   state: KeyState | undefined = undefined;
   /** Whether the limit allows the action. Its verdict may change when it records. */
   passes = false;
-  isRecorded = false;
 }
 
 /** The trials of all operations, because none begins before another one ends. The first one serves checks by one limit. */
@@ -123,11 +122,9 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
   const allowed = testAll(states, rules, keys, costs);
   // All states exist before the first one changes, so that a store can make room for them first.
   for (let index = 0; index < rules.length; index++) {
+    const state = trials[index]!.state!;
     const rule = rules[index]!;
-    const trial = trials[index]!;
-    const mayRecord = allowed ? !onlyTests(rule.limit) : rule.limit.countRejected;
-    trial.isRecorded = mayRecord && costAt(costs, index) > 0;
-    if (trial.isRecorded && trial.state!.isNew) states.begin(trial.state!, rule, keyAt(keys, index));
+    if (state.isNew && isRecorded(rule, allowed, costAt(costs, index))) states.begin(state, rule, keyAt(keys, index));
   }
   // Arrays of their final length, because an array that grows takes more time and memory than the rest.
   const results = new Array<LimitDecision>(rules.length);
@@ -135,10 +132,10 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index]!;
     const trial = trials[index]!;
-    if (trial.isRecorded) {
+    const cost = costAt(costs, index);
+    if (isRecorded(rule, allowed, cost)) {
       const { verdict } = trial;
       const state = trial.state!;
-      const cost = costAt(costs, index);
       rule.limit.apply(state, nowMicros, cost, verdict, RECORD);
       states.save(state, verdict.expiresMicros);
       const hit = new RecordedHit(owner, rule, keyAt(keys, index), state.life, verdict.atMicros, nowMicros, cost);
@@ -153,6 +150,11 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
   }
   forgetStates(rules);
   return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(hits), costs);
+}
+
+/** Whether a check by several rules records this cost for one of them. `allowed` says whether all of them allow it. */
+function isRecorded({ limit }: Rule, allowed: boolean, cost: number): boolean {
+  return cost > 0 && (allowed ? !onlyTests(limit) : limit.countRejected);
 }
 
 /** Tests an action by all limits, and leaves the results in `trials`. Returns whether all allow it. */
