@@ -8,6 +8,9 @@ const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:,[-\d ]*)*))*(?:\n\+)?$/;
 
 const encoder = new TextEncoder();
 
+/** The numbers of a result while it is read, so that reading one allocates no array. */
+const numbers = new Float64Array(9);
+
 const LINE_BREAK = 10;
 const SPACE = 32;
 const EXCLAMATION_MARK = 33;
@@ -75,14 +78,15 @@ export class ScriptReply {
   /** Reads the result of the current operation. */
   readResult(operation: DecisionOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
-    const limitDecisions: LimitDecision[] = [];
     this.#stableMicros = Infinity;
     this.#aheads.length = 0;
-    let allowed = true;
     const nowMicros = operation.clockMicros ?? this.#stamp;
-    for (const { limit } of rules) {
-      if (limitDecisions.length > 0) this.#expect(COMMA);
-      const decision = this.#readRule(limit, nowMicros);
+    // A literal has room for one item, and an array that grows has room for 17.
+    const limitDecisions = [this.#readRule(rules[0]!.limit, nowMicros)];
+    let { allowed } = limitDecisions[0]!;
+    for (let index = 1; index < rules.length; index++) {
+      this.#expect(COMMA);
+      const decision = this.#readRule(rules[index]!.limit, nowMicros);
       limitDecisions.push(decision);
       allowed &&= decision.allowed;
     }
@@ -94,14 +98,16 @@ export class ScriptReply {
   /** The receipt of an allowed check has all of its rules. That of a rejected one has those that have recorded the attempt. */
   #toReceipt({ encodedPlan, keys, costs, clockMicros }: DecisionOperation, allowed: boolean): Receipt | undefined {
     const nowMicros = clockMicros ?? this.#stamp;
-    const hits: RecordedHit[] = [];
+    let hits: RecordedHit[] | undefined;
     for (let index = 0; index < this.#aheads.length; index++) {
       const ahead = this.#aheads[index];
       if (ahead === undefined && !allowed) continue;
       const atMicros = ahead === undefined ? 0 : nowMicros + ahead;
-      hits.push({ key: keys[index]!, index, atMicros, cost: costAt(costs, index) });
+      const hit = { key: keys[index]!, index, atMicros, cost: costAt(costs, index) };
+      if (hits === undefined) hits = [hit];
+      else hits.push(hit);
     }
-    return hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, encodedPlan, hits);
+    return hits && new Receipt(this.#stamp, nowMicros, encodedPlan, hits);
   }
 
   /** Reads the result of a rule, as `lua/program/decide.lua` describes it. */
@@ -124,33 +130,52 @@ export class ScriptReply {
         delayMs: 0,
       };
     }
-    const numbers = [first];
-    while (this.#codes[this.#position] === SPACE) {
+    numbers[0] = first;
+    let count = 1;
+    for (; this.#codes[this.#position] === SPACE; count++) {
       this.#position += 1;
-      numbers.push(this.#readNumber());
+      numbers[count] = this.#readNumber();
     }
-    let [delay, wait, remaining, reset, nextUnit, ahead] = numbers as [number, number, number, number, number, number?];
-    let [spent, reserved]: (number | undefined)[] = [];
-    switch (numbers.length) {
+    let delay = first;
+    let wait = numbers[1]!;
+    let remaining = numbers[2]!;
+    let reset = numbers[3]!;
+    let nextUnit = numbers[4]!;
+    let ahead: number | undefined;
+    let hasUsage = false;
+    switch (count) {
       case 2: // Of a rejection until the next unit is free.
-        if (delay >= 0) throw this.#unexpectedLine();
-        [delay, wait, remaining, reset, nextUnit] = [-1, -delay, 0, wait, -delay];
+        if (first >= 0) throw this.#unexpectedLine();
+        reset = wait;
+        wait = nextUnit = -first;
+        delay = -1;
+        remaining = 0;
         break;
       case 3: // Of an action that was recorded.
-        [delay, wait, remaining, reset, nextUnit, ahead] = [0, 0, delay, wait, remaining, 0];
+        nextUnit = remaining;
+        reset = wait;
+        remaining = first;
+        delay = wait = ahead = 0;
+        break;
+      case 5:
+        break;
+      case 6: // Of an action that was recorded.
+        ahead = numbers[5];
         break;
       case 7: // Of a result that nothing was recorded for, with usage.
-        [spent, reserved] = numbers.slice(5);
-        ahead = undefined;
+        hasUsage = true;
         break;
       case 8: // Of an action that was recorded, with usage.
         if (!isPeriodic(by)) throw this.#unexpectedLine();
-        [spent, reserved] = numbers.slice(6);
+        ahead = numbers[5];
+        hasUsage = true;
         break;
       default:
-        if (numbers.length !== 5 && numbers.length !== 6) throw this.#unexpectedLine();
+        throw this.#unexpectedLine();
     }
-    [wait, reset, nextUnit] = [orInfinity(wait), orInfinity(reset), orInfinity(nextUnit)];
+    wait = orInfinity(wait);
+    reset = orInfinity(reset);
+    nextUnit = orInfinity(nextUnit);
     const isBlock = !hasQuota(by);
     // Only a block can last forever.
     if (!(remaining >= 0 && nextUnit >= 0 && nextUnit <= reset) || (reset === Infinity && !isBlock))
@@ -164,7 +189,9 @@ export class ScriptReply {
         nextUnit === 0 ? Infinity : nextUnit,
       );
     }
-    const decision = {
+    const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
+    const isEstimate = delay === RESERVED || (holdsSlots(by) && !allowed && wait !== Infinity);
+    const decision: LimitDecision = {
       allowed,
       limit,
       remaining: isBlock && remaining > 0 ? Infinity : remaining,
@@ -172,13 +199,12 @@ export class ScriptReply {
       resetMs: reset / 1000,
       nextUnitMs: holdsSlots(by) ? undefined : nextUnit / 1000,
       delayMs: allowed ? delay / 1000 : 0,
+      ...(allowed ? undefined : { reason }),
+      ...(isEstimate ? { retryIsEstimate: true } : undefined),
+      ...(hasUsage ? { spent: numbers[count - 2], reserved: numbers[count - 1] } : undefined),
     };
-    if (spent !== undefined) Object.assign(decision, { spent, reserved });
-    if (spent !== undefined && isPeriodic(by)) by.addPeriod(decision, nowMicros);
-    if (allowed) return decision;
-    const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
-    const isEstimate = delay === RESERVED || (holdsSlots(by) && wait !== Infinity);
-    return isEstimate ? { ...decision, reason, retryIsEstimate: true } : { ...decision, reason };
+    if (hasUsage && isPeriodic(by)) by.addPeriod(decision, nowMicros);
+    return decision;
   }
 
   /** Reads the lost leases of the current operation, by their indices. */
