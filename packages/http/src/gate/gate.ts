@@ -9,7 +9,7 @@ import { limitsByName } from '../limits/limits-by-name.js';
 import type { HttpOptions } from '../options/options.js';
 import { type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
-import { decidedRequests, expectOtherNames } from '../refunds/settle.js';
+import { expectOtherNames, rememberDecided } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
 import { validateStatus } from '../rejection/status-option.js';
 import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from './outcome.js';
@@ -179,7 +179,7 @@ export class Gate<Request, Response, Target = Response> {
       if (decision === undefined || decision.allowed || dryRun) {
         // For `settle`, which can also settle an exempt request.
         const settled = this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
-        decidedRequests.set(settled, { limiter, decision, previous: decidedRequests.get(settled) });
+        rememberDecided(settled, limiter, decision);
       }
       if (decision === undefined) return EXEMPT;
       this.#host.attachDecision?.(request, decision);

@@ -12,26 +12,26 @@ interface Decided {
 }
 
 /**
- * What the last limiter of a request did that continues. The gate adds it, for {@link settle}. A property would cost more where
- * each request has its own hidden class.
+ * On a request that continues, what its last limiter did. An object that inherits from the request inherits it, too. A property
+ * costs less than an entry of a `WeakMap`, which each garbage collection has to visit.
  */
-export const decidedRequests = new WeakMap<object, Decided>();
+const lastDecided = Symbol('Rollgate decided');
+
+interface DecidedRequest {
+  [lastDecided]?: Decided;
+}
+
+/** Remembers what a limiter did with a request, for {@link settle}. */
+export function rememberDecided(request: object, limiter: RateLimiter, decision: Decision | undefined): void {
+  (request as DecidedRequest)[lastDecided] = { limiter, decision, previous: (request as DecidedRequest)[lastDecided] };
+}
 
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
 function findDecided(request: object): Decided[] {
-  const own = allDecided(request);
   const { req } = request as { readonly req?: object };
-  return own.length > 0 || !req ? own : allDecided(req);
-}
-
-/** An object that inherits from a request has its decisions, as it has its properties. */
-function allDecided(request: object): Decided[] {
   const all: Decided[] = [];
-  for (let object: object | null = request; object !== null; object = Object.getPrototypeOf(object)) {
-    for (let decided = decidedRequests.get(object); decided !== undefined; decided = decided.previous)
-      all.push(decided);
-    if (all.length > 0) break;
-  }
+  let decided = (request as DecidedRequest)[lastDecided] ?? (req as DecidedRequest | undefined)?.[lastDecided];
+  for (; decided !== undefined; decided = decided.previous) all.push(decided);
   return all;
 }
 
