@@ -68,11 +68,16 @@ test('the choice of the package manager counts for all commands, also on other p
   await page.locator('.install-command pre', { hasText: 'npm install @rollgate/fastify fastify' }).waitFor();
 });
 
+/** A busy machine may take a while to start the scripts that have arrived. */
+const hydrated = () => tab().page.waitForFunction(`document.querySelector('#app').__vue_app__ !== undefined`);
+
 test('the choice of the framework counts for all tabs, also on other pages and after a reload', async () => {
   const { page, url } = tab();
   await open();
+  await hydrated();
   await page.locator('.framework-tabs > label', { hasText: 'Fastify' }).click();
   await page.goto(`${url}common-tasks`, { waitUntil: 'networkidle' });
+  await hydrated();
   const shown = page.locator('.vp-code-group .blocks > .active');
   await shown.first().waitFor();
   const groups = await shown.allTextContents();
@@ -80,6 +85,7 @@ test('the choice of the framework counts for all tabs, also on other pages and a
   expect(groups.filter((text) => !text.includes('@rollgate/fastify'))).toEqual([]);
   await page.locator('.vp-code-group label', { hasText: 'Hono' }).first().click();
   await page.reload({ waitUntil: 'networkidle' });
+  await hydrated();
   expect((await shown.allTextContents()).filter((text) => !text.includes('@rollgate/hono'))).toEqual([]);
   await page.evaluate('localStorage.clear()');
 });
