@@ -14,8 +14,8 @@ const callOnOneKey = (limit: LimitSpec): Call => ({ specs: { limit }, keys: { li
 
 const USERS = ['ann', 'ben', 'cat'];
 
-const pairsOf = <One>(all: readonly One[]): [One, One][] =>
-  all.flatMap((one, index) => all.slice(index + 1).map((other): [One, One] => [one, other]));
+const pairsOf = <One>(all: readonly One[], reach: number): [One, One][] =>
+  all.flatMap((one, index) => all.slice(index + 1, index + reach).map((other): [One, One] => [one, other]));
 
 const describeLimits = (...limits: LimitSpec[]) =>
   limits.map(
@@ -61,16 +61,16 @@ function withUserKeys(all: LimitSpec, user: LimitSpec): Scenario {
  * The scenarios of an algorithm: each of its settings, each two of them on one key, and pairs with this algorithm and
  * each later one.
  *
- * @param partnerCount How many algorithms to pair it with: with 2, itself and the next one.
+ * @param reach How far to look: with 2, settings share a key with the next ones, and the algorithm has itself and the next one as partners.
  */
-export function scenariosOf(algorithm: AlgorithmName, partnerCount = algorithmNames.length): Scenario[] {
+export function scenariosOf(algorithm: AlgorithmName, reach = algorithmNames.length): Scenario[] {
   const own = specsOf(algorithm);
   const first = algorithmNames.indexOf(algorithm);
-  const partners = algorithmNames.slice(first, first + partnerCount);
+  const partners = algorithmNames.slice(first, first + reach);
   const pairings = partners.map((partner): [LimitSpec, LimitSpec] => [own[1]!, specsOf(partner)[2]!]);
   const scenarios = [
     ...own.map(withOneLimit),
-    ...pairsOf(own).map(([one, other]) => withChangedLimit(one, other)),
+    ...pairsOf(own, reach).map(([one, other]) => withChangedLimit(one, other)),
     ...pairings.map(([one, other]) => withTwoLimits(one, other)),
     ...pairings.map(([one, other]) => withUserKeys(one, other)),
   ];
