@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import {
   type Decision,
   type ManualClock,
@@ -130,7 +131,7 @@ class Run {
   async #settle(): Promise<void> {
     await flushPromises();
     for (const state of ['shared all', 'own ann', 'own bob']) {
-      expect(this.usedOf(state)).toBeLessThanOrEqual(QUOTAS[nameOf(state)]);
+      assert.ok(this.usedOf(state) <= QUOTAS[nameOf(state)], `More units of ${state} than its limit`);
     }
     this.inspect(this);
   }
@@ -213,9 +214,12 @@ describe.each(STORES)('with %s', (_, create) => {
       fc.asyncProperty(histories(costs(QUOTAS.shared, 0)), (steps) =>
         run(steps, (history) => {
           const order = history.starts.map((caller) => history.callers.indexOf(caller));
-          expect(order).toEqual(order.toSorted((one, other) => one - other));
+          assert.deepEqual(
+            order,
+            order.toSorted((one, other) => one - other),
+          );
           const [first] = history.waiting;
-          if (first !== undefined) expect(history.fits(first)).toBe(false);
+          assert.ok(first === undefined || !history.fits(first), 'The first caller waits although its units are free');
         }),
       ),
       randomRuns(10, 3000),
@@ -237,13 +241,13 @@ describe.each(STORES)('with %s', (_, create) => {
                   history.usedOf(state) + overtaken.states.get(state)! > QUOTAS[nameOf(state)] ||
                   waiting.some((one) => isEarlier(one, overtaken) && one.states.has(state)),
               );
-              expect(isKept).toBe(true);
+              assert.ok(isKept, 'A caller is overtaken although no state keeps it');
             }
           }
           inspected = starts.length;
           for (const one of waiting) {
             const isFirst = !waiting.some((other) => isEarlier(other, one) && shareState(other, one));
-            if (isFirst) expect(history.fits(one)).toBe(false);
+            assert.ok(!isFirst || !history.fits(one), 'The first caller waits although its units are free');
           }
         });
       }),

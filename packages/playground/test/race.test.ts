@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as core from '@rollgate/core';
 import * as express from '@rollgate/express';
 import fc from 'fast-check';
@@ -59,12 +60,12 @@ test('no request starts beyond the limit of a rolling window, and the counters r
         atMs += gap;
         race.add(atMs);
       }
-      for (const row of ['rolling', 'bucketed', 'leaky'] as const) expect(most(race, row)).toBeLessThanOrEqual(limit);
+      for (const row of ['rolling', 'bucketed', 'leaky'] as const) assert.ok(most(race, row) <= limit, row);
       for (const row of ['express', 'fixed'] as const) {
         const edges = [0, ...race.restarts(row, 0, atMs), Infinity];
         for (const [index, fromMs] of edges.slice(0, -1).entries()) {
           const starts = startsOf(race.shots, row).filter((start) => start >= fromMs && start < edges[index + 1]!);
-          expect(starts.length).toBeLessThanOrEqual(limit);
+          assert.ok(starts.length <= limit, row);
         }
       }
     }),
@@ -80,7 +81,7 @@ test('a link contains what differs from the defaults, and replays the requests',
 });
 
 test.each([
-  ...['?algorithm=magic', '?algorithm=constructor', '?limit=0', '?limit=51', '?limit=ten', '?limit=', '?limit=1.5'],
+  ...['?algorithm=magic', '?algorithm=constructor', '?limit=0', '?limit=1001', '?limit=ten', '?limit=', '?limit=1.5'],
   ...['?window=1s', '?window=4000', '?minDifference=6s', '?minDifference=-1s', '?rows=none', ''],
   ...['?t=1,0', '?t=x', '?t=0x2000', '?t=0,,1', '?t=-1'],
 ])('the link %j has nothing valid, so the defaults stay', (search) => {
@@ -126,7 +127,7 @@ test.each([
 });
 
 test.each([
-  ["rateLimit({ window: '5s' })", /^Expected `limit` to be an integer from 1 to 50/],
+  ["rateLimit({ window: '5s' })", /^Expected `limit` to be an integer from 1 to 1000/],
   ['rateLimit({ limit: 10 })', /^Expected `window` to be a time such as '5s', got nothing/],
   ["rateLimit({ limit: 10, window: '5 hours' })", /^Expected `window` to be a time such as '5s', got 5 hours/],
   ["rateLimit({ limit: 10, window: '5m' })", /^Expected `windowMs` to be an integer from 2000 to 60000, got 300000/],
