@@ -6,10 +6,7 @@ import { FormData as UndiciForm, Request as UndiciRequest, fetch as undiciFetch 
 import { createFetch } from '../src';
 import { TestApi } from './test-api';
 
-const api = new TestApi();
-beforeAll(() => api.start());
-afterAll(() => api.stop());
-beforeEach(() => api.answerWith({}));
+const api = TestApi.forThisFile();
 
 const viaUndici = { fetch: undiciFetch as unknown as typeof fetch };
 

@@ -3,9 +3,7 @@ import { fixedWindow, MemoryStore } from '@rollgate/core';
 import { createFetch } from '../src';
 import { type Answer, TestApi } from './test-api';
 
-const api = new TestApi();
-beforeAll(() => api.start());
-afterAll(() => api.stop());
+const api = TestApi.forThisFile();
 
 const upload = (body: unknown) => ({ method: 'PUT', body, duplex: 'half' }) as RequestInit;
 

@@ -20,9 +20,7 @@ import { OutgoingLimiter } from '../src/outgoing';
 import { createPatientFetch } from './patient-fetch';
 import { type Answer, TestApi } from './test-api';
 
-const api = new TestApi();
-beforeAll(() => api.start());
-afterAll(() => api.stop());
+const api = TestApi.forThisFile();
 
 let clock: ManualClock;
 let store: MemoryStore;
@@ -32,7 +30,6 @@ beforeEach(() => {
   clock = manualClock(1_000_000);
   store = new MemoryStore({ clock });
   waits = [];
-  api.answerWith({});
 });
 
 /** A fetch whose waits pass at once, on the clock of the tests. */

@@ -9,9 +9,7 @@ import { OutgoingLimiter } from '../src/outgoing';
 import { createInterceptor, type InterceptorOptions } from '../src/undici';
 import { TestApi } from './test-api';
 
-const api = new TestApi();
-beforeAll(() => api.start());
-afterAll(() => api.stop());
+const api = TestApi.forThisFile();
 
 let clock: ManualClock;
 let store: MemoryStore;
@@ -21,7 +19,6 @@ beforeEach(() => {
   clock = manualClock(1_000_000);
   store = new MemoryStore({ clock });
   warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  api.answerWith({});
 });
 afterEach(() => warn.mockRestore());
 afterAll(() => Promise.all(dispatchers.map((dispatcher) => dispatcher.close())));

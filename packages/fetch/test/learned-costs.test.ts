@@ -3,9 +3,7 @@ import { type FetchOptions, openai, type WaitEvent } from '../src';
 import { createPatientFetch } from './patient-fetch';
 import { TestApi } from './test-api';
 
-const api = new TestApi();
-beforeAll(() => api.start());
-afterAll(() => api.stop());
+const api = TestApi.forThisFile();
 
 let clock: ManualClock;
 let store: MemoryStore;

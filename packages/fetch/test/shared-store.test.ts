@@ -6,17 +6,15 @@ import { Redis } from 'ioredis';
 import { createFetch, discord, github, openai } from '../src';
 import { TestApi } from './test-api';
 
-const api = new TestApi();
+const api = TestApi.forThisFile();
 let redis: Awaited<ReturnType<typeof startRedis>>;
 const clients: Redis[] = [];
 
 beforeAll(async () => {
-  await api.start();
   redis = await startRedis();
 });
 afterAll(async () => {
   for (const client of clients) client.disconnect();
-  api.stop();
   await redis.stop();
 });
 

@@ -32,6 +32,15 @@ export class TestApi {
     });
   }
 
+  /** Serves for the tests of a file. Each starts with empty responses. */
+  static forThisFile(): TestApi {
+    const api = new TestApi();
+    beforeAll(() => api.start());
+    afterAll(() => api.stop());
+    beforeEach(() => api.answerWith({}));
+    return api;
+  }
+
   async start(): Promise<void> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');

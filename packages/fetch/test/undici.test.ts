@@ -10,9 +10,7 @@ import { type CallOptions, type CallRequest, shopify, stripe, type WaitEvent } f
 import { createInterceptor, type RateLimitInterceptor } from '../src/undici';
 import { TestApi } from './test-api';
 
-const api = new TestApi();
-beforeAll(() => api.start());
-afterAll(() => api.stop());
+const api = TestApi.forThisFile();
 
 let clock: ManualClock;
 let store: MemoryStore;
@@ -22,7 +20,6 @@ beforeEach(() => {
   clock = manualClock(1_000_000);
   store = new MemoryStore({ clock });
   waits = [];
-  api.answerWith({});
 });
 afterAll(() => Promise.all(agents.map((agent) => agent.close())));
 

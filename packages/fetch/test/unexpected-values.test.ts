@@ -7,9 +7,7 @@ import { createFetch, type Dialect, type FetchOptions, github, xRateLimit } from
 import { createInterceptor } from '../src/undici';
 import { type Answer, TestApi } from './test-api';
 
-const api = new TestApi();
-beforeAll(() => api.start());
-afterAll(() => api.stop());
+const api = TestApi.forThisFile();
 
 let clock: ManualClock;
 let store: MemoryStore;
@@ -20,7 +18,6 @@ beforeEach(() => {
   store = new MemoryStore({ clock });
   waitsMs = [];
   warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  api.answerWith({});
 });
 afterEach(() => warn.mockRestore());
 

@@ -29,6 +29,14 @@ afterEach(async () => {
 
 silenceOutages();
 
+/** Starts a real server on a free port of the loopback interface. */
+export async function listen(app: Express): Promise<Server> {
+  const server = createServer(app);
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
+
 /** Creates a middleware that emits no warning. Without a `store`, it has one with the test's clock. */
 export const limitWith = (options: object): RateLimitMiddleware =>
   rateLimit({ store: memory(), silence: WARNING_CODES, ...options } as unknown as RateLimitOptions);
@@ -45,10 +53,7 @@ export interface AppParts {
 /** Starts a real server behind the limits, which records the allowed requests and the errors. */
 export async function serve(express: ExpressVersion, limits: RequestHandler[], parts: AppParts = {}) {
   const { app, passed, errors } = createApp(express, limits, parts);
-  const server = createServer(app);
-  servers.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port } = (await listen(app)).address() as AddressInfo;
   return { port, passed, errors, ...createClient(port) };
 }
 
