@@ -15,7 +15,7 @@ const codesIn = (text: string, pattern = CODE) => [...text.matchAll(pattern)].ma
 
 /** Their errors become the cause of a `StoreError`, which has a code, are those of `fetch` itself, or appear in a warning only. */
 const WITHOUT_CODE = [
-  'core/src/create-store/transaction-batch.ts',
+  'core/src/create-store/transaction-queue.ts',
   'fetch/src/fetch/copy-for-settle.ts',
   'fetch/src/fetch/settle-cost.ts',
   'fetch/src/calls/unsent-body.ts',

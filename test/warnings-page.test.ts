@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WARNING_CODES } from '../packages/http/src/warnings/warning-codes';
+import { WARNING_CODES } from '../packages/http/src/warnings/warnings';
 
 const [, page = ''] = readFileSync(join(__dirname, '../docs/errors.md'), 'utf8').split(/^## Warnings$/m);
 
@@ -17,7 +17,7 @@ test.each(WARNING_CODES)('%s has an entry, which states how to silence it', (cod
 });
 
 test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core has an entry', (code) => {
-  const source = readFileSync(join(__dirname, '../packages/core/src/failure/part-health.ts'), 'utf8');
+  const source = readFileSync(join(__dirname, '../packages/core/src/failure/store-health.ts'), 'utf8');
   expect(source).toContain(`'${code}'`);
   expect(sections.get(code)).toMatch(/rollgate:store:(failure|recovery)/);
 });

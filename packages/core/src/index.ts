@@ -2,11 +2,10 @@ export { type Block, block } from './blocks/block.js';
 export type { Decision, LimitDecision, LimitDecisions } from './decision/decision.js';
 export { RateLimitError } from './decision/rate-limit-error.js';
 export type { LimiterEvent } from './events/limiter-event.js';
-export type { StoreFailure, StoreRecovery } from './failure/part-health.js';
 export { StoreError } from './failure/store-error.js';
+export type { StoreFailure, StoreRecovery } from './failure/store-health.js';
 export { type Concurrency, type ConcurrencyOptions, concurrency } from './leases/concurrency.js';
-export type { DecisionEvent, LeaseLossEvent, LimiterInternals } from './limiter/rate-limiter.js';
-export { RateLimiter } from './limiter/rate-limiter.js';
+export { type DecisionEvent, type LeaseLossEvent, type LimiterInternals, RateLimiter } from './limiter/rate-limiter.js';
 export type {
   CheckOptions,
   RateLimiterOptions,

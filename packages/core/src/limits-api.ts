@@ -1,5 +1,5 @@
 // The entry point `@rollgate/core/limits`: what limits of other packages need.
-export type { RecordedHit } from './decision/recorded-hit.js';
+export type { RecordedHit } from './decision/receipt.js';
 export { StateTail } from './leases/lease-list.js';
 export { type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
@@ -8,8 +8,12 @@ export type { PeriodicLimit, ScriptedLimit, Usage, UsedFigures } from './limits/
 export { isWithinScale, type Scale, scaleOf } from './limits/clock-skew-bound.js';
 export { type Hit, type Mode, OVERDRAW, records, type State, TEST, type Verdict } from './limits/limit.js';
 export { mulDiv, mulDivUp } from './limits/mul-div.js';
-export type { ReportingLimit, ReservingLimit, Settlement } from './operations/reserving-limit.js';
-export { settleReservation } from './operations/reserving-limit.js';
+export {
+  type ReportingLimit,
+  type ReservingLimit,
+  type Settlement,
+  settleReservation,
+} from './operations/reserving-limit.js';
 export { unknownLimitMessage } from './plan/plan.js';
 export { unitsFromZero } from './plan/resolve-costs.js';
 export { MAX_DURATION_MS, parseDuration, parseInterval } from './validation/duration.js';

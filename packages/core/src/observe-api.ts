@@ -1,6 +1,5 @@
 // The entry point `@rollgate/core/observe`: who is rejected, and what a store has, for operators.
-export { createLimit } from './observe/create-limit.js';
-export type { LimitDescription } from './observe/describe-limit.js';
+export { createLimit, type LimitDescription } from './observe/describe-limit.js';
 export {
   type DescribeLimiterOptions,
   describedLimiters,

@@ -3,11 +3,14 @@
 export { createStore, TransactionalStore } from './create-store/create-store.js';
 export type { CreateStoreOptions, ListedStates, Operation, Update } from './create-store/create-store-options.js';
 export type { StoredNumbers } from './create-store/stored-state.js';
-export type { BatchChanges, BatchStates, TransactionBatch } from './create-store/transaction-batch.js';
-export { TransactionQueue } from './create-store/transaction-queue.js';
-export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decision/describe-rejection.js';
-export { startMicros } from './decision/start-micros.js';
-export { takeReceipt } from './decision/take-receipt.js';
+export {
+  type BatchChanges,
+  type BatchStates,
+  type TransactionBatch,
+  TransactionQueue,
+} from './create-store/transaction-queue.js';
+export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decision/rate-limit-error.js';
+export { takeReceipt } from './decision/receipt.js';
 export { isReportedBefore, toDecision } from './decision/to-decision.js';
 export { identify, violatedLimits } from './events/limiter-event.js';
 export { guardStore } from './failure/guarded-store.js';
@@ -45,30 +48,30 @@ export {
   settledCost,
 } from './plan/plan.js';
 export { refundInBackground } from './store/background-refund.js';
-export type {
-  ClockedStore,
-  ClosableStore,
-  InspectableStore,
-  KeyPage,
-  LimitedReceipt,
-  NamingStore,
-  RenewingStore,
-  SettlingStore,
-  SlotStore,
-  StoreConnection,
-  StoredKey,
-  StoreGrant,
-  StoreInspection,
-  StoreWait,
-  StoreWaiting,
-  WaitingStore,
+export {
+  type ClockedStore,
+  type ClosableStore,
+  type InspectableStore,
+  isUsed,
+  type KeyPage,
+  type LimitedReceipt,
+  type NamingStore,
+  type RenewingStore,
+  type SettlingStore,
+  type SlotStore,
+  type StoreConnection,
+  type StoredKey,
+  type StoreGrant,
+  type StoreInspection,
+  type StoreWait,
+  type StoreWaiting,
+  type WaitingStore,
 } from './store/capabilities.js';
-export { isUsed } from './store/is-used.js';
 export { backendOfTable } from './store/quota-waiters.js';
 export type { FailingStore, GuardedStore, StoreGuard } from './store/store.js';
 export { hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort } from './time/cancellation.js';
-export { readMicros } from './time/clock.js';
+export { readMicros, startMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';
@@ -78,13 +81,13 @@ export { PendingResult } from './util/pending-result.js';
 export { channel, emitWarning } from './util/platform.js';
 export { clarifyUnit, DEFAULT_TIMEOUT_MS, parseDuration, readDuration } from './validation/duration.js';
 export { withCode } from './validation/error-codes.js';
-export { mixedLimitsMessage } from './validation/error-texts.js';
-export { foreignDecision, neverAllowed, tooManyWaiting } from './validation/errors.js';
+export { foreignDecision, invalidLimits, mixedLimits, neverAllowed, tooManyWaiting } from './validation/errors.js';
 export {
   formatValue,
   hasMethods,
   invalidNumber,
   invalidOption,
+  optionError,
   validateBoolean,
   validateIntegerBetween,
   validateOneOf,

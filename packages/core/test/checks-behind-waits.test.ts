@@ -10,7 +10,7 @@ import {
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
-import { createDeferred } from '../src/util/deferred';
+import { createDeferred } from '../src/util/awaitable';
 import { checkAtTail } from '../src/waiting/check-at-tail';
 
 const clock = manualClock();

@@ -1,8 +1,10 @@
 import type { Limit } from '../limits/limit.js';
 import type { Limits } from '../plan/keys-and-limits.js';
 import type { Plan } from '../plan/plan.js';
-import { withCode } from '../validation/error-codes.js';
-import { NO_BLOCK } from '../validation/error-texts.js';
+import { optionError } from '../validation/validate.js';
+
+/** The message for a `block` of a limiter that has no limit for it. */
+const NO_BLOCK = 'Expected at least one limit of `block()` in `limits`, got none. Add one, such as `blocked: block()`';
 
 /** A limit that closes keys. It brings the code for that, so that bundles of other apps do not contain it. */
 export interface BlockingLimit extends Limit {
@@ -25,6 +27,6 @@ type IfBlocks<One, Name> = One extends BlockingLimit ? Name : Limit extends One 
 /** Returns the plan whose charge closes keys, by the limit of the plan that brings the code for it. */
 export function toBlockingPlan(plan: Plan, key: unknown, duration: unknown): Plan {
   const limit = plan.rules.map((rule) => rule.limit as BlockingLimit).find((one) => one.toBlockingPlan);
-  if (!limit) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NO_BLOCK));
+  if (!limit) throw optionError(NO_BLOCK);
   return limit.toBlockingPlan(plan, key, duration);
 }

@@ -1,4 +1,4 @@
-import type { RecordedHit } from '../decision/recorded-hit.js';
+import type { RecordedHit } from '../decision/receipt.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 import { StateStore } from '../operations/state-store.js';

@@ -1,6 +1,114 @@
 import { afterPoll } from '../util/platform.js';
-import type { CreateStoreOptions } from './create-store-options.js';
-import { abandonedError, type QueuedTransaction, TransactionBatch } from './transaction-batch.js';
+import type { CreateStoreOptions, Operation, Update } from './create-store-options.js';
+import type { StoredNumbers } from './stored-state.js';
+
+/** A call of `transact` that waits for its transaction. */
+export interface QueuedTransaction {
+  readonly keys: readonly string[];
+  readonly update: Update;
+  readonly operation: Operation;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** The states of some keys: what a database has, and what it must write. */
+export type BatchStates = Map<string, ArrayLike<number> | undefined>;
+
+/** The error of a call that was dropped. No caller gets it. */
+const abandonedError = (): Error => new Error('The caller no longer waits');
+
+/** The changes of some keys. `null` deletes a key. */
+export type BatchChanges = ReadonlyMap<string, StoredNumbers | null>;
+
+/**
+ * Calls of `transact` that a database runs as one transaction. Each sees what the ones before it have changed. A call whose
+ * `update` throws fails alone, and changes nothing. The same holds for one whose caller no longer waits.
+ */
+export class TransactionBatch {
+  /** All keys, each once. They are sorted, so that transactions that lock them in this order never wait for each other. */
+  readonly keys: readonly string[];
+  /** Whether no call changes anything. */
+  readonly isReadOnly: boolean;
+  readonly #calls: readonly QueuedTransaction[];
+  /** The calls that failed in the last attempt. */
+  #failures = new Map<QueuedTransaction, unknown>();
+
+  constructor(calls: readonly QueuedTransaction[]) {
+    this.#calls = calls;
+    this.keys = [...new Set(calls.flatMap(({ keys }) => keys))].sort();
+    this.isReadOnly = calls.every(({ operation }) => operation.isReadOnly);
+  }
+
+  /**
+   * Updates the states that the database has, and returns what it must write. May run again, with new states.
+   *
+   * @param nowMicros The time of the transaction, with `clock: 'database'`.
+   */
+  update(states: BatchStates, nowMicros?: number): BatchChanges {
+    const changes = new Map<string, StoredNumbers | null>();
+    this.#failures = new Map();
+    for (const call of this.#calls) {
+      try {
+        // The database may have been locked for long.
+        if (call.operation.isAbandoned) throw abandonedError();
+        const changed = call.update(
+          call.keys.map((key) => states.get(key)),
+          nowMicros,
+        );
+        for (const [index, change] of changed.entries()) {
+          if (change === undefined) continue;
+          changes.set(call.keys[index]!, change);
+          states.set(call.keys[index]!, change?.numbers);
+        }
+      } catch (error) {
+        this.#failures.set(call, error);
+      }
+    }
+    return changes;
+  }
+
+  /** How long the most patient caller still waits, in milliseconds. */
+  get remainingMs(): number {
+    const deadlines = this.#withDeadline.map(({ operation }) => operation.remainingMs);
+    return deadlines.length === 0 ? Infinity : Math.max(...deadlines);
+  }
+
+  /** Whether no caller waits any more. The transaction is then pointless, so do not try it again. */
+  get isAbandoned(): boolean {
+    const calls = this.#withDeadline;
+    return calls.length > 0 && calls.every(({ operation }) => operation.isAbandoned);
+  }
+
+  /** Fails all calls if the callers of all have given up, and returns whether it has. */
+  dropIfUnneeded(): boolean {
+    if (!this.#calls.every(({ operation }) => operation.isAbandoned)) return false;
+    this.fail(abandonedError());
+    return true;
+  }
+
+  /** Without a deadline are probes and renewals of slots. They do not prolong the transaction of others. */
+  get #withDeadline(): readonly QueuedTransaction[] {
+    return this.#calls.filter(({ operation }) => operation.remainingMs !== Infinity);
+  }
+
+  /** The keys in which a call may have freed quota. */
+  get freedKeys(): readonly string[] {
+    return [...new Set(this.#calls.filter(({ operation }) => operation.freesQuota).flatMap(({ keys }) => keys))];
+  }
+
+  /** Settles all calls after the transaction. */
+  succeed(): void {
+    for (const call of this.#calls) {
+      if (this.#failures.has(call)) call.reject(this.#failures.get(call));
+      else call.resolve();
+    }
+  }
+
+  /** Rejects all calls, because the transaction has failed. */
+  fail(error: unknown): void {
+    for (const call of this.#calls) call.reject(this.#failures.get(call) ?? error);
+  }
+}
 
 /**
  * The `transact` of a database that runs all waiting calls as one transaction, one transaction at a time. Fewer and larger

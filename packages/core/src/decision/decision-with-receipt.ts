@@ -1,7 +1,7 @@
 import type { RejectionReason } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
-import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
+import { NO_DECISION, TAKE_RECEIPT } from './receipt.js';
 
 /** How `util.inspect` and `console.log` ask an object for what they show. */
 export const INSPECT = Symbol.for('nodejs.util.inspect.custom');

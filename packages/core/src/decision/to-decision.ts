@@ -1,7 +1,7 @@
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { DecisionWithReceipt, NO_LIMITS, RuleResults } from './decision-with-receipt.js';
-import { takeReceipt } from './take-receipt.js';
+import { takeReceipt } from './receipt.js';
 
 /** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
 export function degrade(

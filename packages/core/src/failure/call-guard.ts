@@ -6,9 +6,8 @@ import { PendingResult, type ResultListener } from '../util/pending-result.js';
 import { REQUESTS_SHARE_TIMERS } from '../util/platform.js';
 import { isMisuse } from '../validation/error-codes.js';
 import { Deadlines, type TimedCall } from './deadlines.js';
-import type { CallEffect, PartHealth } from './part-health.js';
 import { type StoreError, storeDownError, storeFailedError, storeTimeoutError } from './store-error.js';
-import { StoreHealth } from './store-health.js';
+import { type CallEffect, type PartHealth, StoreHealth } from './store-health.js';
 
 /** What becomes of a call that a store does not settle in time. */
 export interface FailureHandler<Result, Call = unknown> {

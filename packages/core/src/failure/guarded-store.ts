@@ -1,9 +1,7 @@
 import type { Decision } from '../decision/decision.js';
-import { hitsOf, Receipt } from '../decision/recorded-hit.js';
-import { takeReceipt } from '../decision/take-receipt.js';
+import { hitsOf, Receipt, takeReceipt } from '../decision/receipt.js';
 import { hasLeases } from '../limits/capabilities.js';
-import type { Limit } from '../limits/limit.js';
-import { isLimit } from '../limits/limit.js';
+import { isLimit, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import { toPlan } from '../plan/constant-limits.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
@@ -14,11 +12,13 @@ import { namesOf } from '../store/quota-waiters.js';
 import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { type Awaitable, isThenable } from '../util/awaitable.js';
-import { UNLIMITED_FALLBACK } from '../validation/error-texts.js';
 import { unsupported } from '../validation/errors.js';
 import { invalidOption } from '../validation/validate.js';
 import { CallGuard, type FailureHandler, RETHROW } from './call-guard.js';
 import { type DecidingCall, decideByPolicy, FallbackReceipt } from './decide-by-policy.js';
+
+/** What the counterpart of a limit of `Infinity` should be. */
+const UNLIMITED_FALLBACK = 'Infinity like its counterpart, whose checks call no store that could fail';
 
 /** The `guard` of every store that may fail. */
 export const guardStore: StoreGuard = (store, timeoutMs, policy) => new GuardedStore(store, timeoutMs, policy);

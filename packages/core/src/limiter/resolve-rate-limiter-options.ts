@@ -10,12 +10,12 @@ import { ON_STORE_ERROR } from '../store/capabilities.js';
 import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
 import { NAMES_OTHER_PACKAGES, STORES_BRING_GUARDS } from '../util/platform.js';
 import { DEFAULT_TIMEOUT_MS, parseDuration, parseTimeout } from '../validation/duration.js';
-import { withCode } from '../validation/error-codes.js';
-import { BARE_LIMIT, BARE_LIMITS, FALLBACK_GUARD, mixedLimitsMessage, STORE } from '../validation/error-texts.js';
-import { foreignStore } from '../validation/foreign-store.js';
+import { mixedLimits } from '../validation/errors.js';
+import { foreignStore, STORE } from '../validation/foreign-store.js';
 import {
   hasMethods,
   invalidOption,
+  optionError,
   validateBoolean,
   validateOneOf,
   validateOptionalFunction,
@@ -23,6 +23,17 @@ import {
   validateString,
 } from '../validation/validate.js';
 import type { CheckOptions, GivenOptions, WaitOptions } from './rate-limiter-options.js';
+
+/** What `fallbackLimits` need. */
+const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';
+
+/** The message for a record of limits in place of the options. */
+const BARE_LIMITS =
+  'Expected the options of RateLimiter to be an object with `limits`, got a record of limits. Write `new RateLimiter({ limits: { … } })`';
+
+/** The message for a limit in place of the options of a limiter. */
+const BARE_LIMIT =
+  'Expected the options of RateLimiter to be an object with `limits`, got a limit. Write `new RateLimiter({ limits: rollingWindow({ … }) })`';
 
 /** What the options of a limiter describe. */
 export interface ResolvedRateLimiterOptions {
@@ -56,7 +67,7 @@ function rejectBareLimits(options: unknown): void {
     : given.length > 0 && given.every(isOneLimit)
       ? BARE_LIMITS
       : undefined;
-  if (message !== undefined) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+  if (message !== undefined) throw optionError(message);
 }
 
 const isOneLimit = (value: unknown): boolean =>
@@ -71,7 +82,7 @@ function limitsOf(options: GivenOptions): Limits | null {
     return rollingWindow({ limit, window, minDifference, countRejected });
   }
   if (ofWindow.length === 0) return limits as Limits | null;
-  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(mixedLimitsMessage(ofWindow)));
+  throw mixedLimits(ofWindow);
 }
 
 /**

@@ -1,8 +1,9 @@
-import { GuardedCountingStore } from '../failure/guarded-counting-store.js';
+import { CallGuard, RETHROW } from '../failure/call-guard.js';
 import { MAX_BUCKETS } from '../limits/bucket-counts.js';
 import { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import type { CountingStore } from '../store/capabilities.js';
+import type { Awaitable } from '../util/awaitable.js';
 import {
   DEFAULT_TIMEOUT_MS,
   type Duration,
@@ -156,4 +157,33 @@ export class RollingCounter {
 function requireSubject(subject: unknown): string {
   if (typeof subject === 'string' && subject !== '') return subject;
   throw withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption('subject', 'a string of at least one character', subject));
+}
+
+interface CountCall {
+  readonly counter: CounterAlgorithm;
+  readonly subject: string;
+  readonly units: number;
+  readonly intervalMicros: number;
+}
+
+/** Wraps a counting store, so that each call settles by its deadline. Counts have no fallback. */
+class GuardedCountingStore implements CountingStore {
+  readonly #counts: CallGuard<CountCall, number>;
+
+  constructor(store: CountingStore, timeoutMs: number) {
+    // With 0 units, it only counts.
+    const send = ({ counter, subject, units, intervalMicros }: CountCall) =>
+      store.addCount(counter, subject, units, intervalMicros);
+    this.#counts = new CallGuard<CountCall, number>(store, timeoutMs, {
+      partOf: store.partOfSubject && (({ counter, subject }) => store.partOfSubject!(counter, subject)),
+      send,
+      onlyReads: ({ units }) => units === 0,
+      probe: (call) => send({ ...call, units: 0 }),
+      ...RETHROW,
+    });
+  }
+
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
+    return this.#counts.run({ counter, subject, units, intervalMicros });
+  }
 }

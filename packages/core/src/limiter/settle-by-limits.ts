@@ -1,9 +1,8 @@
 import type { Decision } from '../decision/decision.js';
-import { hitsOf, Receipt, RecordedHit } from '../decision/recorded-hit.js';
-import { NO_DECISION, readReceipt } from '../decision/take-receipt.js';
+import { hitsOf, NO_DECISION, Receipt, RecordedHit, readReceipt } from '../decision/receipt.js';
 import { FallbackReceipt } from '../failure/decide-by-policy.js';
 import { divideReceipt } from '../failure/guarded-store.js';
-import { HeldSlots } from '../leases/held-slots.js';
+import { HeldSlots } from '../leases/slot-keeper.js';
 import { hasLeases, holdsSlots } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { type Keys, type Plan, type Rule, type SettledCosts, settledCost } from '../plan/plan.js';

@@ -1,16 +1,18 @@
 import type { Decision } from '../decision/decision.js';
-import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
+import { NO_DECISION, takeReceipt } from '../decision/receipt.js';
 import { validateNames } from '../plan/create-plan.js';
 import type { SettledCosts } from '../plan/plan.js';
 import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
-import { SlotReceipt } from '../store/slot-receipt.js';
-import type { Store } from '../store/store.js';
+import { SlotReceipt, type Store } from '../store/store.js';
 import { type Awaitable, isThenable } from '../util/awaitable.js';
 import { isMisuse, withCode } from '../validation/error-codes.js';
-import { NO_SLOTS } from '../validation/error-texts.js';
 import { unsupported } from '../validation/errors.js';
-import { invalidOption, validateOptionNames } from '../validation/validate.js';
+import { invalidOption, optionError, validateOptionNames } from '../validation/validate.js';
+
+/** The message for a `release` of a decision without leases. */
+const NO_SLOTS =
+  'Expected `decision` to be of a check with a `concurrency` limit or a `lease`, got one without. Use `refund` instead';
 
 /** Refunds what the check with this decision recorded in the store, or what the limits recorded for which there are keys. */
 export function refundDecision(store: Store, decision: Decision, key?: unknown): Awaitable<void> {
@@ -43,7 +45,7 @@ export function releaseSlots(store: Store, decision: Decision): Awaitable<void> 
   if (receipt === undefined || !decision.allowed) return undefined;
   takeReceipt(decision, receipt);
   if (receipt instanceof SlotReceipt) return receipt.release(store);
-  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NO_SLOTS));
+  throw optionError(NO_SLOTS);
 }
 
 /**

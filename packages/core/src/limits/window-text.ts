@@ -1,8 +1,13 @@
 import { getOrCache } from '../util/get-or-insert.js';
 import { clarifyUnit, readDuration } from '../validation/duration.js';
-import { PERIOD_TEXT, WINDOW_TEXT } from '../validation/error-texts.js';
 import { invalidOption } from '../validation/validate.js';
 import { type RollingWindow, rollingWindow } from './rolling-window.js';
+
+/** What text with the name of a period should be. */
+const PERIOD_TEXT = "units per window such as '1000/1d', or `calendarWindow` for periods of a calendar";
+
+/** What text in place of a limit should be. */
+const WINDOW_TEXT = "units per window such as '100/1m', '5/1s' or '1000/1d'";
 
 const TEXT = /^(\d{1,16})\/(\d.*| *[a-z]+)$/i;
 

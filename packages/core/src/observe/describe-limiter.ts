@@ -2,8 +2,7 @@ import { isMemoryStore } from '../memory/memory-store.js';
 import type { Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
-import { withCode } from '../validation/error-codes.js';
-import { validateOptionNames } from '../validation/validate.js';
+import { optionError, validateOptionNames } from '../validation/validate.js';
 import { describeLimit, type LimitDescription } from './describe-limit.js';
 import { type KeptNote, keepWriting } from './keep-writing.js';
 import { type Inspected, inspectionOf, storeOf } from './keys-of.js';
@@ -84,7 +83,7 @@ export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimi
 
 function unnamed(name: string): TypeError {
   const message = `Expected a limiter with a name, got one without \`name\` and \`prefix\`, whose automatic name ${JSON.stringify(name)} may be that of another one in the next process. Pass a \`prefix\` of its own to the limiter, such as \`prefix: 'api'\``;
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+  return optionError(message);
 }
 
 /** Returns the descriptions that a store has, sorted by their names. */

@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, NO_LIMITS } from '../decision/decision-with-receipt.js';
-import { Receipt, RecordedHit } from '../decision/recorded-hit.js';
+import { Receipt, RecordedHit } from '../decision/receipt.js';
 import { toDecision } from '../decision/to-decision.js';
 import {
   type CapableLimit,

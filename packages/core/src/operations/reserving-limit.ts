@@ -1,4 +1,4 @@
-import type { RecordedHit } from '../decision/recorded-hit.js';
+import type { RecordedHit } from '../decision/receipt.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 import type { Limit, State } from '../limits/limit.js';
 import { recordOverdrafts } from './decide.js';

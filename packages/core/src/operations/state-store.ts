@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { hitsOf, type RecordedHit } from '../decision/recorded-hit.js';
+import { hitsOf, type RecordedHit } from '../decision/receipt.js';
 import { holdsSlots } from '../limits/capabilities.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';

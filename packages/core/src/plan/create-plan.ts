@@ -1,18 +1,24 @@
 import { isLimit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
-import {
-  describeLimitName,
-  KEYS,
-  LIMIT,
-  LIMITS,
-  NAMED_LIMITS,
-  ONE_KEY,
-  SAFE_KEY,
-  SOME_KEYS,
-} from '../validation/error-texts.js';
-import { invalidOption } from '../validation/validate.js';
+import { invalidLimits, LIMIT } from '../validation/errors.js';
+import { formatValue, invalidOption, optionError } from '../validation/validate.js';
 import { toPlan } from './constant-limits.js';
 import { isLimitName, type Keys, type Plan, type Rule, unknownLimitMessage } from './plan.js';
+
+/** What a list of limits should be. */
+const NAMED_LIMITS = 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`';
+
+/** What the keys of some limits should be. */
+const SOME_KEYS = 'a string or a number, or a record with one for at least one limit';
+
+/** What the keys of all limits should be. */
+const KEYS = 'a string or a number, or a record with one per limit';
+
+/** What a key should be instead of a large integer, which shares its number with others: 2^53 + 1 is 2^53. */
+const SAFE_KEY = 'a string or a bigint in place of an integer that is not safe';
+
+/** What the key of one limit should be. */
+const ONE_KEY = 'a string or a number';
 
 /**
  * Creates the plan that decides by these limits.
@@ -21,11 +27,9 @@ import { isLimitName, type Keys, type Plan, type Rule, unknownLimitMessage } fro
  */
 export function createPlan(prefix: string, limits: unknown): Plan {
   if (isLimit(limits)) return toPlan(prefix, [createRule(prefix, 'default', limits)]);
-  if (Array.isArray(limits) && limits.length > 0) {
-    throw invalidOption('limits', NAMED_LIMITS, limits);
-  }
+  if (Array.isArray(limits) && limits.length > 0) throw invalidOption('limits', NAMED_LIMITS, limits);
   if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
-    throw invalidOption('limits', LIMITS, limits);
+    throw invalidLimits(limits);
   }
   return toPlan(
     prefix,
@@ -35,7 +39,8 @@ export function createPlan(prefix: string, limits: unknown): Plan {
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {
   if (!isLimitName(name)) {
-    throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(describeLimitName(name)));
+    const message = `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`;
+    throw optionError(message);
   }
   if (!isLimit(limit)) throw invalidOption(`limits.${name}`, LIMIT, limit);
   return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}`, violated: Object.freeze([name]) };

@@ -1,11 +1,14 @@
 import { getOrInsert } from '../util/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
-import { MISSING_LIMITS } from '../validation/error-texts.js';
 import { validateOptionNames } from '../validation/validate.js';
 import { createPlan } from './create-plan.js';
 import type { Limits, ParsedLimits } from './keys-and-limits.js';
 import { toParsedLimits } from './parse-limits.js';
 import type { Plan } from './plan.js';
+
+/** The message for a call without limits to a limiter that has none. */
+const MISSING_LIMITS =
+  'Expected `limits` with this call, got none. The limits of this limiter are `null` or a function. Pass those of the client, such as `peek(key, { limits })`';
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 

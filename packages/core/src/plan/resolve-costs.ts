@@ -1,5 +1,4 @@
-import { withCode } from '../validation/error-codes.js';
-import { invalidNumber, validatePositiveInteger } from '../validation/validate.js';
+import { invalidNumber, optionError, validatePositiveInteger } from '../validation/validate.js';
 import type { Limits, NameOf } from './keys-and-limits.js';
 import { type Costs, joinCosts, type Plan, unknownLimitMessage } from './plan.js';
 
@@ -47,7 +46,7 @@ export function readCostRecord(record: object, names: readonly string[]): Map<st
 }
 
 function unknownName(name: string, names: readonly string[]): TypeError {
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(unknownLimitMessage('cost', name, names)));
+  return optionError(unknownLimitMessage('cost', name, names));
 }
 
 /** Returns `value` if it is an integer from 0 to 2^53 - 1, and throws otherwise. */

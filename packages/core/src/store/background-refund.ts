@@ -2,7 +2,6 @@ import type { Decision } from '../decision/decision.js';
 import { refundFailures } from '../events/channels.js';
 import { identify, type LimiterEvent, type LimiterIdentity } from '../events/limiter-event.js';
 import type { Coded } from '../validation/error-codes.js';
-import { describeRefundFailure } from '../validation/error-texts.js';
 import { messageOf } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
 
@@ -32,7 +31,8 @@ export function refundInBackground(limiter: Refunder, decision: Decision): Promi
       refundFailures.publish(failure);
     } else if ((error as Coded | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') {
       // The outage behind the other errors has an event and a warning already.
-      warnOnce('ROLLGATE_REFUND_FAILED', describeRefundFailure(limiter.name, messageOf(error)));
+      const message = `A refund of the limiter \`${limiter.name}\` failed, so the request stays charged: ${messageOf(error)}`;
+      warnOnce('ROLLGATE_REFUND_FAILED', message);
     }
   });
 }

@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
-import { takeReceipt } from '../decision/take-receipt.js';
+import { takeReceipt } from '../decision/receipt.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
 import { holdsSlots, isConstant } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';

@@ -1,5 +1,5 @@
 import { type Keys, keyAt, type Plan } from '../plan/plan.js';
-import type { Deferred } from '../util/deferred.js';
+import type { Deferred } from '../util/awaitable.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import type { Store } from './store.js';
 

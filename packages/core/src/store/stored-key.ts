@@ -34,7 +34,7 @@ export function toStoredKeys(keys: Keys): Keys {
  * Whether {@link toStoredKey} returns the key itself. A key that looks like a hash is hashed too. Otherwise a client could
  * choose a key that equals the hash of a long one.
  */
-export function isStoredAsIs(key: string): boolean {
+function isStoredAsIs(key: string): boolean {
   const { length } = key;
   return length <= MAX_KEY_LENGTH && (length !== HASH_LENGTH || !key.startsWith(HASH_PREFIX));
 }

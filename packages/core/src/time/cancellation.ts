@@ -1,7 +1,6 @@
-import { createDeferred, type Deferred } from '../util/deferred.js';
+import { createDeferred, type Deferred } from '../util/awaitable.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
-import { startsTooLateMessage, waitedTooLongMessage } from '../validation/error-texts.js';
 import type { Timers } from './clock-timers.js';
 
 /** What may end a wait early: a signal, a timeout, or the end of a limiter. Its methods throw or reject with the reason. */
@@ -57,7 +56,7 @@ export class CancelableWait implements Cancellation {
     this.#dueMs = timers.clock.now() + timeoutMs;
     const onTimeout = () => {
       this.#wake?.();
-      this.#late = timeoutError(waitedTooLongMessage(timeoutMs));
+      this.#late = timeoutError(`the call waited for ${timeoutMs} ms (\`timeout\`)`);
       if (!this.#isAwake) this.cancel(this.#late);
     };
     if (signal?.aborted) this.cancel(signal.reason);
@@ -82,7 +81,7 @@ export class CancelableWait implements Cancellation {
 
   throwIfTooLong(waitMs: number, startMs: number): void {
     if (startMs + waitMs <= this.#dueMs || (waitMs === 0 && this.#isAwake)) return;
-    throw timeoutError(startsTooLateMessage(waitMs));
+    throw timeoutError(`the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
   }
 
   async unlessCanceled<Value>(promise: Promise<Value>): Promise<Value> {
@@ -118,7 +117,7 @@ export class CancelableWait implements Cancellation {
 
 /** Creates the error of a `wait` whose `timeout` has passed, or will pass before the action is allowed. */
 function timeoutError(message: string): DOMException {
-  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
+  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(`Timed out: ${message}`, 'TimeoutError'));
 }
 
 /** The callbacks of one signal, as its listener. */

@@ -1,7 +1,9 @@
 import { monotonicMicros } from '../util/platform.js';
 import { withCode } from '../validation/error-codes.js';
-import { VALID_TIME } from '../validation/error-texts.js';
 import { messageOf } from '../validation/validate.js';
+
+/** What a clock should return. */
+const VALID_TIME = 'Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000';
 
 /**
  * Returns the time by which a store decides. Replace it in tests.
@@ -61,4 +63,15 @@ function toMicros(clock: Clock): number {
 
 function invalidTime(but: string, options?: ErrorOptions): Error {
   return withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(`${VALID_TIME}, ${but}`, options));
+}
+
+/**
+ * When an allowed action starts: the time of its decision plus its delay, in whole microseconds. A count of what a limit
+ * allowed within a window counts starts. A sum of milliseconds may be a rounding error too early, and so in a wrong window.
+ *
+ * @param decidedMs The time by which the store decided, in milliseconds.
+ * @param delayMs The decision's `delayMs`.
+ */
+export function startMicros(decidedMs: number, delayMs: number): number {
+  return Math.round(decidedMs * 1000) + Math.round(delayMs * 1000);
 }

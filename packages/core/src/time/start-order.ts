@@ -1,4 +1,4 @@
-import { createDeferred } from '../util/deferred.js';
+import { createDeferred } from '../util/awaitable.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import type { Cancellation } from './cancellation.js';
 

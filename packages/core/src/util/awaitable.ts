@@ -18,3 +18,18 @@ export function toPromise<Value>(value: Awaitable<Value>): Promise<Value> {
   const { then } = value as Partial<PromiseLike<unknown>>;
   return then !== undefined && value instanceof Promise ? value : Promise.resolve(value);
 }
+
+/** A promise and the function that resolves it. */
+export interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+/** Like `Promise.withResolvers`, which Node 20 lacks. */
+export function createDeferred(): Deferred {
+  let resolve!: () => void;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,8 +1,16 @@
 import { parse } from '@lukeed/ms';
 import { MAX_TIMER_MS } from '../util/background-timer.js';
-import { CLEAR_UNIT, DURATION, SHORT_TIMEOUT } from './error-texts.js';
 import { invalidNumber } from './validate.js';
 import { describeShortInterval, warnOnce } from './warn-once.js';
+
+/** What a timeout should be. */
+const SHORT_TIMEOUT = 'a duration of at most 24 days';
+
+/** What a duration with an ambiguous unit should have. */
+const CLEAR_UNIT = "a clear unit, such as '1m' for a minute or '30d' for a month";
+
+/** What a duration should be. */
+const DURATION = "a duration such as '1m' or a positive number of milliseconds, at most 100 years";
 
 /**
  * A length of time in milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1 day'`. A fraction of a

@@ -1,6 +1,7 @@
-import { withCode } from './error-codes.js';
-import { STORE } from './error-texts.js';
-import { hasMethods, invalidOption } from './validate.js';
+import { hasMethods, invalidOption, optionError } from './validate.js';
+
+/** What `store` should be. */
+export const STORE = 'a store such as `new MemoryStore()`';
 
 const INSTEAD = {
   OF_ROLLGATE: 'Use one of Rollgate, such as `new RedisStore({ client })` of @rollgate/redis',
@@ -34,5 +35,5 @@ export function foreignStore(store: unknown): TypeError {
   if (known === undefined) return invalidOption('store', STORE, store);
   const [, name, instead] = known;
   const message = `Expected \`store\` to be a store of Rollgate, got ${name}. ${INSTEAD[instead]}`;
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+  return optionError(message);
 }

@@ -22,9 +22,14 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : formatValue(thrown);
 }
 
+/** Creates the error for options that are invalid, with a message of its own. */
+export function optionError(message: string, options?: ErrorOptions): TypeError {
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message, options));
+}
+
 /** Creates the error for an invalid value. */
 export function invalidOption(option: string, expected: string, value: unknown): TypeError {
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(expectedMessage(option, expected, value)));
+  return optionError(expectedMessage(option, expected, value));
 }
 
 /** Creates the error for an invalid number: a RangeError, or a TypeError if the value is not a number. */

@@ -10,7 +10,7 @@ import {
   type QuotaWaiter,
   queuesOf,
 } from '../store/quota-waiters.js';
-import { createDeferred } from '../util/deferred.js';
+import { createDeferred } from '../util/awaitable.js';
 import { tooManyWaiting } from '../validation/errors.js';
 import type { WaitCall } from './wait-call.js';
 

@@ -1,13 +1,15 @@
 import type { Decision } from '../decision/decision.js';
 import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { SlotKeeper } from '../leases/slot-keeper.js';
+import { canDelay } from '../limits/capabilities.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { Cost } from '../plan/resolve-costs.js';
-import type { Refunder } from '../store/background-refund.js';
+import { type Refunder, refundInBackground } from '../store/background-refund.js';
 import type { Store } from '../store/store.js';
 import type { Cancellation } from '../time/cancellation.js';
-import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
+import type { StartOrder } from '../time/start-order.js';
+import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
 
 /** A call of `RateLimiter.wait`. */
 export interface WaitCall {
@@ -41,4 +43,49 @@ export function acceptDecision(call: WaitCall, sent: Awaitable<Decision>, sentMs
   return mapAwaitable(held, (decision) =>
     decision.allowed && hasSubscribers() ? publishDecision(limiter, key, cost, decision) : decision,
   );
+}
+
+/**
+ * Checks once for a waiting caller, whose attempt begins at `sentMs`. A rejected attempt leaves no trace. If the action would
+ * start before that of an earlier caller, waits for that one instead, and resolves to `undefined`.
+ */
+export function attempt(
+  call: WaitCall,
+  order: StartOrder | undefined,
+  sentMs: number,
+): Awaitable<Decision | undefined> {
+  const { store, plan, keys, costs, cancellation } = call;
+  const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || canDelay(limit));
+  if (!leavesTrace) {
+    const checked = check(call, 0, sentMs);
+    // A store on a network that rejects at once remembers an earlier rejection, so only a peek shows the present state.
+    if (isThenable(checked) || checked.allowed) return checked;
+  }
+  const sent = store.peek(plan, keys, costs);
+  const replied = isThenable(sent) ? cancellation.unlessCanceled(Promise.resolve(sent)) : sent;
+  return mapAwaitable(replied, (peeked): Awaitable<Decision | undefined> => {
+    if (!peeked.allowed) return peeked;
+    const passed = order?.passOvertaken(peeked.delayMs, sentMs, cancellation) as Promise<undefined> | undefined;
+    return passed ?? check(call, peeked.delayMs, sentMs);
+  });
+}
+
+/** Checks, and refunds what the check records if the wait is canceled before the reply. */
+function check(call: WaitCall, delayMs: number, sentMs: number): Awaitable<Decision> {
+  const { limiter, store, plan, keys, costs, cancellation } = call;
+  // A caller that has stopped waiting, or whose action would start after its deadline, must not be charged.
+  cancellation.throwIfCanceled();
+  cancellation.throwIfTooLong(delayMs, cancellation.timers.replyMs(sentMs));
+  const checked = acceptDecision(call, store.check(plan, keys, costs));
+  if (!isThenable(checked)) return checked;
+  const replied = Promise.resolve(checked);
+  return cancellation.unlessCanceled(replied).catch((error: unknown) => {
+    replied.then(
+      (late) => {
+        if (late.allowed) refundInBackground(limiter, late);
+      },
+      () => {}, // The caller gets this error, or has stopped waiting.
+    );
+    throw error;
+  });
 }

@@ -2,12 +2,10 @@ import type { Decision } from '../decision/decision.js';
 import { canDelay, type DelayingLimit, isConstant } from '../limits/capabilities.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
-import { isThenable } from '../util/awaitable.js';
-import { createDeferred, type Deferred } from '../util/deferred.js';
+import { createDeferred, type Deferred, isThenable } from '../util/awaitable.js';
 import { neverAllowed } from '../validation/errors.js';
 import { LocalTicket } from './local-ticket.js';
-import { attempt } from './wait-attempt.js';
-import { acceptDecision, type WaitCall } from './wait-call.js';
+import { acceptDecision, attempt, type WaitCall } from './wait-call.js';
 
 /** After how long a call attempts again at the latest while its store, or the queues of the store, fail. */
 const OUTAGE_RETRY_MS = 1000;

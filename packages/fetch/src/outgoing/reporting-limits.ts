@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
 import { type OtherLimits, unknownLimitMessage } from '@rollgate/core/limits';
-import { withCode } from '@rollgate/core/store';
+import { optionError } from '@rollgate/core/store';
 import { isReportable, parseReported } from './reported.js';
 
 /** The message for a limiter without a limit for the numbers. */
@@ -19,7 +19,7 @@ export function toReportingLimits(
   ageMs: number,
 ): OtherLimits {
   const reportable = rules.flatMap(({ name, limit }) => (isReportable(limit) ? [{ name, limit }] : []));
-  if (reportable.length === 0) throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(NOT_REPORTABLE));
+  if (reportable.length === 0) throw optionError(NOT_REPORTABLE);
   if (!isRecord(reported)) {
     const numbers = parseReported('reported', reported, ageMs);
     return Object.fromEntries(reportable.map(({ name, limit }) => [name, limit.reporting(numbers)]));
@@ -27,7 +27,7 @@ export function toReportingLimits(
   const names = reportable.map(({ name }) => name);
   const unknown = Object.keys(reported).find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(unknownLimitMessage('reported', unknown, names)));
+    throw optionError(unknownLimitMessage('reported', unknown, names));
   }
   return Object.fromEntries(
     reportable.flatMap(({ name, limit }) => {

@@ -1,8 +1,12 @@
 import { invalidOption } from '@rollgate/core/store';
-import { ALLOW_LIST, NETWORK } from '../errors/error-texts.js';
-import { cacheByAddress } from './cache-by-address.js';
-import { stripPort } from './client-key.js';
+import { cacheByAddress, stripPort } from './client-key.js';
 import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js';
+
+/** What an entry of `allowList` should be. */
+const NETWORK = "an IP address or a network such as '10.0.0.0/8'";
+
+/** What `allowList` should be. */
+const ALLOW_LIST = 'an array of addresses and networks';
 
 /**
  * Creates the function that returns whether an address is on the list.

@@ -1,5 +1,4 @@
 import { invalidOption, withCode } from '@rollgate/core/store';
-import { missingAddressMessage } from '../errors/error-texts.js';
 import type { RequestReader } from '../host/host.js';
 import { createClientKey } from './client-key.js';
 
@@ -29,7 +28,11 @@ export function createAddressKey<Request>(
     if (typeof address === 'string' && address !== '') return toClientKey(address);
     readAddress(reader, request);
     if (reader.isDisconnected(request)) throw CLIENT_DISCONNECTED;
-    throw withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(missingAddressMessage(reader.ownOptions)));
+    const advice = reader.ownOptions.includes('address')
+      ? 'Set the `address` option to a function that returns it on your platform, or the `key` option'
+      : 'Is the server listening on a Unix socket? Set the `key` option';
+    const message = `Cannot determine the client's IP address. ${advice} to identify clients another way`;
+    throw withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(message));
   };
 }
 

@@ -1,9 +1,7 @@
 import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { invalidOption, refundInBackground } from '@rollgate/core/store';
 import { RecentRequests } from './recent-requests.js';
-import type { StorageOptions } from './storage-options.js';
-import { throwHidden } from './throw-hidden.js';
-import { countHits, toKey, toLimit } from './values.js';
+import { countHits, type StorageOptions, throwHidden, toKey, toLimit } from './storage.js';
 
 /** What a {@link RollingWindowStore} reads of the options of a limiter. */
 export interface WindowOptions {

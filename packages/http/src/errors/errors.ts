@@ -1,11 +1,5 @@
 import { StoreError } from '@rollgate/core';
-import { withCode } from '@rollgate/core/store';
-import { notAnErrorMessage } from './error-texts.js';
-
-/** Creates the error for options that contradict each other, or that do not fit where they are used. */
-export function optionError(message: string, options?: { readonly cause: unknown }): TypeError {
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message, options));
-}
+import { formatValue, withCode } from '@rollgate/core/store';
 
 /**
  * Converts what an option function or a store threw to an error. Frameworks continue with a request when they get
@@ -15,7 +9,8 @@ export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
   if (isErrorLike) return thrown as Error; // From another realm, or a library's own kind of error.
-  return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(notAnErrorMessage(thrown), { cause: thrown }));
+  const message = `Expected option functions and stores to throw errors, got ${formatValue(thrown)}. Throw an \`Error\` instead`;
+  return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
 }
 
 /**

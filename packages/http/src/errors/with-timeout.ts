@@ -1,6 +1,5 @@
 import type { Awaitable } from '@rollgate/core';
 import { isThenable, withCode } from '@rollgate/core/store';
-import { functionTimeoutMessage } from './error-texts.js';
 
 /**
  * Limits the time that an option function's promise may take, so that no request hangs on it.
@@ -11,7 +10,8 @@ import { functionTimeoutMessage } from './error-texts.js';
 export function withTimeout<Value>(name: string, promise: PromiseLike<Value>, timeoutMs: number): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(functionTimeoutMessage(name, timeoutMs))));
+      const message = `\`${name}\` did not settle within ${timeoutMs} ms. Make it faster or raise \`timeout\``;
+      reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
     }, timeoutMs);
     // A thenable may resolve with another one, which also has to settle before the timeout.
     Promise.resolve(promise)

@@ -11,7 +11,7 @@ import { type ResolvedOptions, resolveOptions } from '../options/resolve-options
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
 import { expectOtherNames, rememberDecided } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
-import { validateStatus } from '../rejection/status-option.js';
+import { validateStatus } from '../rejection/status.js';
 import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from './outcome.js';
 import { RequestChecker } from './request-checker.js';
 import { publishRequest, requestChannel } from './request-event.js';

@@ -1,12 +1,11 @@
 import type { Awaitable, Cost, Decision, Key, Limits } from '@rollgate/core';
-import { mapAwaitable, type ParsedLimits, toParsedLimits, validateBoolean } from '@rollgate/core/store';
+import { invalidLimits, mapAwaitable, type ParsedLimits, toParsedLimits, validateBoolean } from '@rollgate/core/store';
 import { createAddressKey, readAddress } from '../client/client-address.js';
 import { markKey } from '../client/request-key.js';
 import { mapWithTimeout } from '../errors/with-timeout.js';
 import type { RequestReader } from '../host/host.js';
 import { limitsByName, pickNames } from '../limits/limits-by-name.js';
 import { validateCost } from '../options/cost-option.js';
-import { invalidLimitsError } from '../options/limits-option.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
 import { requestChannel } from './request-event.js';
 
@@ -108,7 +107,7 @@ export class RequestChecker<Request> {
 
   #decide(given: Limits, key: Key, cost: Cost): Awaitable<Decision> {
     const limits = toParsedLimits(given);
-    if (typeof limits !== 'object' || limits === null) throw invalidLimitsError(limits);
+    if (typeof limits !== 'object' || limits === null) throw invalidLimits(limits);
     const { limiter, limits: resolved } = this.#options;
     // A plan may lack limits of other plans, while `key` and `cost` return those for all plans.
     const byName = resolved.sample === undefined ? limitsByName(limits) : undefined;

@@ -1,7 +1,11 @@
 import type { Decision } from '@rollgate/core';
 import { hasQuota, holdsSlots, type ParsedLimits } from '@rollgate/core/store';
 import { limitsByName } from '../limits/limits-by-name.js';
-import { ceilSeconds } from './seconds.js';
+
+/** Rounds up, so that a client that waits this long is not rejected again. */
+function ceilSeconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}
 
 /** The largest integer of a structured field (RFC 9651, section 3.3.1). */
 const MAX_INTEGER = 999_999_999_999_999;

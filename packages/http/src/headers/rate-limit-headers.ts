@@ -3,7 +3,33 @@ import { hasQuota, holdsSlots, isReportedBefore, type ParsedLimits, toRetryAfter
 import type { HeaderWriter, ResetUnit } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
-import { type HeaderNames, selectNames } from './header-names.js';
+
+/**
+ * The names as they are sent, and in lowercase for a framework that would convert each name of each response. V8 finds a
+ * property faster by a name from the source than by one that `toLowerCase` has returned.
+ */
+const HEADER_NAMES = {
+  limit: ['X-RateLimit-Limit', 'x-ratelimit-limit'],
+  remaining: ['X-RateLimit-Remaining', 'x-ratelimit-remaining'],
+  reset: ['X-RateLimit-Reset', 'x-ratelimit-reset'],
+  policy: ['RateLimit-Policy', 'ratelimit-policy'],
+  rateLimit: ['RateLimit', 'ratelimit'],
+  retryAfter: ['Retry-After', 'retry-after'],
+  cacheControl: ['Cache-Control', 'cache-control'],
+  expose: ['Access-Control-Expose-Headers', 'access-control-expose-headers'],
+} as const;
+
+/** The names of the headers that a limiter writes. */
+type HeaderNames = Readonly<Record<keyof typeof HEADER_NAMES, string>>;
+
+/** Returns the names in the form that a host needs. */
+function selectNames(isLowercase: boolean): HeaderNames {
+  const names = Object.entries(HEADER_NAMES).map(([header, [name, lowercase]]) => [
+    header,
+    isLowercase ? lowercase : name,
+  ]);
+  return Object.fromEntries(names);
+}
 
 /** Which headers describe the decision. */
 export const HEADERS = ['x-ratelimit', 'draft-11', 'all', 'none'] as const;
@@ -153,3 +179,10 @@ function withoutSlots({ decision, limits, cost }: DescribedOutcome): Figures {
   }
   return reported ?? decision;
 }
+
+/**
+ * Whether a response is a redirection, which carries no headers of a draft. Its client would wait for a unit before it follows
+ * the redirect (draft-ietf-httpapi-ratelimit-headers-11, section 6). The draft means every status 3xx, so 304, too. A cache
+ * would otherwise store the figures with the response that a 304 validates (RFC 9111, section 3.2).
+ */
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400;

@@ -4,14 +4,12 @@ import { toError } from '../errors/errors.js';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
-import { isRejectionError } from '../rejection/http-error.js';
 import type { Rejection } from '../rejection/rejection.js';
+import { isRejectionError } from '../rejection/status.js';
 import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
 import { delayRequest } from './delay-request.js';
-import { NODE_HEADERS } from './node-headers.js';
-import { omitFromRedirects } from './omit-from-redirects.js';
+import { NODE_HEADERS, omitFromRedirects, rememberCacheControl, withdrawRejection } from './node-headers.js';
 import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
-import { rememberCacheControl, withdrawRejection } from './withdraw-rejection.js';
 
 /** Where a framework keeps the headers of a response: in its own object, or in Node's. */
 type HeaderTarget<Response> = Response | NodeResponse;

@@ -1,15 +1,14 @@
 import { type Awaitable, type Duration, type Limits, type RollingWindow, rollingWindow } from '@rollgate/core';
 import {
-  invalidOption,
+  getOrCache,
+  invalidLimits,
   isThenable,
   mapAwaitable,
-  mixedLimitsMessage,
+  mixedLimits,
   type ParsedLimits,
   ROLLING_WINDOW_OPTIONS,
   toParsedLimits,
 } from '@rollgate/core/store';
-import { LIMITS } from '../errors/error-texts.js';
-import { optionError } from '../errors/errors.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
 /** The limits of every request, or a function that returns those of one request. */
@@ -24,25 +23,17 @@ export interface ResolvedLimits<Request> {
   readonly optionName: string;
 }
 
-/** Returns the error for a value of `limits` that contains no limits. */
-export const invalidLimitsError = (value: unknown): TypeError => invalidOption('limits', LIMITS, value);
-
-/** An app has few plans, so few different windows. With more of them than this, the cache starts over. */
-const MAX_CACHED_WINDOWS = 1000;
-
 /** @throws TypeError, RangeError with the name of the invalid option. */
 export function resolveLimits<Request>(options: LimitOptions<Request>): ResolvedLimits<Request> {
   const windowOptions = ROLLING_WINDOW_OPTIONS.filter((name) => options[name] !== undefined);
   const { limits } = options;
   if (limits === undefined) return resolveWindow(options as WindowOptions<Request>);
-  if (windowOptions.length > 0) {
-    throw optionError(mixedLimitsMessage(windowOptions));
-  }
+  if (windowOptions.length > 0) throw mixedLimits(windowOptions);
   if (typeof limits === 'function') {
     const forRequest = limits as (request: Request) => Awaitable<Limits>;
     return { fixed: undefined, sample: undefined, forRequest, optionName: 'limits' };
   }
-  if (limits === null) throw invalidLimitsError(limits);
+  if (limits === null) throw invalidLimits(limits);
   return fixedLimits(toParsedLimits(limits));
 }
 
@@ -60,7 +51,9 @@ function resolveWindow<Request>(options: WindowOptions<Request>): ResolvedLimits
   // Validates the options that are values now instead of at the first request.
   const sample = createWindow(typeof limit === 'function' ? 1 : limit, typeof window === 'function' ? '1s' : window);
   const functions = Object.entries({ limit, window }).filter(([, value]) => typeof value === 'function');
-  const getWindow = cacheWindows(createWindow);
+  const windows = new Map<string, RollingWindow>();
+  const getWindow: CreateWindow = (units, duration) =>
+    getOrCache(windows, `${typeof units} ${units} ${typeof duration} ${duration}`, () => createWindow(units, duration));
   return {
     fixed: undefined,
     sample,
@@ -74,20 +67,6 @@ function resolveWindow<Request>(options: WindowOptions<Request>): ResolvedLimits
       const duration = new Promise<Duration>((resolve) => resolve(resolveForRequest(window, request)));
       return Promise.all([units, duration]).then((resolved) => getWindow(...resolved));
     },
-  };
-}
-
-function cacheWindows(createWindow: CreateWindow): CreateWindow {
-  const cache = new Map<string, RollingWindow>();
-  return function getWindow(limit, window) {
-    const id = `${typeof limit} ${limit} ${typeof window} ${window}`;
-    let cached = cache.get(id);
-    if (cached === undefined) {
-      cached = createWindow(limit, window);
-      if (cache.size === MAX_CACHED_WINDOWS) cache.clear();
-      cache.set(id, cached);
-    }
-    return cached;
   };
 }
 

@@ -12,8 +12,8 @@ import {
 import { createAllowList } from '../client/allow-list.js';
 import { HEADERS } from '../headers/rate-limit-headers.js';
 import { resolveMessageOption } from '../rejection/message-option.js';
-import { resolveStatusOption } from '../rejection/status-option.js';
-import { WARNING_CODES, type WarningCode } from '../warnings/warning-codes.js';
+import { resolveStatusOption } from '../rejection/status.js';
+import { WARNING_CODES, type WarningCode } from '../warnings/warnings.js';
 import type { CommonOptions } from './options.js';
 
 /** Validates the value of an option, and returns what the limiter uses: the value, its default, or what it describes. */

@@ -16,8 +16,8 @@ import type {
 import type { RequestKey } from '../client/request-key.js';
 import type { Headers } from '../headers/rate-limit-headers.js';
 import type { ResetUnit } from '../host/host.js';
-import type { MessageFormats } from '../rejection/message-formats.js';
-import type { WarningCode } from '../warnings/warning-codes.js';
+import type { MessageFormats } from '../rejection/message-option.js';
+import type { WarningCode } from '../warnings/warnings.js';
 
 /** A value, or a function that returns the value for a request. */
 export type ForRequest<Request, Value> = Value | ((request: Request) => Awaitable<Value>);

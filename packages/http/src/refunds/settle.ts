@@ -1,6 +1,5 @@
 import type { Cost, Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
-import { formatValue, hasMethods, invalidOption, validateOptionNames } from '@rollgate/core/store';
-import { optionError } from '../errors/errors.js';
+import { formatValue, hasMethods, invalidOption, optionError, validateOptionNames } from '@rollgate/core/store';
 import { pickNames } from '../limits/limits-by-name.js';
 
 /** What one limiter did with a request: its decision, or `undefined` for an exempt request. */

@@ -1,12 +1,33 @@
 import type { Awaitable, Decision } from '@rollgate/core';
-import { describeRejection, invalidOption, validateString } from '@rollgate/core/store';
-import { MESSAGE, notJsonMessage } from '../errors/error-texts.js';
-import { optionError } from '../errors/errors.js';
+import { describeRejection, invalidOption, optionError, validateString } from '@rollgate/core/store';
 import { isNativeError } from '../host/platform.js';
-import type { HttpError } from './http-error.js';
-import type { MessageFormats } from './message-formats.js';
 import { negotiate } from './negotiate.js';
 import { HTML_TYPE, JSON_TYPE, problemRejection, type Rejection, TEXT_TYPE } from './rejection.js';
+import type { HttpError } from './status.js';
+
+/**
+ * Bodies of a rejection in several formats. The request's header `Accept` selects one. An object with other members is itself
+ * the body.
+ */
+export interface MessageFormats {
+  /** The page for clients that prefer HTML, such as browsers. Escape what you insert. */
+  html?: string | undefined;
+  /** The body for clients that prefer plain text. Without `json`, it is also the `message` of the default body. */
+  text?: string | undefined;
+  /**
+   * The body for all other clients, sent as JSON.
+   *
+   * @defaultValue the default body
+   */
+  json?: object | undefined;
+}
+
+/** The message for a value that JSON cannot represent. */
+const notJsonMessage = (name: string, cause: unknown): string =>
+  `Expected \`${name}\` to be an object that JSON can represent, got ${String(cause)}`;
+
+/** What `message` should be. */
+const MESSAGE = 'a string, an object or a function that returns one';
 
 /** A `message` that is not a function. Empty for the default body. */
 export interface ResolvedMessage {

@@ -1,6 +1,6 @@
-import { statusOf } from './http-error.js';
 import { negotiate } from './negotiate.js';
 import { JSON_TYPE, type Rejection, rejectionBody, TEXT_TYPE } from './rejection.js';
+import { statusOf } from './status.js';
 
 const DEFAULT_TYPES = [JSON_TYPE, TEXT_TYPE];
 

@@ -1,10 +1,9 @@
 import type { Decision } from '@rollgate/core';
 import type { Gate } from '../gate/gate.js';
 import type { AllowedOutcome } from '../gate/outcome.js';
-import { isRedirect } from '../headers/redirects.js';
-import { editHeaders } from './edit-headers.js';
+import { isRedirect } from '../headers/rate-limit-headers.js';
 import type { AllowedResult } from './rate-limit-result.js';
-import type { EarlyHeaders, WebHeaders } from './web-headers.js';
+import { type EarlyHeaders, editHeaders, type WebHeaders } from './web-headers.js';
 import type { WebHost } from './web-host.js';
 import { watchResponseEnd } from './web-response-end.js';
 

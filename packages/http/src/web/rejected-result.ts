@@ -1,10 +1,8 @@
 import type { RejectedOutcome } from '../gate/outcome.js';
-import type { RateLimitHeaders } from '../headers/rate-limit-headers.js';
-import { isRedirect } from '../headers/redirects.js';
+import { isRedirect, type RateLimitHeaders } from '../headers/rate-limit-headers.js';
 import { renderRejection } from '../rejection/render-rejection.js';
-import { editHeaders } from './edit-headers.js';
 import type { RejectedResult } from './rate-limit-result.js';
-import { PlainHeaders, type WebHeaders } from './web-headers.js';
+import { editHeaders, PlainHeaders, type WebHeaders } from './web-headers.js';
 
 /**
  * Creates the result for a rejected request.

@@ -1,7 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { refundInBackground, scheduleAfter, validateOptionalFunction } from '@rollgate/core/store';
-import { NO_ADDRESS } from '../errors/error-texts.js';
-import { optionError } from '../errors/errors.js';
+import { optionError, refundInBackground, scheduleAfter, validateOptionalFunction } from '@rollgate/core/store';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
@@ -10,6 +8,10 @@ import type { RateLimitResult } from './rate-limit-result.js';
 import { createRejectedResult } from './rejected-result.js';
 import { WEB_HEADERS } from './web-headers.js';
 import type { WebHost } from './web-host.js';
+
+/** The message for a host that needs the address without a function that returns it. */
+const NO_ADDRESS =
+  'Expected `address` or `key`, got neither. Choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too';
 
 /**
  * Limits requests on a host whose responses are values.

@@ -3,11 +3,11 @@ import {
   formatValue,
   hasMethods,
   invalidOption,
+  optionError,
   parseDuration,
   validateOneOf,
   validateOptionNames,
   validatePositiveInteger,
-  withCode,
 } from '@rollgate/core/store';
 import { createConnection } from '../clients/create-connection.js';
 import type { RedisClient } from '../clients/redis-clients.js';
@@ -119,11 +119,8 @@ export function resolveOptions(options: RedisStoreOptions): ResolvedOptions {
 /** A brace in the client's prefix would determine the slot of every key. */
 function requireNoHashTag({ isCluster, keyPrefix }: RedisConnection): void {
   if (!isCluster || !keyPrefix.includes('{')) return;
-  throw withCode(
-    'ERR_ROLLGATE_INVALID_OPTION',
-    new TypeError(
-      `Expected the client's \`keyPrefix\` to contain no '{' on a Cluster, got ${formatValue(keyPrefix)}. Use the limiter's \`prefix\` instead, because a brace in \`keyPrefix\` changes the slots of all keys`,
-    ),
+  throw optionError(
+    `Expected the client's \`keyPrefix\` to contain no '{' on a Cluster, got ${formatValue(keyPrefix)}. Use the limiter's \`prefix\` instead, because a brace in \`keyPrefix\` changes the slots of all keys`,
   );
 }
 

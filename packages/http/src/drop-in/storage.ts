@@ -1,3 +1,10 @@
+import type { RateLimiterOptions } from '@rollgate/core';
+import { getOrCache } from '@rollgate/core/store';
+import { hideStore, toError } from '../errors/errors.js';
+
+/** The options of each storage for another rate limiter: those of a `RateLimiter`, without its limits. */
+export type StorageOptions = Pick<RateLimiterOptions, 'store' | 'prefix' | 'timeout' | 'onStoreError'>;
+
 // Other rate limiters pass on what their options contain, without a check. What works there works with these storages, too.
 
 /** Returns the limit as a number. It may be text, for example from the environment. Units are whole, so a fraction allows none. */
@@ -21,4 +28,20 @@ export function countHits(allowed: boolean, { limit, remaining }: { limit: numbe
   if (!allowed) return limit + 1;
   // Without a store, a policy may allow a request that nothing has counted. Rate limiters expect at least one.
   return limit === Infinity ? 1 : Math.max(1, limit - remaining);
+}
+
+/**
+ * Returns a function that creates limits once for the same arguments. Some rate limiters pass the numbers of a limit with
+ * each call, and a limiter keeps a plan for each limit that it gets.
+ */
+export function cacheLimits<const Args extends readonly unknown[], Created>(
+  create: (...args: Args) => Created,
+): (...args: Args) => Created {
+  const created = new Map<string, Created>();
+  return (...args) => getOrCache(created, args.join(' '), () => create(...args));
+}
+
+/** Throws on what a limiter threw, without what clients must not see of a store. Other rate limiters pass on any error. */
+export function throwHidden(thrown: unknown): never {
+  throw hideStore(toError(thrown));
 }
