@@ -1,9 +1,11 @@
 // The entry point `@rollgate/core/limits`: what limits of other packages need.
-export type { RecordedHit } from './decision/receipt.js';
+export { hitsOf, NO_DECISION, Receipt, RecordedHit, readReceipt } from './decision/receipt.js';
+export { FallbackReceipt } from './failure/decide-by-policy.js';
+export { divideReceipt } from './failure/guarded-store.js';
 export { StateTail } from './leases/lease-list.js';
-export { type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
+export { HeldSlots, type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
-export { isDecision, type OtherLimits, settleByLimits } from './limiter/settle-by-limits.js';
+export { resolveSettledCosts, settleDecision } from './limiter/settlement.js';
 export type { PeriodicLimit, ScriptedLimit, Usage, UsedFigures } from './limits/capabilities.js';
 export { isWithinScale, type Scale, scaleOf } from './limits/clock-skew-bound.js';
 export { type Hit, type Mode, OVERDRAW, records, type State, TEST, type Verdict } from './limits/limit.js';
@@ -16,4 +18,6 @@ export {
 } from './operations/reserving-limit.js';
 export { unknownLimitMessage } from './plan/plan.js';
 export { unitsFromZero } from './plan/resolve-costs.js';
+export { wakeWaiters } from './store/quota-waiters.js';
 export { MAX_DURATION_MS, parseDuration, parseInterval } from './validation/duration.js';
+export { unsupported } from './validation/errors.js';

@@ -1,6 +1,6 @@
 import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
 import type { CallCost } from '../options/fetch-options.js';
-import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { ResolvedFetchOptions } from '../options/resolve-options.js';
 import type { Reported } from '../outgoing/reported.js';
 import type { Report } from '../reports/read-report.js';
 import { readRoute } from '../reports/read-route.js';
@@ -53,12 +53,12 @@ const UNREPORTED_CALLS = 4;
 
 /** Plans calls by what earlier responses have reported. */
 export class CallPlanner {
-  readonly #options: ResolvedOptions;
+  readonly #options: ResolvedFetchOptions;
   readonly #learned = new LearnedQuotas();
   /** The largest cost of a call by unit, if it is above 1. */
   readonly #largestCosts = new Map<string, number>();
 
-  constructor(options: ResolvedOptions) {
+  constructor(options: ResolvedFetchOptions) {
     this.#options = options;
   }
 

@@ -1,5 +1,5 @@
 import type { CallCost } from '../options/fetch-options.js';
-import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { ResolvedFetchOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
 import type { CallPlanner, Learned } from './call-planner.js';
 import { BUCKET_BLOCK, ROUTE_BLOCK } from './outgoing-limits.js';
@@ -12,12 +12,12 @@ type OpenCall = Pick<StartedCall, 'plan' | 'decision'>;
  * check of this process. They never reject, because the store publishes its failures.
  */
 export class ClosingCalls {
-  readonly #options: ResolvedOptions;
+  readonly #options: ResolvedFetchOptions;
   readonly #planner: CallPlanner;
   /** What the store has not confirmed yet. */
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(options: ResolvedOptions, planner: CallPlanner) {
+  constructor(options: ResolvedFetchOptions, planner: CallPlanner) {
     this.#options = options;
     this.#planner = planner;
   }

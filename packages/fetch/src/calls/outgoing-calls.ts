@@ -1,7 +1,7 @@
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
 import { responses } from '../events.js';
 import { RemoteClock } from '../headers/remote-clock.js';
-import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { ResolvedFetchOptions } from '../options/resolve-options.js';
 import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
 import { BoundedMap } from './bounded-map.js';
@@ -29,7 +29,7 @@ const MAX_CLOCKS = 1000;
 export class OutgoingCalls {
   /** Closes the calls that this has started. */
   readonly closing: ClosingCalls;
-  readonly #options: ResolvedOptions;
+  readonly #options: ResolvedFetchOptions;
   readonly #planner: CallPlanner;
   readonly #pauses: Pauses;
   readonly #waits: WaitEvents;
@@ -37,7 +37,7 @@ export class OutgoingCalls {
   /** By origin. */
   readonly #clocks = new BoundedMap<string, RemoteClock>(MAX_CLOCKS);
 
-  constructor(options: ResolvedOptions, signal: AbortSignal | undefined) {
+  constructor(options: ResolvedFetchOptions, signal: AbortSignal | undefined) {
     this.#options = options;
     this.#planner = new CallPlanner(options);
     this.closing = new ClosingCalls(options, this.#planner);

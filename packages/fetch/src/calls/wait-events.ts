@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Decision } from '@rollgate/core';
 import { type WaitEvent, waits } from '../events.js';
-import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { ResolvedFetchOptions } from '../options/resolve-options.js';
 import { warnOfError } from '../warn-of-error.js';
 import type { CallPlan } from './call-planner.js';
 
 /** Publishes that calls have to wait. */
 export class WaitEvents {
-  readonly #options: Pick<ResolvedOptions, 'limiter' | 'onWait'>;
+  readonly #options: Pick<ResolvedFetchOptions, 'limiter' | 'onWait'>;
 
-  constructor(options: Pick<ResolvedOptions, 'limiter' | 'onWait'>) {
+  constructor(options: Pick<ResolvedFetchOptions, 'limiter' | 'onWait'>) {
     this.#options = options;
   }
 

@@ -3,7 +3,7 @@ import { type Attempt, OutgoingCalls } from '../calls/outgoing-calls.js';
 import type { StartedCall } from '../calls/started-call.js';
 import { cancelBody, untilBodyFails } from '../calls/unsent-body.js';
 import type { FetchOptions } from '../options/fetch-options.js';
-import { CALL_OPTIONS, type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
+import { CALL_OPTIONS, type ResolvedFetchOptions, resolveFetchOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
 import { callOf, type FetchCall } from './call-of.js';
 import { isFailedConnect, watchConnects } from './failed-connects.js';
@@ -49,7 +49,7 @@ export interface RateLimitedFetch {
 export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
   validateOptionNames('createFetch', options, [...CALL_OPTIONS, 'fetch', 'settle']);
   for (const name of ['fetch', 'settle'] as const) validateOptionalFunction(name, options[name]);
-  const resolved = resolveOptions(options);
+  const resolved = resolveFetchOptions(options);
   const calls = new OutgoingCalls(resolved, options.signal);
   watchConnects();
   const { fetch: original } = globalThis;
@@ -61,7 +61,7 @@ export function createFetch(options: FetchOptions = {}): RateLimitedFetch {
   return Object.assign(limited, { close: () => calls.close() });
 }
 
-interface Settings extends ResolvedOptions {
+interface Settings extends ResolvedFetchOptions {
   readonly send: Fetch;
   /** Whether the global `fetch` sends. Another one may take more arguments. */
   readonly isGlobal: boolean;

@@ -16,7 +16,7 @@ import { OutgoingLimiter } from '../outgoing/outgoing-limiter.js';
 import type { CallOptions, RetryOptions } from './fetch-options.js';
 
 /** The options of calls, with defaults. */
-export interface ResolvedOptions extends Pick<CallOptions, 'cost' | 'key' | 'onWait'> {
+export interface ResolvedFetchOptions extends Pick<CallOptions, 'cost' | 'key' | 'onWait'> {
   readonly limiter: OutgoingLimiter<LimitRecord>;
   readonly limits: OutgoingLimits;
   /** The clock of the store, if it has timers. */
@@ -50,7 +50,7 @@ export const CALL_OPTIONS = [
 ];
 
 /** @throws TypeError, RangeError naming the invalid option. */
-export function resolveOptions(options: CallOptions): ResolvedOptions {
+export function resolveFetchOptions(options: CallOptions): ResolvedFetchOptions {
   const { dialects = [draftHeaders(), xRateLimit()], retry = {} } = options;
   for (const name of ['bucket', 'cost', 'key', 'onWait'] as const) validateOptionalFunction(name, options[name]);
   validateDialects(dialects);
@@ -96,7 +96,7 @@ function resolveLimits(limits: unknown): LimitRecord {
   return parseLimits(limits) as LimitRecord;
 }
 
-function resolveRetry(retry: RetryOptions | false): Pick<ResolvedOptions, 'attempts' | 'mayRepeat'> {
+function resolveRetry(retry: RetryOptions | false): Pick<ResolvedFetchOptions, 'attempts' | 'mayRepeat'> {
   if (retry === false) return { attempts: 1, mayRepeat: () => false };
   validateOptionNames('retry', retry, ['attempts', 'methods']);
   return {

@@ -7,7 +7,7 @@ import {
   RateLimiter,
   type RateLimiterOptions,
 } from '@rollgate/core';
-import { isDecision, type SomeKeysOn, settleByLimits } from '@rollgate/core/limits';
+import type { SomeKeysOn } from '@rollgate/core/limits';
 import {
   invalidOption,
   isLimit,
@@ -18,6 +18,7 @@ import {
 } from '@rollgate/core/store';
 import { isReportable, type Reported } from './reported.js';
 import { isEmpty, toReportingLimits } from './reporting-limits.js';
+import { isDecision, settleByLimits } from './settle-by-limits.js';
 
 /** The options of {@link OutgoingLimiter.report}. */
 export interface ReportOptions<Name extends string = string> {

@@ -1,7 +1,8 @@
 import type { Limit } from '@rollgate/core';
-import { type OtherLimits, unknownLimitMessage } from '@rollgate/core/limits';
+import { unknownLimitMessage } from '@rollgate/core/limits';
 import { optionError } from '@rollgate/core/store';
 import { isReportable, parseReported } from './reported.js';
+import type { OtherLimits } from './settle-by-limits.js';
 
 /** The message for a limiter without a limit for the numbers. */
 const NOT_REPORTABLE =

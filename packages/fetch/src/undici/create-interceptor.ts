@@ -2,7 +2,7 @@ import { invalidOption, validateOptionNames } from '@rollgate/core/store';
 import type { Dispatcher } from 'undici';
 import { OutgoingCalls } from '../calls/outgoing-calls.js';
 import type { CallOptions } from '../options/fetch-options.js';
-import { CALL_OPTIONS, resolveOptions } from '../options/resolve-options.js';
+import { CALL_OPTIONS, resolveFetchOptions } from '../options/resolve-options.js';
 import { copyOf, requestOf } from './call-of-dispatch.js';
 import { LimitedDispatch } from './limited-dispatch.js';
 
@@ -49,7 +49,7 @@ export function createInterceptor(options: InterceptorOptions = {}): RateLimitIn
   const { origin } = options;
   if (origin !== undefined && !URL.canParse(String(origin)))
     throw invalidOption('origin', "an origin such as 'https://api.example.com'", origin);
-  const resolved = resolveOptions(options);
+  const resolved = resolveFetchOptions(options);
   const calls = new OutgoingCalls(resolved, options.signal);
   const interceptor =
     (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch =>

@@ -4,7 +4,7 @@ import type { OutgoingCalls } from '../calls/outgoing-calls.js';
 import type { StartedCall } from '../calls/started-call.js';
 import { cancelBody, onBodyError } from '../calls/unsent-body.js';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
-import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { ResolvedFetchOptions } from '../options/resolve-options.js';
 import type { Report } from '../reports/read-report.js';
 import { CallController } from './call-controller.js';
 import { type DispatchOptions, hasIdempotencyKey, hasReplayableBody } from './call-of-dispatch.js';
@@ -36,7 +36,7 @@ export class LimitedDispatch implements Handler {
 
   constructor(
     readonly calls: OutgoingCalls,
-    readonly options: ResolvedOptions,
+    readonly options: ResolvedFetchOptions,
     readonly dispatch: Dispatcher.Dispatch,
     readonly dispatched: DispatchOptions,
     readonly request: CallRequest,

@@ -1,19 +1,32 @@
-import type { Decision } from '../decision/decision.js';
-import { hitsOf, NO_DECISION, Receipt, RecordedHit, readReceipt } from '../decision/receipt.js';
-import { FallbackReceipt } from '../failure/decide-by-policy.js';
-import { divideReceipt } from '../failure/guarded-store.js';
-import { HeldSlots } from '../leases/slot-keeper.js';
-import { hasLeases, holdsSlots } from '../limits/capabilities.js';
-import type { Limit } from '../limits/limit.js';
-import { type Keys, type Plan, type Rule, type SettledCosts, settledCost } from '../plan/plan.js';
-import type { LimitedReceipt } from '../store/capabilities.js';
-import { wakeWaiters } from '../store/quota-waiters.js';
-import type { Store } from '../store/store.js';
-import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
-import { withCode } from '../validation/error-codes.js';
-import { unsupported } from '../validation/errors.js';
-import { hasMethods, invalidOption } from '../validation/validate.js';
-import { resolveSettledCosts, settleDecision } from './settlement.js';
+import type { Awaitable, Decision, Limit, Store } from '@rollgate/core';
+import {
+  divideReceipt,
+  FallbackReceipt,
+  HeldSlots,
+  hitsOf,
+  NO_DECISION,
+  Receipt,
+  RecordedHit,
+  readReceipt,
+  resolveSettledCosts,
+  settleDecision,
+  unsupported,
+  wakeWaiters,
+} from '@rollgate/core/limits';
+import {
+  hasLeases,
+  hasMethods,
+  holdsSlots,
+  invalidOption,
+  type Keys,
+  type LimitedReceipt,
+  mapAwaitable,
+  type Plan,
+  type Rule,
+  type SettledCosts,
+  settledCost,
+  withCode,
+} from '@rollgate/core/store';
 
 /** Limits by the names of those that they replace. */
 export type OtherLimits = Readonly<Record<string, Limit>>;
@@ -39,7 +52,7 @@ export function settleByLimits(
   if (held === undefined) return undefined; // A rejected check has taken no lease, and neither has a policy.
   const limits = toLimits(held instanceof HeldSlots ? held.check.plan.rules : []);
   if (!(held instanceof HeldSlots)) {
-    throw withCode('ERR_ROLLGATE_INVALID_OPTION', invalidOption('decision', 'that of a check with leases', decision));
+    throw invalidOption('decision', 'that of a check with leases', decision);
   }
   const store = settlingStore(held.store, limits);
   if (!keepOpen) return settleDecision(store, decision, { cost });
