@@ -1,6 +1,6 @@
 import { type Limit, rollingWindow } from '@rollgate/core';
 import { isPlainWindow } from '@rollgate/core/store';
-import { MIN_LEASE_MS, type ResolvedOptions } from './leasing-store-options.js';
+import { MIN_LEASE_MS, type ResolvedLeasingOptions } from './leasing-store-options.js';
 
 /** What a limit's leases are like. */
 export interface LeaseTerms {
@@ -36,7 +36,7 @@ const LEAST_GRANT = 16;
 const LEAST_GRANTS_PER_LIMIT = 64;
 
 /** Returns the terms of a limit's leases, or `undefined` if the limit cannot be leased. */
-export function termsOf(limit: Limit, options: ResolvedOptions): LeaseTerms | undefined {
+export function termsOf(limit: Limit, options: ResolvedLeasingOptions): LeaseTerms | undefined {
   // Only for these is a unit that counts longer never too little.
   if (!isPlainWindow(limit)) return undefined;
   const windowMs = limit.windowMicros / 1000;

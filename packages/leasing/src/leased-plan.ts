@@ -1,7 +1,7 @@
 import { hasLeases, type Plan, type Rule, type SettledCosts } from '@rollgate/core/store';
 import { Accounts } from './accounts.js';
 import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
-import type { ResolvedOptions } from './leasing-store-options.js';
+import type { ResolvedLeasingOptions } from './leasing-store-options.js';
 import { OpenCalls } from './open-calls.js';
 import { plansOfSome } from './plans-of-some.js';
 import { WeakValues } from './weak-values.js';
@@ -27,13 +27,13 @@ export interface LeasedPlan {
 
 /** Finds what to lease in the plans of a store's limiters. */
 export class LeasedPlans {
-  readonly #options: ResolvedOptions;
+  readonly #options: ResolvedLeasingOptions;
   readonly #plans = new WeakMap<Plan, LeasedPlan | null>();
   /** Limits of the same settings and namespace share their accounts, because they share their keys. Plans and timers keep them. */
   readonly #accounts = new WeakValues<Accounts>();
   readonly #openCalls = new OpenCalls();
 
-  constructor(options: ResolvedOptions) {
+  constructor(options: ResolvedLeasingOptions) {
     this.#options = options;
   }
 

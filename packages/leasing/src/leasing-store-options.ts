@@ -42,7 +42,7 @@ export interface LeasingStoreOptions {
 }
 
 /** The validated options. */
-export interface ResolvedOptions {
+export interface ResolvedLeasingOptions {
   readonly store: CompleteStore;
   /** `undefined` for a part of each limit's window. */
   readonly leaseMs: number | undefined;
@@ -60,7 +60,7 @@ export type CompleteStore = Store & SettlingStore;
 export const MIN_LEASE_MS = 5;
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolveOptions(options: LeasingStoreOptions): ResolvedOptions {
+export function resolveLeasingOptions(options: LeasingStoreOptions): ResolvedLeasingOptions {
   validateOptionNames('LeasingStore', options, ['store', 'lease', 'maxShare', 'minDecisions', 'clockDrift']);
   const { store, lease, maxShare = 1 / 16, minDecisions = 4, clockDrift = 0.001 } = options;
   if (!hasMethods(store, ['check', 'peek', 'refund', 'reset', 'settle', 'charge'])) {

@@ -8,8 +8,8 @@ import { LeasedReceipt } from './leased-receipt.js';
 import {
   type CompleteStore,
   type LeasingStoreOptions,
-  type ResolvedOptions,
-  resolveOptions,
+  type ResolvedLeasingOptions,
+  resolveLeasingOptions,
 } from './leasing-store-options.js';
 import { mapResult } from './map-result.js';
 import { peekedResults } from './peeked-results.js';
@@ -59,12 +59,12 @@ export class LeasingStore implements Store {
   declare readonly connectionTo?: NonNullable<Store['connectionTo']>;
   /** That of the store. Units that a process has leased count as used. */
   declare readonly inspection?: NonNullable<Store['inspection']>;
-  readonly #options: ResolvedOptions;
+  readonly #options: ResolvedLeasingOptions;
   readonly #store: CompleteStore;
   readonly #plans: LeasedPlans;
 
   constructor(options: LeasingStoreOptions) {
-    const resolved = resolveOptions(options);
+    const resolved = resolveLeasingOptions(options);
     const { store } = resolved;
     this.#options = resolved;
     this.#store = store;

@@ -77,7 +77,7 @@ export class DecisionWithReceipt implements Decision {
 
   get limits(): LimitResults {
     let limits = this.#limits;
-    if (typeof limits === 'string') limits = { [limits]: toLimitDecision(this) };
+    if (typeof limits === 'string') limits = { [limits]: toOnlyResult(this) };
     else if (limits instanceof RuleResults) limits = limits.toRecord();
     this.#limits = limits;
     return limits;
@@ -100,7 +100,7 @@ export class DecisionWithReceipt implements Decision {
 }
 
 /** Returns the result of the only limit of a decision. */
-export function toLimitDecision(decision: Omit<Decision, 'limits'>): LimitDecision {
+export function toOnlyResult(decision: Omit<Decision, 'limits'>): LimitDecision {
   const { violated, degraded, ...result } = decision;
   return result;
 }

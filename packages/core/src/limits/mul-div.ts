@@ -21,3 +21,8 @@ export function mulDivUp(a: number, b: number, c: number, d = 0): number {
   if (dividend <= Number.MAX_SAFE_INTEGER) return Math.ceil(dividend / c);
   return Number((BigInt(a) * BigInt(b) + BigInt(d) + BigInt(c) - 1n) / BigInt(c));
 }
+
+/** Returns the greatest common divisor of two integers from 0. */
+export function greatestCommonDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestCommonDivisor(other, one % other);
+}

@@ -14,7 +14,7 @@ import {
   parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
-import { mulDiv, mulDivUp, mulMod } from './mul-div.js';
+import { greatestCommonDivisor, mulDiv, mulDivUp, mulMod } from './mul-div.js';
 
 /** The options of {@link tokenBucket}. */
 export interface TokenBucketOptions extends MinDifferenceOption {
@@ -220,8 +220,4 @@ export class TokenBucket implements Limit {
     const parts = tokens * this.tokenParts;
     return parts - Math.floor(parts / this.tokens) * this.tokens; // Many times as fast as `%`.
   }
-}
-
-function greatestCommonDivisor(one: number, other: number): number {
-  return other === 0 ? one : greatestCommonDivisor(other, one % other);
 }

@@ -4,6 +4,7 @@ import { bucketedWindow } from '../limits/bucketed-window.js';
 import { fixedWindow } from '../limits/fixed-window.js';
 import { leakyBucket } from '../limits/leaky-bucket.js';
 import type { Limit } from '../limits/limit.js';
+import { greatestCommonDivisor } from '../limits/mul-div.js';
 import { rollingWindow } from '../limits/rolling-window.js';
 import { slidingWindowCounter } from '../limits/sliding-window-counter.js';
 import { tokenBucket } from '../limits/token-bucket.js';
@@ -61,10 +62,6 @@ const OPTIONS: Readonly<Record<string, (by: Settings) => Record<string, unknown>
     }),
   }),
 };
-
-function greatestCommonDivisor(one: number, other: number): number {
-  return other === 0 ? one : greatestCommonDivisor(other, one % other);
-}
 
 /** Describes a limit by the options from which `createLimit` creates it again. */
 export function describeLimit(limit: Limit): LimitDescription {

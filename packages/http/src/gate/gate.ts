@@ -7,7 +7,7 @@ import { RateLimitHeaders } from '../headers/rate-limit-headers.js';
 import type { Host } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
 import type { HttpOptions } from '../options/options.js';
-import { type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
+import { type ResolvedHttpOptions, resolveHttpOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
 import { expectOtherNames, rememberDecided } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
@@ -57,13 +57,13 @@ export class Gate<Request, Response, Target = Response> {
   readonly #hasFixedLeases: boolean;
   readonly #mayRefund: boolean;
   /** The validated options, with their defaults. */
-  readonly options: ResolvedOptions<Request, Response>;
+  readonly options: ResolvedHttpOptions<Request, Response>;
   /** Writes the headers of an outcome. */
   readonly headers: RateLimitHeaders<Target>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(host: Host<Request, Response, Target>, options: HttpOptions<Request, Limits, Response>) {
-    const resolved = resolveOptions(host, options);
+    const resolved = resolveHttpOptions(host, options);
     const { key, allowList, limits } = resolved;
     this.#host = host;
     this.#getSettledRequest = host.getSettledRequest ?? host.getOriginalRequest;

@@ -6,7 +6,7 @@ import { mapWithTimeout } from '../errors/with-timeout.js';
 import type { RequestReader } from '../host/host.js';
 import { limitsByName, pickNames } from '../limits/limits-by-name.js';
 import { validateCost } from '../options/cost-option.js';
-import type { ResolvedOptions } from '../options/resolve-options.js';
+import type { ResolvedHttpOptions } from '../options/resolve-options.js';
 import { requestChannel } from './request-event.js';
 
 /** The limits that made a decision, and the units that the request takes of them. */
@@ -18,7 +18,7 @@ interface Checked {
 /** Checks requests: evaluates the options `allowList`, `skip`, `key`, `cost` and `limits`, then calls the limiter. */
 export class RequestChecker<Request> {
   readonly #reader: RequestReader<Request>;
-  readonly #options: ResolvedOptions<Request, never>;
+  readonly #options: ResolvedHttpOptions<Request, never>;
   /** The fixed limits, and a cost of 1 for each of them. */
   readonly usual: Checked;
   readonly #checked = new WeakMap<Decision, Checked>();
@@ -29,7 +29,7 @@ export class RequestChecker<Request> {
   /** Whether no option decides which requests count, what for, how much, or by which limits. */
   readonly countsByAddress: boolean;
 
-  constructor(reader: RequestReader<Request>, options: ResolvedOptions<Request, never>) {
+  constructor(reader: RequestReader<Request>, options: ResolvedHttpOptions<Request, never>) {
     const { key, cost, limits, allowList, skip, onLimited } = options;
     this.#reader = reader;
     this.#options = options;

@@ -40,7 +40,7 @@ function parseSilence(name: string, value: unknown = []): readonly WarningCode[]
   return value.map((code, index) => validateOneOf(`${name}[${index}]`, code, WARNING_CODES));
 }
 
-/** The parser of each common option. `resolveOptions` applies the rules between several of them. */
+/** The parser of each common option. `resolveHttpOptions` applies the rules between several of them. */
 const PARSERS = {
   key: parseFunction,
   ipv6Prefix: (name, value: unknown = 56) => validateIntegerBetween(name, value, 1, 128),

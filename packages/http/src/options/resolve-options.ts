@@ -12,7 +12,7 @@ const UNUSED_FUNCTION =
   'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, got neither. It has no effect alone';
 
 /** An adapter's validated options, with every default filled in, and what was created from them. */
-export interface ResolvedOptions<Request, Response> extends ParsedOptions<Request, Response> {
+export interface ResolvedHttpOptions<Request, Response> extends ParsedOptions<Request, Response> {
   readonly limiter: RateLimiter;
   readonly limits: ResolvedLimits<Request>;
   readonly usageChecks: UsageChecks;
@@ -24,10 +24,10 @@ export interface ResolvedOptions<Request, Response> extends ParsedOptions<Reques
  * @param host The adapter. It validates the values of `ownOptions`.
  * @throws TypeError, RangeError with the name of the invalid option.
  */
-export function resolveOptions<Request, Response>(
+export function resolveHttpOptions<Request, Response>(
   host: Pick<RequestReader<Request>, 'name' | 'ownOptions' | 'resetUnit'>,
   options: HttpOptions<Request, Limits, Response>,
-): ResolvedOptions<Request, Response> {
+): ResolvedHttpOptions<Request, Response> {
   validateOptionNames(host.name, options, [...OPTION_NAMES, ...host.ownOptions]);
   const { resetUnit = host.resetUnit } = options;
   const parsed = parseOptions<Request, Response>({ ...options, resetUnit });

@@ -42,7 +42,7 @@ export interface PostgresStoreOptions {
 }
 
 /** The validated options. */
-export interface ResolvedOptions {
+export interface ResolvedPostgresOptions {
   readonly connector: Connector;
   readonly client: PostgresClient;
   readonly tableName: string;
@@ -57,7 +57,7 @@ export interface ResolvedOptions {
 const OPTIONS = ['client', 'table', 'synchronousCommit', 'sweep', 'listener', 'clock'];
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolveOptions(options: PostgresStoreOptions): ResolvedOptions {
+export function resolvePostgresOptions(options: PostgresStoreOptions): ResolvedPostgresOptions {
   validateOptionNames('PostgresStore', options, OPTIONS);
   const { client, table = 'rollgate', synchronousCommit = true, sweep = '5s', listener, clock } = options;
   if (clock !== undefined && !hasMethods(clock, ['now'])) {

@@ -13,7 +13,6 @@ import type { RedisClient } from '../clients/redis-clients.js';
 import type { RedisConnection } from '../clients/redis-connection.js';
 import { type ClusterSlot, escapeKeyPart, keyPartsOf } from '../operations/redis-keys.js';
 import { createScans, type Scan } from './scan.js';
-import { unescapeKeyPart } from './unescape-key-part.js';
 
 /** The hash with the notes. No Redis key of a limiter is like it, because each has braces. */
 const NOTES = '#rollgate:notes';
@@ -117,4 +116,11 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
 /** Escapes what has a meaning in a pattern of SCAN. */
 function escapePattern(text: string): string {
   return text.replace(/[*?[\]\\^-]/g, '\\$&');
+}
+
+/** Returns the text that {@link escapeKeyPart} has escaped. A hash stays as it is. */
+export function unescapeKeyPart(part: string): string {
+  return part.replace(/%(?:u([\dA-F]{4})|([\dA-F]{2}))/g, (_, long: string | undefined, short: string) =>
+    String.fromCharCode(Number.parseInt(long ?? short, 16)),
+  );
 }

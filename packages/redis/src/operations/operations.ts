@@ -2,7 +2,7 @@ import type { LimitDecision } from '@rollgate/core';
 import type { Costs, CounterAlgorithm } from '@rollgate/core/store';
 import type { ScriptParts } from './algorithm-registry.js';
 import type { EncodedPlan } from './plan-encoder.js';
-import type { Receipt, RecordedHit } from './receipt.js';
+import type { RedisHit, RedisReceipt } from './receipt.js';
 
 /** The arguments of an operation that returns a decision. */
 export interface CheckInput {
@@ -16,65 +16,65 @@ export interface CheckInput {
   readonly encoding?: OperationEncoding | undefined;
 }
 
+/** What the sender of an operation gets: one of the two calls. `Values` are what Redis has returned. */
+interface Sent<Values extends readonly unknown[] = []> {
+  /** The Redis keys of the operation. */
+  readonly keys: readonly string[];
+  resolve(...values: Values): void;
+  reject(error: unknown): void;
+}
+
+/** The `sentMs` of a result is when the script was sent, by this process's monotonic clock. */
+type SentResult = Sent<[result: CheckResult, sentMs: number]>;
+
 /** A check or a peek. */
-export interface CheckOperation extends CheckInput {
+export interface CheckOperation extends CheckInput, SentResult {
   readonly kind: 'check' | 'peek';
   /** Of a check that runs only if no caller waits for its keys: how many keys of queues follow those of the rules. */
   readonly queueCount?: number;
   /** Called instead of `resolve` if callers wait. */
   readonly onQueued?: (() => void) | undefined;
-  /** `sentMs` is when the script was sent, by this process's monotonic clock. */
-  resolve(result: CheckResult, sentMs: number): void;
-  reject(error: unknown): void;
 }
 
 /** What the script returns for a check or a peek. */
 export interface CheckResult {
   readonly limitDecisions: LimitDecision[];
   /** What the check recorded; `undefined` when it recorded nothing. */
-  readonly receipt: Receipt | undefined;
+  readonly receipt: RedisReceipt | undefined;
   /** For how long nothing but the waits changes, unless another operation changes these keys. */
   readonly stableMicros: number;
 }
 
 /** Deletes the state of keys. */
-export interface ResetOperation {
+export interface ResetOperation extends Sent {
   readonly kind: 'reset';
   readonly encodedPlan: EncodedPlan;
-  readonly keys: readonly string[];
-  resolve(): void;
-  reject(error: unknown): void;
 }
 
 /** Records without deciding, then decides like a peek with a cost of 1. */
-export interface ChargeOperation extends CheckInput {
+export interface ChargeOperation extends CheckInput, SentResult {
   readonly kind: 'charge';
   /** Its number in the last of `keys`, or `false` if the client sends it only once. */
   readonly number: number | false;
-  resolve(result: CheckResult, sentMs: number): void;
-  reject(error: unknown): void;
 }
 
 /** Replaces what a check recorded. */
-export interface SettleOperation {
+export interface SettleOperation extends Sent {
   readonly kind: 'settle';
-  readonly keys: readonly string[];
   /** Its number in the last of `keys`, or `false` if running it twice does no harm. */
   readonly number: number | false;
-  readonly receipt: Receipt;
+  readonly receipt: RedisReceipt;
   readonly hits: readonly SettledHit[];
   readonly clockMicros: number | undefined;
-  resolve(): void;
-  reject(error: unknown): void;
 }
 
 /** What a check recorded for one rule, and what it should have recorded. */
-export interface SettledHit extends Readonly<RecordedHit> {
+export interface SettledHit extends Readonly<RedisHit> {
   readonly settledCost: number;
 }
 
 /** Extends leases. */
-export interface RenewOperation {
+export interface RenewOperation extends Sent<[lostIndices: readonly number[]]> {
   readonly kind: 'renew';
   /** The name of their steps in `lua/limits`. */
   readonly script: string;
@@ -82,9 +82,6 @@ export interface RenewOperation {
   readonly keys: readonly string[];
   readonly leases: readonly RenewedLease[];
   readonly clockMicros: number | undefined;
-  /** Called with the indices of the leases that are lost. */
-  resolve(lostIndices: readonly number[]): void;
-  reject(error: unknown): void;
 }
 
 /** One lease of a {@link RenewOperation}. */
@@ -98,26 +95,19 @@ export interface RenewedLease {
 }
 
 /** Adds units to a rolling counter, and returns the sum of its last `intervalMicros`. */
-export interface CountOperation {
+export interface CountOperation extends Sent<[units: number]> {
   readonly kind: 'count';
   readonly counter: CounterAlgorithm;
-  readonly keys: readonly string[];
   readonly units: number;
   readonly intervalMicros: number;
   readonly clockMicros: number | undefined;
-  resolve(units: number): void;
-  reject(error: unknown): void;
 }
 
 /** An operation on the queues of callers that wait. */
-export interface TicketOperation {
+export interface TicketOperation extends Sent<[line: string, sentMs: number]> {
   readonly kind: 'ticket';
   readonly encodedPlan: EncodedPlan;
-  readonly keys: readonly string[];
   readonly encoding: OperationEncoding;
-  /** `line` is what the script returned, and `sentMs` when it was sent, by this process's monotonic clock. */
-  resolve(line: string, sentMs: number): void;
-  reject(error: unknown): void;
 }
 
 /** How an optional part of the store encodes an operation for the scripts. */
@@ -141,3 +131,8 @@ export type Operation =
 
 /** An operation that returns a decision. */
 export type DecisionOperation = CheckOperation | ChargeOperation;
+
+export function planOf(operation: Operation): EncodedPlan | undefined {
+  if (operation.kind === 'count' || operation.kind === 'renew') return undefined;
+  return operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan;
+}

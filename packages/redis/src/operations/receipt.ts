@@ -3,7 +3,7 @@ import type { LimitedReceipt } from '@rollgate/core/store';
 import { type EncodedPlan, encodeWith } from './plan-encoder.js';
 
 /** What a check recorded for one rule. */
-export interface RecordedHit {
+export interface RedisHit {
   /** The Redis key. */
   readonly key: string;
   /** The index of the rule in its plan. */
@@ -19,7 +19,7 @@ export interface RecordedHit {
 }
 
 /** Identifies what a check recorded, so that a settlement can find it. */
-export class Receipt implements LimitedReceipt {
+export class RedisReceipt implements LimitedReceipt {
   constructor(
     /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
     readonly stamp: number,
@@ -27,7 +27,7 @@ export class Receipt implements LimitedReceipt {
     readonly recordedMicros: number,
     readonly encodedPlan: EncodedPlan,
     /** One for each rule if the check was allowed. Always the same objects, because settlements change them. */
-    readonly hits: readonly RecordedHit[],
+    readonly hits: readonly RedisHit[],
     /** The plan of the check, whose queues callers wait in. */
     readonly checkedPlan = encodedPlan,
     /** The hits of all rules of that plan, also if this receipt is for some of them. */
@@ -35,8 +35,8 @@ export class Receipt implements LimitedReceipt {
   ) {}
 
   /** Implements {@link LimitedReceipt.withLimits}. Both receipts have the same hits, so a settlement of one is seen by the other. */
-  withLimits(limits: Readonly<Record<string, Limit>>): Receipt {
-    return new Receipt(
+  withLimits(limits: Readonly<Record<string, Limit>>): RedisReceipt {
+    return new RedisReceipt(
       this.stamp,
       this.recordedMicros,
       encodeWith(this.encodedPlan, limits),
@@ -47,9 +47,16 @@ export class Receipt implements LimitedReceipt {
   }
 
   /** Implements {@link LimitedReceipt.only}. */
-  only(names: readonly string[]): Receipt {
+  only(names: readonly string[]): RedisReceipt {
     const { rules } = this.encodedPlan.plan;
     const hits = this.hits.filter(({ index }) => names.includes(rules[index]!.name));
-    return new Receipt(this.stamp, this.recordedMicros, this.encodedPlan, hits, this.checkedPlan, this.checkedHits);
+    return new RedisReceipt(
+      this.stamp,
+      this.recordedMicros,
+      this.encodedPlan,
+      hits,
+      this.checkedPlan,
+      this.checkedHits,
+    );
   }
 }

@@ -1,6 +1,12 @@
 import { type Costs, costAt, holdsSlots } from '@rollgate/core/store';
 import { CHANGES_PART, COUNTER_PART, partOfScript, type ScriptParts } from '../operations/algorithm-registry.js';
-import type { CheckOperation, Operation, SettleOperation, TicketOperation } from '../operations/operations.js';
+import {
+  type CheckOperation,
+  type Operation,
+  planOf,
+  type SettleOperation,
+  type TicketOperation,
+} from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 
 /** The input of a script, as `lua/program/main.lua` describes it. */
@@ -50,7 +56,12 @@ function pushRun(values: string[], run: readonly Operation[]): void {
   const first = run[0]!;
   if (first.kind !== 'check' && first.kind !== 'peek') {
     const changes = run as readonly Change[];
-    values.push(first.kind, String(run.length), planOf(changes[0]!), JSON.stringify(inputOf(changes)));
+    values.push(
+      first.kind,
+      String(run.length),
+      'script' in first ? first.script : (planOf(first)?.text ?? ''),
+      JSON.stringify(inputOf(changes)),
+    );
     return;
   }
   const { kind, encodedPlan, clockMicros, costs } = first;
@@ -59,28 +70,12 @@ function pushRun(values: string[], run: readonly Operation[]): void {
 }
 
 function partsOf(operation: Operation): ScriptParts {
-  switch (operation.kind) {
-    case 'count':
-      return COUNTER_PART;
-    case 'renew':
-      return partOfScript(operation.script) | CHANGES_PART;
-    case 'settle':
-      return operation.receipt.encodedPlan.parts | CHANGES_PART;
-    case 'charge':
-    case 'reset':
-      return operation.encodedPlan.parts | CHANGES_PART;
-    default:
-      return operation.encodedPlan.parts;
-  }
+  if (operation.kind === 'count') return COUNTER_PART;
+  const parts = operation.kind === 'renew' ? partOfScript(operation.script) : planOf(operation)!.parts;
+  return operation.kind === 'peek' ? parts : parts | CHANGES_PART;
 }
 
 type Change = Exclude<Operation, TicketOperation | CheckOperation>;
-
-function planOf(operation: Change): string {
-  if (operation.kind === 'count') return '';
-  if (operation.kind === 'renew') return operation.script;
-  return (operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
-}
 
 /** The input of a run, as `lua/program/main.lua` describes it. */
 function inputOf(run: readonly Change[]): readonly (number | false)[] {

@@ -1,7 +1,7 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
 import { costAt, formatValue, hasQuota, holdsSlots, isPeriodic } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation, RenewOperation } from '../operations/operations.js';
-import { Receipt, type RecordedHit } from '../operations/receipt.js';
+import { type RedisHit, RedisReceipt } from '../operations/receipt.js';
 
 /** The server's time, then a line for each operation. The text of another program thus settles no operation of a batch. */
 const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:,[-\d ]*)*))*(?:\n\+)?$/;
@@ -96,9 +96,9 @@ export class ScriptReply {
   }
 
   /** The receipt of an allowed check has all of its rules. That of a rejected one has those that have recorded the attempt. */
-  #toReceipt({ encodedPlan, keys, costs, clockMicros }: DecisionOperation, allowed: boolean): Receipt | undefined {
+  #toReceipt({ encodedPlan, keys, costs, clockMicros }: DecisionOperation, allowed: boolean): RedisReceipt | undefined {
     const nowMicros = clockMicros ?? this.#stamp;
-    let hits: RecordedHit[] | undefined;
+    let hits: RedisHit[] | undefined;
     for (let index = 0; index < this.#aheads.length; index++) {
       const ahead = this.#aheads[index];
       if (ahead === undefined && !allowed) continue;
@@ -107,7 +107,7 @@ export class ScriptReply {
       if (hits === undefined) hits = [hit];
       else hits.push(hit);
     }
-    return hits && new Receipt(this.#stamp, nowMicros, encodedPlan, hits);
+    return hits && new RedisReceipt(this.#stamp, nowMicros, encodedPlan, hits);
   }
 
   /** Reads the result of a rule, as `lua/program/decide.lua` describes it. */

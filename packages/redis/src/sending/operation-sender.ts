@@ -1,6 +1,6 @@
 import { type RedisConnection, runScript } from '../clients/redis-connection.js';
-import type { Operation } from '../operations/operations.js';
-import { type EncodedPlan, encodePeriods } from '../operations/plan-encoder.js';
+import { type Operation, planOf } from '../operations/operations.js';
+import { encodePeriods } from '../operations/plan-encoder.js';
 import { hashTagOf } from '../operations/redis-keys.js';
 import { toScriptArguments } from '../script/script-arguments.js';
 import type { ScriptBuilder } from '../script/script-builder.js';
@@ -142,11 +142,6 @@ function takesOtherPeriods(operation: Operation, error: Error, attempt: number):
   if (micros === undefined || encodedPlan === undefined || attempt >= MAX_ATTEMPTS) return false;
   encodePeriods(encodedPlan, Number(micros));
   return true;
-}
-
-function planOf(operation: Operation): EncodedPlan | undefined {
-  if (operation.kind === 'count' || operation.kind === 'renew') return undefined;
-  return operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan;
 }
 
 /** For how long a hash slot counts as moving after it was seen to move. */

@@ -2,7 +2,7 @@ import type { Limit } from '@rollgate/core';
 import { hasLeases, type LeasedLimit, reservesUnits } from '@rollgate/core/store';
 import { scriptNameOf } from '../operations/algorithm-registry.js';
 import type { RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
-import type { Receipt, RecordedHit } from '../operations/receipt.js';
+import type { RedisHit, RedisReceipt } from '../operations/receipt.js';
 import { hashTagOf } from '../operations/redis-keys.js';
 import { groupBy } from '../util/group-by.js';
 
@@ -13,23 +13,23 @@ import { groupBy } from '../util/group-by.js';
 const MAX_LEASES = 400;
 
 /** The leases that the check with this receipt took and that have not ended yet. */
-export function leasesOf({ encodedPlan, hits }: Receipt): RecordedHit[] {
+export function leasesOf({ encodedPlan, hits }: RedisReceipt): RedisHit[] {
   const { rules } = encodedPlan.plan;
   return hits.filter(({ index, cost, ended }) => cost > 0 && ended === undefined && hasLeases(rules[index]!.limit));
 }
 
 /** Whether the check reserved the units of this hit. A settlement may have spent them since. */
-export function isReservation({ encodedPlan }: Receipt, { index, cost }: RecordedHit): boolean {
+export function isReservation({ encodedPlan }: RedisReceipt, { index, cost }: RedisHit): boolean {
   return cost > 0 && reservesUnits(encodedPlan.plan.rules[index]!.limit);
 }
 
 /** A lease with each number of units that it may have in Redis. */
-export function possibleHits(hit: RecordedHit): RecordedHit[] {
+export function possibleHits(hit: RedisHit): RedisHit[] {
   return hit.formerCost === undefined ? [hit] : [hit, { ...hit, cost: hit.formerCost }];
 }
 
 /** Records that Redis has settled these hits. */
-export function confirmSettlement(hits: readonly RecordedHit[]): void {
+export function confirmSettlement(hits: readonly RedisHit[]): void {
   for (const hit of hits) if (hit.formerCost !== undefined) hit.formerCost = undefined;
 }
 
@@ -40,12 +40,12 @@ export function confirmSettlement(hits: readonly RecordedHit[]): void {
  * @param isCluster Whether the leases of different hash tags need different operations.
  */
 export async function renewLeases(
-  receipts: readonly Receipt[],
+  receipts: readonly RedisReceipt[],
   add: (operation: RenewOperation | SettleOperation) => void,
   clockMicros: number | undefined,
   isCluster: boolean,
-): Promise<Receipt[]> {
-  const lost = new Set<Receipt>();
+): Promise<RedisReceipt[]> {
+  const lost = new Set<RedisReceipt>();
   const sent: Promise<void>[] = [];
   const send = (owned: readonly OwnedLease[]) => {
     const renewed = renewOnce(owned, add, clockMicros).then((lostReceipts) => {
@@ -68,8 +68,8 @@ export async function renewLeases(
 
 /** A lease with the receipt that it belongs to. */
 interface OwnedLease {
-  readonly receipt: Receipt;
-  readonly hit: RecordedHit;
+  readonly receipt: RedisReceipt;
+  readonly hit: RedisHit;
 }
 
 /**
@@ -82,7 +82,7 @@ function renewOnce(
   owned: readonly OwnedLease[],
   add: (operation: RenewOperation | SettleOperation) => void,
   clockMicros: number | undefined,
-): Promise<Receipt[]> {
+): Promise<RedisReceipt[]> {
   // Others were released since the renewal began.
   const open = owned.filter(({ hit }) => hit.cost > 0 && hit.ended === undefined);
   for (const { receipt, hit } of open) {
@@ -104,8 +104,8 @@ function renewOnce(
 
 /** Changes the units of a lease in Redis from `formerCost` to those that it has here. */
 function settlementOf(
-  receipt: Receipt,
-  hit: RecordedHit,
+  receipt: RedisReceipt,
+  hit: RedisHit,
   formerCost: number,
   clockMicros: number | undefined,
 ): SettleOperation {
@@ -130,6 +130,6 @@ function groupLeases(leases: readonly OwnedLease[], isCluster: boolean): Iterabl
   return groupBy(byKey, (one) => `${limitOf(one.receipt, one.hit).algorithm} ${tagOf(one)}`).values();
 }
 
-function limitOf({ encodedPlan }: Receipt, { index }: RecordedHit): Limit {
+function limitOf({ encodedPlan }: RedisReceipt, { index }: RedisHit): Limit {
   return encodedPlan.plan.rules[index]!.limit;
 }

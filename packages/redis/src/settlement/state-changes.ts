@@ -2,7 +2,7 @@ import { hasLeases, hasReport, holdsSlots, type SettledCosts, settledCost } from
 import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckResult, Operation, SettledHit, SettleOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
-import type { Receipt, RecordedHit } from '../operations/receipt.js';
+import type { RedisHit, RedisReceipt } from '../operations/receipt.js';
 import type { OperationSender } from '../sending/operation-sender.js';
 import { confirmSettlement, isReservation, leasesOf, possibleHits, renewLeases } from './lease-renewal.js';
 import type { ResendNumbers } from './resend-numbers.js';
@@ -25,7 +25,7 @@ export class StateChanges {
   }
 
   /** Replaces what a check recorded. */
-  settle(receipt: Receipt, costs: SettledCosts, clockMicros: number | undefined): Promise<void> {
+  settle(receipt: RedisReceipt, costs: SettledCosts, clockMicros: number | undefined): Promise<void> {
     const { rules } = receipt.encodedPlan.plan;
     const hits: SettledHit[] = [];
     for (const hit of receipt.hits) {
@@ -56,7 +56,7 @@ export class StateChanges {
   }
 
   /** Frees the slots that a check took, and spends what it reserved. */
-  async release(receipt: Receipt, clockMicros: number | undefined): Promise<void> {
+  async release(receipt: RedisReceipt, clockMicros: number | undefined): Promise<void> {
     const leases = leasesOf(receipt);
     const reservations = leases.filter((hit) => isReservation(receipt, hit));
     const slots = leases.filter((hit) => !isReservation(receipt, hit));
@@ -73,7 +73,7 @@ export class StateChanges {
   }
 
   #settle(
-    receipt: Receipt,
+    receipt: RedisReceipt,
     hits: readonly SettledHit[],
     numbered: Pick<SettleOperation, 'keys' | 'number'>,
     clockMicros: number | undefined,
@@ -84,7 +84,11 @@ export class StateChanges {
   }
 
   /** Extends the leases of these receipts. Returns the receipts whose slots are lost. */
-  renew(receipts: readonly Receipt[], clockMicros: number | undefined, isCluster: boolean): Promise<Receipt[]> {
+  renew(
+    receipts: readonly RedisReceipt[],
+    clockMicros: number | undefined,
+    isCluster: boolean,
+  ): Promise<RedisReceipt[]> {
     return renewLeases(receipts, (operation) => this.#sender.add(operation), clockMicros, isCluster);
   }
 
@@ -118,14 +122,14 @@ export class StateChanges {
 }
 
 /** Notes that Redis has lowered the cost of a hit, so that a later settlement lowers it from there. Leases note it themselves. */
-function lowerCost({ encodedPlan, hits }: Receipt, index: number, cost: number): void {
+function lowerCost({ encodedPlan, hits }: RedisReceipt, index: number, cost: number): void {
   if (hasLeases(encodedPlan.plan.rules[index]!.limit)) return;
   const hit = hits.find((one) => one.index === index)!;
   hit.cost = Math.min(hit.cost, cost);
 }
 
 /** Ends a reservation here. The script reads a negative cost as that of a reservation which a release has spent. */
-function endReservation(hit: RecordedHit, settledCost: number, by: 'released' | 'settled'): SettledHit {
+function endReservation(hit: RedisHit, settledCost: number, by: 'released' | 'settled'): SettledHit {
   const cost = hit.ended === 'released' ? -hit.cost : hit.cost;
   hit.ended = by;
   return { ...hit, cost, settledCost };

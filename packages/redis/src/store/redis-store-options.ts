@@ -79,7 +79,7 @@ export interface RedisStoreOptions {
 }
 
 /** The validated options, with what the store creates from them. */
-export interface ResolvedOptions {
+export interface ResolvedRedisOptions {
   readonly client: RedisClient;
   readonly connection: RedisConnection;
   readonly scripts: ScriptBuilder;
@@ -92,7 +92,7 @@ export interface ResolvedOptions {
 }
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolveOptions(options: RedisStoreOptions): ResolvedOptions {
+export function resolveRedisOptions(options: RedisStoreOptions): ResolvedRedisOptions {
   validateOptionNames('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache', 'waiting']);
   const { client, log = 'packed', clusterSlot = 'key', clock, denialCache = {}, waiting } = options;
   const connection = createConnection(client);

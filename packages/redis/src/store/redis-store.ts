@@ -21,7 +21,7 @@ import type { RedisConnection } from '../clients/redis-connection.js';
 import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckOperation } from '../operations/operations.js';
 import { PlanEncoder } from '../operations/plan-encoder.js';
-import { Receipt } from '../operations/receipt.js';
+import { RedisReceipt } from '../operations/receipt.js';
 import { type ClusterSlot, counterKey } from '../operations/redis-keys.js';
 import type { Log } from '../script/script-builder.js';
 import { OperationSender } from '../sending/operation-sender.js';
@@ -30,7 +30,7 @@ import { StateChanges } from '../settlement/state-changes.js';
 import type { StoreQueues } from '../waiting/fair-waiting.js';
 import type { QueueingStore } from '../waiting/room.js';
 import { PendingCheck } from './pending-check.js';
-import { type RedisStoreOptions, resolveOptions } from './redis-store-options.js';
+import { type RedisStoreOptions, resolveRedisOptions } from './redis-store-options.js';
 
 /**
  * Keeps the state in Redis, so that every process that uses the server shares it.
@@ -81,7 +81,7 @@ export class RedisStore implements Store, CountingStore {
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
-    const { client, connection, scripts, clusterSlot, clock, denials, log, waiting } = resolveOptions(options);
+    const { client, connection, scripts, clusterSlot, clock, denials, log, waiting } = resolveRedisOptions(options);
     this.backend = client;
     this.#connection = connection;
     this.#clusterSlot = clusterSlot;
@@ -97,7 +97,7 @@ export class RedisStore implements Store, CountingStore {
     if (!isCluster) return;
     const nodeOf = (key: string) => connection.nodeOf(hashSlotOf(key));
     this.partOf = (plan, keys) => nodeOf(this.#plans.encode(plan).buildKeys(keys)[0]!);
-    this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
+    this.partOfReceipt = (receipt) => (receipt instanceof RedisReceipt ? nodeOf(receipt.hits[0]!.key) : '');
     this.partOfSubject = (counter, subject) => nodeOf(counterKey(counter, subject));
   }
 
@@ -201,14 +201,14 @@ export class RedisStore implements Store, CountingStore {
     });
   }
 
-  #settle(receipt: Receipt, costs: SettledCosts): Promise<void> {
+  #settle(receipt: RedisReceipt, costs: SettledCosts): Promise<void> {
     const settled = this.#changes.settle(receipt, costs, this.#clockMicros());
     this.#wakeQueues(receipt);
     return settled;
   }
 
   /** Grants the turns of units that a change has freed. It was sent just before, so both run in one script. */
-  #wakeQueues({ checkedPlan, hits, checkedHits }: Receipt): void {
+  #wakeQueues({ checkedPlan, hits, checkedHits }: RedisReceipt): void {
     if (this.#queues === undefined || checkedHits.length < checkedPlan.plan.rules.length) return;
     const keys = checkedHits.map(({ key }) => key);
     const costs = checkedHits.map((hit) => (hits.includes(hit) && hit.atMicros > 0 ? 1 : 0));
@@ -276,7 +276,7 @@ export class RedisStore implements Store, CountingStore {
 }
 
 /** @throws TypeError if the receipt is one of another store. */
-function requireReceipt(receipt: unknown): Receipt {
-  if (!(receipt instanceof Receipt)) throw foreignDecision('a decision of a RedisStore');
+function requireReceipt(receipt: unknown): RedisReceipt {
+  if (!(receipt instanceof RedisReceipt)) throw foreignDecision('a decision of a RedisStore');
   return receipt;
 }

@@ -1,8 +1,7 @@
+import { notePlace, readTurn, rejectionOf } from './apply-item.js';
 import { AskSchedule, MAX_ASKED } from './ask-schedule.js';
 import { LineTimer } from './line-timer.js';
-import { notePlace, rejectionOf } from './note-place.js';
 import { OrderedTickets } from './ordered-tickets.js';
-import { readTurn } from './read-turn.js';
 import type { Room } from './room.js';
 import type { Ticket } from './ticket.js';
 import type { TicketGroup } from './ticket-group.js';

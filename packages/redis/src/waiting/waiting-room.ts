@@ -9,17 +9,13 @@ import {
 import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import { performance, randomId } from '../util/platform.js';
-import { AskLead } from './ask-lead.js';
 import { KnownTickets } from './known-tickets.js';
-import { LostPlaces } from './lost-places.js';
-import type { QueueingStore, Room, RoomSettings } from './room.js';
-import { ServerClock } from './server-clock.js';
-import { StartTimes } from './start-times.js';
+import { AskLead, type Leavable, type QueueingStore, type Room, type RoomSettings } from './room.js';
+import { LostPlaces, ServerClock, StartTimes } from './server-clock.js';
 import { Ticket, type Turn } from './ticket.js';
 import { type Caller, TicketGroup } from './ticket-group.js';
 import { parseTicketItems } from './ticket-items.js';
 import { TicketLine } from './ticket-line.js';
-import { type Leavable, UnconfirmedLeaves } from './unconfirmed-leaves.js';
 
 /** The callers of one store that wait, in queues that all processes share. See `lua/queues/tickets.lua`. */
 export class WaitingRoom implements StoreWaiting, Room {
@@ -30,7 +26,8 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly #owner = randomId();
   readonly #lines = new Map<string, TicketLine>();
   readonly #tickets: KnownTickets;
-  readonly #unconfirmed = new UnconfirmedLeaves();
+  /** The lines of tickets whose `leave` has failed, so they may still hold up others. */
+  readonly #unconfirmed = new Map<Ticket, Leavable>();
   readonly #serverClock = new ServerClock();
   readonly #startTimes = new StartTimes(this, this.#serverClock);
   readonly #lostPlaces = new LostPlaces(this.#serverClock);
@@ -123,11 +120,18 @@ export class WaitingRoom implements StoreWaiting, Room {
       const entry = this.#tickets.find(item.id);
       entry?.line.accept(entry.ticket, item, now, receivedMs);
     }
-    if (sentMs !== undefined) this.#unconfirmed.sendAgain();
+    if (sentMs !== undefined) this.#leaveAgain();
   }
 
   noteUnconfirmed(ticket: Ticket, line: Leavable): void {
-    this.#unconfirmed.add(ticket, line);
+    if (ticket.state !== 'waits') this.#unconfirmed.set(ticket, line);
+  }
+
+  /** Call it when Redis replies. As long as it does not, nothing extends the lease of the tickets. */
+  #leaveAgain(): void {
+    const unconfirmed = [...this.#unconfirmed];
+    this.#unconfirmed.clear();
+    for (const [ticket, line] of unconfirmed) line.sendLeave(ticket);
   }
 
   /** Refunds a turn that no action uses. */

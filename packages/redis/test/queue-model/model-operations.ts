@@ -1,8 +1,8 @@
 import { type Limit, leakyBucket, rollingWindow } from '@rollgate/core';
 import type { Operation, TicketOperation } from '../../src/operations/operations.js';
 import { type EncodedPlan, PlanEncoder } from '../../src/operations/plan-encoder.js';
-import { Receipt } from '../../src/operations/receipt.js';
-import { readTurn } from '../../src/waiting/read-turn.js';
+import { RedisReceipt } from '../../src/operations/receipt.js';
+import { readTurn } from '../../src/waiting/apply-item.js';
 import { type Caller, TicketGroup } from '../../src/waiting/ticket-group.js';
 import type { TicketItem } from '../../src/waiting/ticket-items.js';
 import { TICK, tickOf } from './model-state.js';
@@ -72,7 +72,7 @@ export class ModelOperations {
     const costs = this.#scope.costs[index]!;
     const hits = this.keys.map((key, rule) => ({ key, index: rule, atMicros: times[rule]!, cost: costs[rule]! }));
     const charged = hits.filter(({ cost }) => cost > 0).map((hit) => ({ ...hit, settledCost: 0 }));
-    const receipt = new Receipt(stamp, stamp, this.#encodedPlan, hits);
+    const receipt = new RedisReceipt(stamp, stamp, this.#encodedPlan, hits);
     return {
       kind: 'settle',
       ...{ keys: charged.map(({ key }) => key), number: false, receipt, hits: charged, clockMicros: undefined },
@@ -84,7 +84,7 @@ export class ModelOperations {
   /** Reads the turn of a caller as its process does. */
   read(index: number, item: TicketItem & { kind: 'granted' }, now: number): RecordedTurn & { readonly at: number } {
     const { receipt, startMs } = readTurn(item, this.groupOf(index), this.#scope.costs[index]!, now, false);
-    const { stamp, hits } = receipt as Receipt;
+    const { stamp, hits } = receipt as RedisReceipt;
     return { stamp, hits: hits.map(({ atMicros, cost }) => (cost > 0 ? atMicros : 0)), at: tickOf(startMs * 1000) };
   }
 

@@ -16,7 +16,7 @@ export interface SqliteStoreOptions {
 }
 
 /** The validated options. */
-export interface ResolvedOptions {
+export interface ResolvedSqliteOptions {
   readonly database: SqliteDatabase;
   readonly table: string;
   readonly clock: Clock | undefined;
@@ -27,7 +27,7 @@ const OPTIONS = ['database', 'table', 'clock'];
 const IDENTIFIER = /^[a-z_][a-z0-9_]*$/i;
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolveOptions(options: SqliteStoreOptions): ResolvedOptions {
+export function resolveSqliteOptions(options: SqliteStoreOptions): ResolvedSqliteOptions {
   validateOptionNames('SqliteStore', options, OPTIONS);
   const { database, table = 'rollgate', clock } = options;
   if (!hasMethods(database, ['exec', 'prepare'])) {

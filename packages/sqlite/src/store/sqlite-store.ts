@@ -1,7 +1,7 @@
 import { backendOfTable, emitWarning, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
 import { isBusy, isDataError, isOpen, type SqliteDatabase } from '../database/database.js';
 import { BatchRunner } from './batch-runner.js';
-import { resolveOptions, type SqliteStoreOptions } from './options.js';
+import { resolveSqliteOptions, type SqliteStoreOptions } from './options.js';
 
 /** The most checks in one transaction, so that none blocks the event loop for long. */
 const MOST_CHECKS = 128;
@@ -15,7 +15,7 @@ const MOST_CHECKS = 128;
  */
 export class SqliteStore extends TransactionalStore {
   constructor(options: SqliteStoreOptions) {
-    const { database, table, clock } = resolveOptions(options);
+    const { database, table, clock } = resolveSqliteOptions(options);
     // SQLite would sleep in this thread while another process writes.
     database.exec('PRAGMA busy_timeout = 0');
     warnWithoutWal(database);
