@@ -7,7 +7,7 @@ import type { Limits, LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.j
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/capabilities.js';
-import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
+import type { GuardedStore, StoreGuard } from '../store/store.js';
 import { NAMES_OTHER_PACKAGES, STORES_BRING_GUARDS } from '../util/platform.js';
 import { DEFAULT_TIMEOUT_MS, parseDuration, parseTimeout } from '../validation/duration.js';
 import { mixedLimits } from '../validation/errors.js';
@@ -22,7 +22,7 @@ import {
   validateOptionNames,
   validateString,
 } from '../validation/validate.js';
-import type { CheckOptions, GivenOptions, WaitOptions } from './rate-limiter-options.js';
+import type { GivenOptions, WaitOptions } from './rate-limiter-options.js';
 
 /** What `fallbackLimits` need. */
 const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';
@@ -34,19 +34,6 @@ const BARE_LIMITS =
 /** The message for a limit in place of the options of a limiter. */
 const BARE_LIMIT =
   'Expected the options of RateLimiter to be an object with `limits`, got a limit. Write `new RateLimiter({ limits: rollingWindow({ … }) })`';
-
-/** What the options of a limiter describe. */
-export interface ResolvedRateLimiterOptions {
-  readonly plans: Plans;
-  /** The store, in its guard if it may fail. Without the option it is a new `MemoryStore`. */
-  readonly store: Store;
-  readonly maxWaiting: number;
-  readonly name: string;
-  /** Whether the options contain a name or a prefix. Other names depend on which limiter of the process is created first. */
-  readonly hasOwnName: boolean;
-  readonly prefix: string;
-  readonly dryRun: boolean;
-}
 
 const DEFAULT_PREFIX = 'rollgate';
 
@@ -90,7 +77,7 @@ function limitsOf(options: GivenOptions): Limits | null {
  *
  * @throws TypeError, RangeError naming the invalid option.
  */
-export function resolveRateLimiterOptions(options: GivenOptions): ResolvedRateLimiterOptions {
+export function resolveRateLimiterOptions(options: GivenOptions) {
   rejectBareLimits(options);
   validateOptionNames('RateLimiter', options, [
     ...ROLLING_WINDOW_OPTIONS,
@@ -138,19 +125,12 @@ const rejectUnguarded: StoreGuard = (store) => {
   throw invalidOption('store.guard', 'guardStore', store.guard);
 };
 
-/** The options of `RateLimiter.wait`. */
-export interface ResolvedWaitOptions<Own extends Limits> extends CheckOptions<Own> {
-  readonly signal: AbortSignal | undefined;
-  /** `Infinity` without a timeout. */
-  readonly timeoutMs: number;
-}
-
 /**
  * Validates the options of `RateLimiter.wait`, apart from those of a check.
  *
  * @throws TypeError, RangeError naming the invalid option.
  */
-export function resolveWaitOptions<Own extends Limits>(options: WaitOptions<Own>): ResolvedWaitOptions<Own> {
+export function resolveWaitOptions<Own extends Limits>(options: WaitOptions<Own>) {
   validateOptionNames('wait', options, ['cost', 'limits', 'signal', 'timeout']);
   const { signal, timeout, ...checkOptions } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidOption('signal', 'an AbortSignal', signal);

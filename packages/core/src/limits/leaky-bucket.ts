@@ -1,4 +1,4 @@
-import { DelayedStarts, type StartOrder } from '../time/start-order.js';
+import { StartOrder } from '../time/start-order.js';
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validateQuota } from '../validation/validate.js';
 import { type DelayingLimit, isConstant } from './capabilities.js';
@@ -152,6 +152,6 @@ export class LeakyBucket implements DelayingLimit {
   }
 
   orderStarts(backend: object, queues: readonly string[]): StartOrder {
-    return new DelayedStarts(backend, queues);
+    return new StartOrder(backend, queues);
   }
 }

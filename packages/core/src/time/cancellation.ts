@@ -1,42 +1,15 @@
-import { createDeferred, type Deferred } from '../util/awaitable.js';
+import { createDeferred } from '../util/awaitable.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
 import type { Timers } from './clock-timers.js';
 
-/** What may end a wait early: a signal, a timeout, or the end of a limiter. Its methods throw or reject with the reason. */
-export interface Cancellation {
-  /** The time by which the caller waits. */
-  readonly timers: Timers;
-  /**
-   * Does nothing until the wait is canceled.
-   *
-   * @throws The reason.
-   */
-  throwIfCanceled(): void;
-  /**
-   * Ends the time in which the caller may act although a step of the clock has passed its timeout, after its sleep has ended.
-   *
-   * @throws DOMException, a `TimeoutError`, if it has.
-   */
-  throwIfLate(): void;
-  /**
-   * Throws unless the timeout allows a wait of `waitMs` from `startMs`.
-   *
-   * @throws DOMException, a `TimeoutError`.
-   */
-  throwIfTooLong(waitMs: number, startMs: number): void;
-  /** Returns the promise's value, but rejects as soon as the wait is canceled. Call it for one promise at a time. */
-  unlessCanceled<Value>(promise: Promise<Value>): Promise<Value>;
-  /** Resolves `ms` milliseconds after `startMs`, or when `woken` does. Rejects as soon as the wait is canceled. */
-  sleep(ms: number, startMs: number, woken?: Deferred): Promise<void>;
-}
-
 /**
- * Cancels one wait when its signal aborts, its timeout passes, or its limiter closes.
+ * What may end a wait early: its signal, its timeout, or the end of its limiter. Its methods throw or reject with the reason.
  *
  * `AbortSignal.any` could combine these only since Node 20.3. A signal that outlives the wait would then keep memory for it.
  */
-export class CancelableWait implements Cancellation {
+export class Cancellation {
+  /** The time by which the caller waits. */
   readonly timers: Timers;
   readonly #dueMs: number;
   readonly #stopListening: (() => void) | undefined;
@@ -70,20 +43,36 @@ export class CancelableWait implements Cancellation {
     this.#reject(this.#canceled.reason);
   }
 
+  /**
+   * Does nothing until the wait is canceled.
+   *
+   * @throws The reason.
+   */
   throwIfCanceled(): void {
     if (this.#canceled !== undefined) throw this.#canceled.reason;
   }
 
+  /**
+   * Ends the time in which the caller may act although a step of the clock has passed its timeout, after its sleep has ended.
+   *
+   * @throws DOMException, a `TimeoutError`, if it has.
+   */
   throwIfLate(): void {
     this.#isAwake = false;
     if (this.#late !== undefined) throw this.#late;
   }
 
+  /**
+   * Throws unless the timeout allows a wait of `waitMs` from `startMs`.
+   *
+   * @throws DOMException, a `TimeoutError`.
+   */
   throwIfTooLong(waitMs: number, startMs: number): void {
     if (startMs + waitMs <= this.#dueMs || (waitMs === 0 && this.#isAwake)) return;
     throw timeoutError(`the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
   }
 
+  /** Returns the promise's value, but rejects as soon as the wait is canceled. Call it for one promise at a time. */
   async unlessCanceled<Value>(promise: Promise<Value>): Promise<Value> {
     this.throwIfCanceled();
     return new Promise((resolve, reject) => {
@@ -92,6 +81,7 @@ export class CancelableWait implements Cancellation {
     });
   }
 
+  /** Resolves `ms` milliseconds after `startMs`, or when `woken` does. Rejects as soon as the wait is canceled. */
   async sleep(ms: number, startMs: number, woken = createDeferred()): Promise<void> {
     this.throwIfLate();
     const wake = () => {

@@ -17,24 +17,10 @@ const ROUNDING_MS = 0.002;
 /** The starts for which callers wait, by the names of the queues that delay them. */
 const startsByBackend = new WeakMap<object, Map<string, Start[]>>();
 
-/** Keeps the delayed starts of one call in order, with those of all calls in the same queues. */
-export interface StartOrder {
-  /**
-   * Waits until an action that would start after `delayMs` overtakes no start. Returns `undefined` if it overtakes none. Otherwise
-   * the store has lost the queue, for example because of a reset.
-   */
-  passOvertaken(delayMs: number, sentMs: number, cancellation: Cancellation): Promise<void> | undefined;
-  /**
-   * Resolves when the action of an allowed caller starts. The store has decided between `sentMs` and `repliedMs`.
-   *
-   * A decision reports how far the start is from the time of the decision. A busy process may read it much later. A caller
-   * then starts late, and must not be overtaken by the next one, whose decision the process reads in time.
-   */
-  wait(delayMs: number, sentMs: number, repliedMs: number, cancellation: Cancellation): Promise<void>;
-}
-
-/** The order of the starts of this process. A limit that delays brings it. */
-export class DelayedStarts implements StartOrder {
+/**
+ * Keeps the delayed starts of one call in order, with those of all calls in the same queues of this process. A limit that delays brings it.
+ */
+export class StartOrder {
   readonly #starts: Map<string, Start[]>;
   readonly #queues: readonly string[];
 
@@ -47,6 +33,10 @@ export class DelayedStarts implements StartOrder {
     this.#queues = queues;
   }
 
+  /**
+   * Waits until an action that would start after `delayMs` overtakes no start. Returns `undefined` if it overtakes none. Otherwise
+   * the store has lost the queue, for example because of a reset.
+   */
   passOvertaken(delayMs: number, sentMs: number, cancellation: Cancellation): Promise<void> | undefined {
     const repliedMs = cancellation.timers.replyMs(sentMs);
     const overtaken = this.#lastOfEach.find((start) => repliedMs + delayMs < start.earliestMs);
@@ -55,6 +45,12 @@ export class DelayedStarts implements StartOrder {
     return cancellation.unlessCanceled(overtaken.end);
   }
 
+  /**
+   * Resolves when the action of an allowed caller starts. The store has decided between `sentMs` and `repliedMs`.
+   *
+   * A decision reports how far the start is from the time of the decision. A busy process may read it much later. A caller
+   * then starts late, and must not be overtaken by the next one, whose decision the process reads in time.
+   */
   async wait(delayMs: number, sentMs: number, repliedMs: number, cancellation: Cancellation): Promise<void> {
     const aheadMs = this.#lastOfEach.map((last) => last.startMs + ROUNDING_MS);
     if (delayMs === 0 && aheadMs.length === 0) return;

@@ -1,7 +1,7 @@
 import { parse } from '@lukeed/ms';
 import { MAX_TIMER_MS } from '../util/background-timer.js';
 import { invalidNumber } from './validate.js';
-import { describeShortInterval, warnOnce } from './warn-once.js';
+import { warnOnce } from './warn-once.js';
 
 /** What a timeout should be. */
 const SHORT_TIMEOUT = 'a duration of at most 24 days';
@@ -71,7 +71,8 @@ const MIN_UNITLESS_MS = 1000;
 export function parseInterval(option: string, value: unknown): number {
   const ms = parseDuration(option, value);
   if (typeof value === 'number' && ms < MIN_UNITLESS_MS) {
-    warnOnce('ROLLGATE_SHORT_INTERVAL', describeShortInterval(option, ms));
+    const message = `\`${option}: ${ms}\` is ${ms} milliseconds. Write '${ms}s' if you mean seconds, or '${ms}ms' to confirm milliseconds`;
+    warnOnce('ROLLGATE_SHORT_INTERVAL', message);
   }
   return ms;
 }

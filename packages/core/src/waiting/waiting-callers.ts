@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { CancelableWait } from '../time/cancellation.js';
+import { Cancellation } from '../time/cancellation.js';
 import { timersOf } from '../time/clock-timers.js';
 import { limiterClosed } from '../validation/errors.js';
 import type { WaitCall } from './wait-call.js';
@@ -11,7 +11,7 @@ type Shared = Pick<WaitCall, 'limiter' | 'maxWaiting'>;
 /** The callers that wait at one limiter. */
 export class WaitingCallers {
   /** What cancels their waits, those for the start of an action included. */
-  readonly #open = new Set<CancelableWait>();
+  readonly #open = new Set<Cancellation>();
   readonly #shared: Shared;
   #isClosed = false;
 
@@ -23,7 +23,7 @@ export class WaitingCallers {
   async wait(own: Omit<WaitCall, keyof Shared | 'cancellation'>): Promise<Decision> {
     if (this.#isClosed) throw limiterClosed();
     const { store, signal, timeoutMs } = own;
-    const cancellation = new CancelableWait(signal, timeoutMs, timersOf(store.clock));
+    const cancellation = new Cancellation(signal, timeoutMs, timersOf(store.clock));
     this.#open.add(cancellation);
     try {
       return await waitForTurn({ ...own, ...this.#shared, cancellation });

@@ -1,5 +1,5 @@
 import type { Store } from '@rollgate/core';
-import { emitWarning, formatValue, type ParsedLimits } from '@rollgate/core/store';
+import { formatValue, type ParsedLimits, warnOnce } from '@rollgate/core/store';
 import { readAddress } from '../client/client-address.js';
 import { parseAddress } from '../client/ip-address.js';
 import { originalRequest, type RequestReader } from '../host/host.js';
@@ -17,9 +17,6 @@ const namespacesOf = new WeakMap<object, Set<string>>();
 
 /** The page that explains each code. */
 const PAGE = 'https://rollgate-js.github.io/rollgate/errors';
-
-/** The codes of the warnings that this process has emitted. */
-const emitted = new Set<WarningCode>();
 
 /** The limiters that were created since the first request and have decided one request so far. */
 let singleUseLimiters = 0;
@@ -100,13 +97,9 @@ export class UsageChecks {
 
   /** Emits a process warning, once for each code. `detail` is what differs from case to case. */
   #warn(code: WarningCode, detail?: string): void {
-    if (this.#silence.includes(code) || emitted.has(code)) return;
-    emitted.add(code);
-    emitWarning(describeWarning(code, detail), {
-      type: 'RollgateWarning',
-      code,
-      detail: `Silence it with \`silence: ['${code}']\`. ${PAGE}#${code.toLowerCase()}`,
-    });
+    if (this.#silence.includes(code)) return;
+    const silencing = `Silence it with \`silence: ['${code}']\`. ${PAGE}#${code.toLowerCase()}`;
+    warnOnce(code, describeWarning(code, detail), silencing);
   }
 }
 

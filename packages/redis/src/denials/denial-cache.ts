@@ -5,14 +5,6 @@ import { performance } from '../util/platform.js';
 import { type Denial, type DenialCost, type DenialGroup, isValid, limitDecisionsAt } from './denial.js';
 import { DenialGroups } from './denial-groups.js';
 
-/** Options of {@link DenialCache}. */
-export interface DenialCacheOptions {
-  /** For how long a denial is valid at most, in milliseconds. */
-  readonly maxAgeMs: number;
-  /** How many denials the cache keeps at most. */
-  readonly maxKeys: number;
-}
-
 /** A check or a peek that was sent. */
 export interface SentCheck extends CheckInput {
   readonly kind: 'check' | 'peek';
@@ -47,7 +39,7 @@ export class DenialCache {
   readonly #denials = new Set<Denial>();
   readonly #groups = new DenialGroups();
 
-  constructor({ maxAgeMs, maxKeys }: DenialCacheOptions) {
+  constructor(maxAgeMs: number, maxKeys: number) {
     this.#maxAgeMs = maxAgeMs;
     this.#maxKeys = maxKeys;
   }

@@ -9,19 +9,11 @@ import {
 } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 
-/** The input of a script, as `lua/program/main.lua` describes it. */
-export interface ScriptArguments {
-  readonly keys: string[];
-  readonly values: string[];
-  /** The optional parts of the script that the operations need. */
-  readonly parts: ScriptParts;
-}
-
 /**
  * Encodes operations in order. Consecutive checks that differ only in their keys become one run. So do settlements of the same
  * rules.
  */
-export function toScriptArguments(operations: readonly Operation[]): ScriptArguments {
+export function toScriptArguments(operations: readonly Operation[]) {
   const keys: string[] = [];
   const values: string[] = [];
   let parts = 0;

@@ -7,12 +7,6 @@ const NUMBERS_PER_KEY = 512;
 const SLOTS = 16_384;
 const MAX_TRIES = 1000;
 
-/** The number of an operation, and the Redis key that marks it as done. */
-export interface ResendNumber {
-  readonly key: string;
-  readonly number: number;
-}
-
 /**
  * Numbers the operations of a store that must not run twice. A client resends a command without a reply after a broken
  * connection, even if Redis executed it. The script then finds the number marked as done.
@@ -32,7 +26,7 @@ export class ResendNumbers {
    * Returns the next number. On a Cluster, its key is in the slot of `neighbor`, a Redis key of the operation. All client keys
    * of a slot share it, because each of them would leave its own otherwise.
    */
-  next(neighbor: string): ResendNumber {
+  next(neighbor: string) {
     const slot = this.#isCluster ? slotOf(neighbor) : 0;
     const count = this.#counts[slot]!++;
     const number = count % NUMBERS_PER_KEY;

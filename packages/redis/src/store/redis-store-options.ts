@@ -78,21 +78,8 @@ export interface RedisStoreOptions {
   waiting?: FairWaiting | undefined;
 }
 
-/** The validated options, with what the store creates from them. */
-export interface ResolvedRedisOptions {
-  readonly client: RedisClient;
-  readonly connection: RedisConnection;
-  readonly scripts: ScriptBuilder;
-  /** `undefined` without a Cluster. */
-  readonly clusterSlot: ClusterSlot | undefined;
-  readonly clock: Clock | undefined;
-  readonly denials: DenialCache | undefined;
-  readonly log: Log;
-  readonly waiting: FairWaiting | undefined;
-}
-
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolveRedisOptions(options: RedisStoreOptions): ResolvedRedisOptions {
+export function resolveRedisOptions(options: RedisStoreOptions) {
   validateOptionNames('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache', 'waiting']);
   const { client, log = 'packed', clusterSlot = 'key', clock, denialCache = {}, waiting } = options;
   const connection = createConnection(client);
@@ -127,8 +114,8 @@ function requireNoHashTag({ isCluster, keyPrefix }: RedisConnection): void {
 function createDenialCache(options: NonNullable<Exclude<RedisStoreOptions['denialCache'], false>>): DenialCache {
   validateOptionNames('denialCache', options, ['maxAge', 'maxKeys']);
   const { maxAge = 1000, maxKeys = 10_000 } = options;
-  return new DenialCache({
-    maxAgeMs: parseDuration('denialCache.maxAge', maxAge),
-    maxKeys: validatePositiveInteger('denialCache.maxKeys', maxKeys),
-  });
+  return new DenialCache(
+    parseDuration('denialCache.maxAge', maxAge),
+    validatePositiveInteger('denialCache.maxKeys', maxKeys),
+  );
 }

@@ -30,16 +30,8 @@ const KINDS = ['', 'granted', 'first', 'queued', 'missing', 'full', 'neverAllowe
 
 type NumbersOfItem = [code: number, id: number, first: number, second: number, third: number];
 
-/** A reply or a message: the time of the decisions, and its items. */
-export interface TicketItems {
-  readonly now: number;
-  readonly items: readonly TicketItem[];
-  /** Whether the script has left work that belongs to no ticket. */
-  readonly hasMore: boolean;
-}
-
-/** Reads a reply or a message. */
-export function parseTicketItems(text: string): TicketItems {
+/** Reads a reply or a message: the time of the decisions, the items, and whether the script has left work that belongs to no ticket. */
+export function parseTicketItems(text: string) {
   const [now, ...parts] = text.split(',');
   const items: TicketItem[] = [];
   let hasMore = false;
