@@ -2,16 +2,37 @@ import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@roll
 import { validateOptionalFunction } from '@rollgate/core/store';
 import {
   type Awaitable,
+  type Framework,
   type HasLimits,
   HttpLimiter,
   type HttpOptions,
   type LimitSource,
   renderRejection,
+  resolveByPrototype,
   withAddress,
 } from '@rollgate/http';
 import type { Context, Middleware } from 'koa';
 import { keepDecisionHeaders, keepRejectionHeaders } from './keep-headers.js';
-import { KOA } from './koa-framework.js';
+
+/** How the limiter reads Koa's requests and changes its responses. A context is both. */
+const KOA: Framework<Context, Context> = {
+  name: 'rateLimit',
+  ownOptions: ['address', 'handler'],
+  resetUnit: 'epoch',
+  getClientAddress: (ctx) => ctx.ip,
+  getRequestHeader: (ctx, name) => ctx.req.headers[name],
+  getConnection: ({ app, req, request }) => ({
+    peer: req.socket.remoteAddress,
+    resolve: (remoteAddress, forwardedFor) =>
+      resolveByPrototype(Object.getPrototypeOf(request), {
+        app,
+        req: { socket: { remoteAddress }, headers: { 'x-forwarded-for': forwardedFor } },
+      }),
+  }),
+  isDisconnected: (ctx) => ctx.req.socket.destroyed,
+  getSettledRequest: (ctx) => ctx.req,
+  getNodeResponse: (ctx) => ctx.res,
+};
 
 declare module 'koa' {
   interface ExtendableContext {

@@ -1,4 +1,4 @@
-import type { ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext, StreamableFile } from '@nestjs/common';
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, scheduleAfter, withCode } from '@rollgate/core/store';
 import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
@@ -6,7 +6,24 @@ import { createNestFramework, getSetHeader, responseOf } from './nest-framework.
 import type { NestResponse, RateLimitOptions } from './options.js';
 import { attachDecision } from './rate-limit-decision.js';
 import { RateLimitException } from './rate-limit-exception.js';
-import { TextBody } from './text-body.js';
+
+/**
+ * A body that is not JSON. Nest's own exception filter sends a string inside a JSON object, but a file as it is. Filters that
+ * send the exception's response as JSON send the text.
+ */
+class TextBody extends StreamableFile {
+  /** @param message The whole body, which `HttpException` also takes as its message. */
+  constructor(
+    readonly message: string,
+    type: string,
+  ) {
+    super(Buffer.from(message), { type });
+  }
+
+  toJSON(): string {
+    return this.message;
+  }
+}
 
 /** On a context, the limiter that has counted it. Nest creates a context for each call of a handler. */
 const COUNTED_BY = Symbol('Rollgate limiter');

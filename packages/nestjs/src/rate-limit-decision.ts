@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Decision } from '@rollgate/core';
-import { findMessage, messageOf } from './gateway-message.js';
-import { requestOf } from './nest-framework.js';
+import { findMessage, messageOf, requestOf } from './nest-framework.js';
 
 declare global {
   namespace Express {

@@ -2,8 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Limits } from '@rollgate/core';
 import { hasMethods } from '@rollgate/core/store';
 import { type SettleRequestOptions, settle as settleRequest } from '@rollgate/http';
-import { findMessage } from './gateway-message.js';
-import { originalRequest } from './nest-framework.js';
+import { findMessage, originalRequest } from './nest-framework.js';
 
 /**
  * Replaces the cost that the limiters of a request have recorded with its actual cost. If that is lower, the difference is
