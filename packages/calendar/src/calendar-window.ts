@@ -1,5 +1,5 @@
 import type { Duration } from '@rollgate/core';
-import { invalidOption, validateOptionNames } from '@rollgate/core/store';
+import { type BlockForOption, invalidOption, validateOptionNames } from '@rollgate/core/store';
 import { type Calendar, CalendarWindow } from './counted-window.js';
 import { DayCalendar } from './day-calendar.js';
 import { type Anchor, type CalendarPeriod, parseDays } from './days.js';
@@ -8,7 +8,7 @@ import { LeasedCalendarWindow } from './leased-calendar-window.js';
 import { parseTimeZone } from './time-zone.js';
 
 /** The options of {@link calendarWindow}. */
-export interface CalendarWindowOptions {
+export interface CalendarWindowOptions extends BlockForOption {
   /**
    * The most units in each period: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -68,9 +68,11 @@ export interface CalendarWindowOptions {
  * ```
  */
 export function calendarWindow(options: CalendarWindowOptions): CalendarWindow {
-  validateOptionNames('calendarWindow', options, ['limit', 'period', 'anchor', 'timeZone', 'lease', 'unsettled']);
-  const { limit, lease, unsettled } = options;
-  const settings = { limit, calendar: createCalendar(options) };
+  validateOptionNames('calendarWindow', options, [
+    ...['limit', 'period', 'anchor', 'timeZone', 'lease', 'unsettled', 'blockFor'],
+  ]);
+  const { limit, lease, unsettled, blockFor } = options;
+  const settings = { limit, calendar: createCalendar(options), blockFor };
   if (lease !== undefined) return new LeasedCalendarWindow({ ...settings, lease, unsettled });
   if (unsettled !== undefined) throw invalidOption('unsettled', 'no value without `lease`', unsettled);
   return new CalendarWindow(settings);

@@ -1,3 +1,4 @@
+import type { Limit } from '@rollgate/core';
 import {
   type Hit,
   isWithinScale,
@@ -12,7 +13,7 @@ import {
   type UsedFigures,
   type Verdict,
 } from '@rollgate/core/limits';
-import { validateOptionNames, validateQuota } from '@rollgate/core/store';
+import { type BlockForOption, parseBlockFor, validateOptionNames, validateQuota } from '@rollgate/core/store';
 
 import type { Anchor, CalendarPeriod } from './days.js';
 
@@ -47,7 +48,7 @@ export interface Calendar {
 }
 
 /** The options of {@link CalendarWindow}. */
-export interface CalendarWindowSettings {
+export interface CalendarWindowSettings extends BlockForOption {
   /**
    * The most units in each period: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -85,18 +86,20 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly stateSize: number = 4;
+  readonly blockFor: Limit | undefined;
   /** The calendar, which determines the periods. */
   readonly calendar: Calendar;
   /** How far ahead a period ends at most. */
   readonly scale: Scale;
 
   constructor(options: CalendarWindowSettings) {
-    validateOptionNames('CalendarWindow', options, ['limit', 'calendar']);
+    validateOptionNames('CalendarWindow', options, ['limit', 'calendar', 'blockFor']);
     this.limit = validateQuota('limit', options.limit);
     this.calendar = options.calendar;
     this.windowMicros = this.calendar.windowMicros;
     this.keepMicros = this.calendar.longestMicros;
     this.scale = scaleOf(this.keepMicros);
+    this.blockFor = parseBlockFor(options.blockFor);
     if (new.target === CalendarWindow) Object.freeze(this);
   }
 

@@ -17,6 +17,7 @@ export { guardStore } from './failure/guarded-store.js';
 export type { LeaseKeepingLimit } from './leases/slot-keeper.js';
 export {
   canDelay,
+  closesUsedUp,
   hasLeases,
   holdsSlots,
   isMetered,
@@ -29,6 +30,7 @@ export {
   type SlotLimit,
   type UsedFigures,
 } from './limits/capabilities.js';
+export { type BlockForOption, parseBlockFor } from './limits/key-block.js';
 export { CHECK, type Hit, hasQuota, isLimit, type Mode, type State, TEST, type Verdict } from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';

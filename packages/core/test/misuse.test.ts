@@ -63,6 +63,7 @@ const WRONG: [subject: string, option: string, make: (value: never) => unknown, 
     (minDifference) => rollingWindow({ limit: 1, window: 1000, minDifference }),
     NOT_A_DURATION,
   ],
+  ['rollingWindow', 'blockFor', (blockFor) => rollingWindow({ limit: 1, window: 1000, blockFor }), NOT_A_DURATION],
   [
     'rollingWindow',
     'countRejected',
@@ -184,13 +185,11 @@ test('a fraction of a millisecond is rounded up, so that a wait of a decision is
 
 test('limits in place of the options are an error that says how to pass them', () => {
   expect(() => new RateLimiter(limits as never)).toThrow(
-    'Expected the options of RateLimiter to be an object with `limits`, got a limit. Write `new RateLimiter({ limits: rollingWindow({ … }) })`',
+    'Expected the options of RateLimiter to be an object with `limits`, got limits. Write `new RateLimiter({ limits: … })`',
   );
-  expect(() => new RateLimiter({ api: limits, user: limits } as never)).toThrow(
-    'got a record of limits. Write `new RateLimiter({ limits: { … } })`',
-  );
-  expect(() => new RateLimiter('100/1m' as never)).toThrow('got a limit. Write');
-  expect(() => new RateLimiter({ burst: '5/1s', day: limits } as never)).toThrow('got a record of limits. Write');
+  expect(() => new RateLimiter({ api: limits, user: limits } as never)).toThrow('got limits. Write');
+  expect(() => new RateLimiter('100/1m' as never)).toThrow('got limits. Write');
+  expect(() => new RateLimiter({ burst: '5/1s', day: limits } as never)).toThrow('got limits. Write');
   expect(() => new RateLimiter({} as never)).toThrow('Expected `limits` to be a limit');
 });
 
@@ -208,7 +207,7 @@ test('the short form of a limiter has the settings of one rolling window', () =>
 
 test('the error names an unknown option', () => {
   expect(() => rollingWindow({ limit: 1, widnow: 5 } as never)).toThrow(
-    'Unknown option `widnow` for rollingWindow, got 5 (number). The options are `limit`, `window`, `minDifference`, `countRejected`',
+    'Unknown option `widnow` for rollingWindow, got 5 (number). The options are `limit`, `window`, `minDifference`, `countRejected`, `blockFor`',
   );
   expect(() => new RateLimiter({ limits, max: 5 } as never)).toThrow('Unknown option `max` for RateLimiter');
   expect(() => new MemoryStore({ max: 5 } as never)).toThrow('Unknown option `max` for MemoryStore');

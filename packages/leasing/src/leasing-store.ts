@@ -19,7 +19,7 @@ import { settleSpent } from './settle-spent.js';
  * Decides in this process by units that it leases from another store. So one key allows millions of decisions a second, and most
  * decisions take no call to the store. In no window do all processes together allow more than the limit.
  *
- * It leases `rollingWindow` limits without `minDifference` and `countRejected`, whose window is at least ten leases long. The store
+ * It leases `rollingWindow` limits without `minDifference`, `countRejected` and `blockFor`, whose window is at least ten leases long. The store
  * decides all others, and keys with few decisions per lease.
  *
  * @throws TypeError or RangeError for an invalid option, with its name.

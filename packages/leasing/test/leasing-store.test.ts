@@ -223,6 +223,7 @@ test('two leased limits need no store, and the scarcer one is reported', async (
 test.each([
   ['minDifference', rollingWindow({ limit: 5, window: '1m', minDifference: '1s' })],
   ['countRejected', rollingWindow({ limit: 5, window: '1m', countRejected: true })],
+  ['blockFor', rollingWindow({ limit: 5, window: '1m', blockFor: '1h' })],
   ['another algorithm', tokenBucket({ capacity: 5, refill: 5, every: '1m' })],
   ['a window of few leases', rollingWindow({ limit: 5, window: '199ms' })],
 ])('the store alone decides with %s', async (_, limits) => {

@@ -1,5 +1,5 @@
 // The entry point `@rollgate/nestjs/throttler`: a storage for @nestjs/throttler.
-import { block, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { RateLimiter, rollingWindow } from '@rollgate/core';
 import {
   cacheLimits,
   countHits,
@@ -24,9 +24,6 @@ export interface StorageRecord {
   timeToBlockExpire: number;
 }
 
-/** The limit of the keys that are closed. */
-const CLOSING = { block: block() };
-
 /**
  * A storage for @nestjs/throttler. Its limits then hold in every window, exactly, and in all processes that share a store.
  *
@@ -41,10 +38,13 @@ const CLOSING = { block: block() };
  */
 export class RollingWindowStorage {
   readonly #limiter: RateLimiter;
-  readonly #limitsOf = cacheLimits((limit: number, ttl: number, closes: boolean) => {
-    const hits = rollingWindow({ limit: toLimit(limit), window: Math.ceil(ttl) });
-    return closes ? { hits, block: block() } : { hits };
-  });
+  readonly #limitsOf = cacheLimits((limit: number, ttl: number, blockDuration: number) => ({
+    hits: rollingWindow({
+      limit: toLimit(limit),
+      window: Math.ceil(ttl),
+      blockFor: blockDuration > 0 ? blockDuration : undefined,
+    }),
+  }));
 
   /** @param options Where the storage keeps its state, by default in memory, and what decides if that fails. */
   constructor(options: StorageOptions = {}) {
@@ -64,31 +64,16 @@ export class RollingWindowStorage {
     blockDuration: number,
     throttlerName: string,
   ): Promise<StorageRecord> {
-    const closes = blockDuration > 0;
-    const limits = this.#limitsOf(limit, ttl, closes);
+    const limits = this.#limitsOf(limit, ttl, blockDuration);
     // The app's `generateKey` need not tell the throttlers apart.
     const ofThrottler = `${encodeURIComponent(throttlerName)} ${toKey(key)}`;
     const decision = await this.#limiter.check(ofThrottler, { limits }).catch(throwHidden);
-    const { hits } = decision.limits;
-    let waitMs = decision.retryAfterMs;
-    if (closes && !decision.allowed && !decision.violated.includes('block')) {
-      waitMs = Math.max(waitMs, blockDuration);
-      await this.#close(ofThrottler, blockDuration);
-    }
+    const { allowed, resetMs, retryAfterMs } = decision;
     return {
-      totalHits: countHits(decision.allowed, hits),
-      timeToExpire: toSeconds(hits.resetMs, ttl),
-      isBlocked: !decision.allowed,
-      timeToBlockExpire: toSeconds(waitMs, Math.max(ttl, blockDuration)),
+      totalHits: countHits(allowed, decision),
+      timeToExpire: toSeconds(resetMs, ttl),
+      isBlocked: !allowed,
+      timeToBlockExpire: toSeconds(retryAfterMs, Math.max(ttl, blockDuration)),
     };
-  }
-
-  /** Closes a key. Its request is rejected already, so that a failure of the store changes nothing for it. */
-  async #close(key: string, durationMs: number): Promise<void> {
-    try {
-      await this.#limiter.block(key, Math.ceil(durationMs), { limits: CLOSING });
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-    }
   }
 }

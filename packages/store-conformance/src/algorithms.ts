@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Limit, Store } from '@rollgate/core';
 import type { Admission } from './algorithms/admissions.js';
 import type { Algorithm, Burst } from './algorithms/algorithm.js';
-import { blockAlgorithm } from './algorithms/block.js';
+import { blockAlgorithm, blockOracle } from './algorithms/block.js';
 import { bucketedWindowAlgorithm } from './algorithms/bucketed-window.js';
 import { calendarWindowAlgorithm } from './algorithms/calendar-window.js';
 import { concurrencyAlgorithm } from './algorithms/concurrency.js';
@@ -62,11 +62,14 @@ export const hasQueue = (name: AlgorithmName): boolean => algorithmOf(name).queu
 /** All algorithms that count units. */
 export const quotaNames: readonly AlgorithmName[] = withQuotas(algorithmNames);
 
+/** Those with the option `blockFor`. */
+export const closingNames = quotaNames.filter((name) => !takesLeases(name));
+
 /** A limit of an algorithm that counts units. Its units stay used for at least a minute. */
 export const minuteLimit = (algorithm: AlgorithmName, quota: number): LimitSpec =>
   toSpec(algorithm, algorithmOf(algorithm).minute!(quota));
 
-const DURATIONS = ['window', 'every', 'interval', 'bucket', 'lease', 'maxAge', 'retryAfter'];
+const DURATIONS = ['window', 'every', 'interval', 'bucket', 'lease', 'maxAge', 'retryAfter', 'blockFor'];
 
 /** Creates the limit of this spec. Its durations are text, because text never warns about short ones. */
 export function limitOf({ algorithm, options }: LimitSpec): Limit {
@@ -91,6 +94,12 @@ export function oracleOf(spec: LimitSpec, leasesEnd: boolean): Oracle {
   const oracle = known.get(spec) ?? algorithmOf(spec.algorithm).oracle(spec.options, leasesEnd);
   known.set(spec, oracle);
   return oracle;
+}
+
+/** What closes the keys of a limit with `blockFor`. */
+export function blockOracleOf({ options }: LimitSpec): Oracle | undefined {
+  const { blockFor } = options as { blockFor?: number };
+  return blockFor === undefined ? undefined : blockOracle({ length: blockFor });
 }
 
 /** Whether leases in this store end. In the memory of the process that holds them, they do not. */

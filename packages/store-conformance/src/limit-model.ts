@@ -2,7 +2,7 @@ import type { Decision, LimitDecision } from '@rollgate/core';
 import type { SettledCosts } from '@rollgate/core/store';
 import { MS } from './algorithms/oracle.js';
 import { combineDecisions } from './expected-decision.js';
-import { allowsAt, figuresOf, type Guess, reasonOf, waitOf } from './model-figures.js';
+import { allowsAt, closedResult, figuresOf, type Guess, isUsedUp, reasonOf, waitOf } from './model-figures.js';
 import {
   hasLease,
   hasSlots,
@@ -36,6 +36,11 @@ export class LimitModel<One extends LimitOnKey> {
     for (const one of limits) this.states.dropImplausible(one, now);
     const allowedByLimit = limits.map((one) => one.cost === 0 || allowsAt(this.states, one, now));
     const allowed = allowedByLimit.every(Boolean);
+    const begun = limits.filter(({ blocksFor }, index) => {
+      const isOpen = blocksFor !== undefined && isCheck && !allowed && allowedByLimit[index]!;
+      return isOpen && isUsedUp(this.states, blocksFor, now);
+    });
+    for (const one of begun) allowedByLimit[limits.indexOf(one)] = false;
     const rejectingStates = limits.map((one, index) =>
       allowedByLimit[index] ? undefined : this.states.read(one, now),
     );
@@ -43,7 +48,9 @@ export class LimitModel<One extends LimitOnKey> {
       allowed && one.cost > 0 ? one.oracle.delay(this.states.read(one, now), now) : 0,
     );
     const receipt = limits.flatMap((one): Recorded<One> | Recorded<One>[] => {
-      const { oracle, cost } = one;
+      const { oracle, cost, blocksFor } = one;
+      if (begun.includes(one)) this.#record(one, now);
+      if (blocksFor) return [];
       if (isCheck && cost > 0 && (allowed || oracle.countRejected) && !oracle.testsOnly) return this.#record(one, now);
       return allowed ? [{ ...one, life: undefined, receipt: undefined, at: now }] : [];
     });
@@ -68,7 +75,13 @@ export class LimitModel<One extends LimitOnKey> {
       return [one.name, { ...result, ...wait, reason: reasonOf(one, verdict.rejectingStates[index], now, guessed) }];
     });
     const charged = limits.filter(({ cost }) => cost > 0).map(({ name }) => name);
-    return combineDecisions(Object.fromEntries(results), charged);
+    const byName = new Map<string, LimitDecision>();
+    for (const [name, result] of results) {
+      const open = byName.get(name);
+      if (open === undefined) byName.set(name, result);
+      else if (!result.allowed) byName.set(name, closedResult(open, result));
+    }
+    return combineDecisions(Object.fromEntries(byName), charged);
   }
 
   /** Refunds what exceeds the settled costs, in lives that have not ended, and records what is missing. */

@@ -26,6 +26,25 @@ export function waitOf<One extends LimitOnKey>(
   return { retryAfterMs: suggested / MS, ...(suggested < Infinity ? { retryIsEstimate: true } : {}) };
 }
 
+/** Whether a rejection begins a block: too few units are free for a cost that could be allowed. */
+export function isUsedUp<One extends LimitOnKey>(states: ModelStates<One>, limit: LimitOnKey, now: number): boolean {
+  const { oracle, cost } = limit;
+  return cost > 0 && cost <= oracle.quota && oracle.free(states.read(limit, now), now) < cost;
+}
+
+/** The result of a limit while a block closes the key. */
+export function closedResult(open: LimitDecision, block: LimitDecision): LimitDecision {
+  return {
+    ...open,
+    allowed: false,
+    remaining: 0,
+    retryAfterMs: Math.max(open.retryAfterMs, block.retryAfterMs),
+    resetMs: Math.max(open.resetMs, block.resetMs),
+    nextUnitMs: open.remaining > 0 ? block.nextUnitMs : Math.max(open.nextUnitMs!, block.nextUnitMs!),
+    reason: open.allowed || open.retryAfterMs < block.retryAfterMs ? 'blocked' : open.reason,
+  };
+}
+
 /** The rule that rejects in this state just before the action would be allowed if the state never expired. */
 export function reasonOf({ oracle, cost }: LimitOnKey, state: unknown, now: number, guess: Guess): RejectionReason {
   if (cost > oracle.quota || oracle.allowsUnits === undefined) return oracle.reason ?? 'limit';

@@ -7,6 +7,8 @@ export interface LimitOnKey {
   readonly cost: number;
   readonly oracle: Oracle;
   readonly stateId: string;
+  /** Of what closes a key, the limit with the option `blockFor`. */
+  readonly blocksFor?: LimitOnKey;
 }
 
 /** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */
@@ -112,6 +114,10 @@ export function hasLease(one: Pick<LimitOnKey, 'oracle' | 'cost'>): boolean {
 }
 
 /** The id of the state of a key. Each algorithm of a limit has its own. */
-export function stateIdOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {
+export function stateIdOf(
+  name: string,
+  { algorithm }: Pick<LimitSpec, 'algorithm'>,
+  keys: Readonly<Record<string, string>>,
+): string {
   return `${algorithm} ${name.length} ${name} ${keys[name]}`;
 }

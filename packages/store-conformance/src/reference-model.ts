@@ -1,6 +1,6 @@
 import type { Decision } from '@rollgate/core';
 import { type Costs, costAt } from '@rollgate/core/store';
-import { type LimitSpec, oracleOf } from './algorithms.js';
+import { blockOracleOf, type LimitSpec, oracleOf } from './algorithms.js';
 import { LimitModel } from './limit-model.js';
 import { type LimitOnKey, type Recorded, stateIdOf } from './model-states.js';
 
@@ -22,7 +22,7 @@ export class ReferenceModel extends LimitModel<LimitOnKey> {
 
   /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
   check(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs, now: number, records: boolean) {
-    const verdict = this.decide(this.#limitsOnKeys(specs, keys, costs), now, records);
+    const verdict = this.decide(this.#withBlocks(specs, keys, costs), now, records);
     return { decision: this.describe(verdict), receipt: verdict.receipt };
   }
 
@@ -33,7 +33,16 @@ export class ReferenceModel extends LimitModel<LimitOnKey> {
   }
 
   reset(specs: LimitSpecs, keys: Readonly<Record<string, string>>): void {
-    for (const [name, spec] of Object.entries(specs)) this.states.delete(stateIdOf(name, spec, keys));
+    for (const { stateId } of this.#withBlocks(specs, keys, 1)) this.states.delete(stateId);
+  }
+
+  /** The limits, each before what its option `blockFor` closes its keys with. */
+  #withBlocks(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {
+    return this.#limitsOnKeys(specs, keys, costs).flatMap((one) => {
+      const oracle = blockOracleOf(specs[one.name]!);
+      const stateId = stateIdOf(one.name, { algorithm: 'block' }, keys);
+      return oracle ? [one, { name: one.name, cost: one.cost, oracle, stateId, blocksFor: one }] : [one];
+    });
   }
 
   #limitsOnKeys(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {

@@ -1,3 +1,4 @@
+import { closesUsedUp } from '../limits/capabilities.js';
 import type { RejectionReason } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
@@ -11,7 +12,7 @@ export const NO_LIMITS: readonly string[] = Object.freeze([]);
 
 type LimitResults = Readonly<Record<string, LimitDecision>>;
 
-/** The results of several rules, in their order. */
+/** The results of several rules, in their order. That of a limit includes its block. */
 export class RuleResults {
   constructor(
     readonly rules: readonly Rule[],
@@ -20,7 +21,9 @@ export class RuleResults {
 
   /** Returns the results by the names of the limits. */
   toRecord(): LimitResults {
-    return Object.fromEntries(this.rules.map(({ name }, index) => [name, this.results[index]!]));
+    const toEntry = ({ name, limit }: Rule, index: number) =>
+      closesUsedUp(limit) ? [] : [[name, this.results[index]!]];
+    return Object.fromEntries(this.rules.flatMap(toEntry));
   }
 }
 

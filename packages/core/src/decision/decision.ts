@@ -27,7 +27,8 @@ export interface LimitDecision {
   readonly delayMs: number;
   /**
    * The rule of this limit that rejected the action: `'limit'` (the quota) or `'minDifference'`. If both did, it is the
-   * rule with the longer wait, and `'limit'` at a tie. `'blocked'` for `block`. Absent if this limit allowed the action.
+   * rule with the longer wait, and `'limit'` at a tie. `'blocked'` for `block`, and for a key that
+   * `blockFor` has closed for longer. Absent if this limit allowed the action.
    */
   readonly reason?: RejectionReason | undefined;
   /**

@@ -1,3 +1,4 @@
+import { closesUsedUp } from '../limits/capabilities.js';
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { DecisionWithReceipt, NO_LIMITS, RuleResults } from './decision-with-receipt.js';
@@ -18,12 +19,12 @@ export function degrade(
 /**
  * Combines the results of the rules into the decision that a store returns.
  *
- * @param results The result of each rule, in their order. A rule that allowed the action may still have a wait.
+ * @param results The result of each rule, in their order.  A rule that allowed the action may still have a wait.
  * For example, a limit with `countRejected` becomes full by an attempt that another one rejects. A missing `delayMs`
  * counts as 0.
  * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded
  * nothing.
- * @param costs The costs of the action. If they differ, a rule with cost 0 is not reported.
+ * @param costs The costs of the action. If one is above 0, a rule with cost 0 is not reported.
  */
 export function toDecision(
   rules: readonly Rule[],
@@ -46,13 +47,25 @@ export function combine(
   costs: Costs,
 ): DecisionWithReceipt {
   let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
+  let shown = results;
   let violated = NO_LIMITS;
   let { retryAfterMs } = reported;
   let delayMs = 0;
   for (let index = 0; index < rules.length; index++) {
-    const result = results[index]!;
-    if (!result.allowed) violated = [...violated, rules[index]!.name];
-    if (result !== reported && costAt(costs, index) > 0 && isReportedBefore(result, reported)) reported = result;
+    let result = results[index]!;
+    if (!result.allowed) {
+      const { name, limit } = rules[index]!;
+      if (closesUsedUp(limit)) {
+        const open = results[index - 1]!;
+        result = toClosed(open, result);
+        if (reported === open) reported = result;
+        shown = Object.assign([...shown], { [index - 1]: result });
+      }
+      if (violated.at(-1) !== name) violated = [...violated, name];
+    }
+    // Without any cost, all limits are reported, but no block.
+    const isShown = costs === 0 ? !closesUsedUp(rules[index]!.limit) : costAt(costs, index) > 0;
+    if (result !== reported && isShown && isReportedBefore(result, reported)) reported = result;
     if (result.retryAfterMs > retryAfterMs) retryAfterMs = result.retryAfterMs;
     if (result.delayMs > delayMs) delayMs = result.delayMs;
   }
@@ -67,7 +80,22 @@ export function combine(
     reason: reported.reason,
     retryIsEstimate: reported.retryIsEstimate,
   };
-  return new DecisionWithReceipt(new RuleResults(rules, results), combined, violated, receipt, false);
+  return new DecisionWithReceipt(new RuleResults(rules, shown), combined, violated, receipt, false);
+}
+
+/** Returns the result of a limit whose block closes the key. */
+function toClosed(open: LimitDecision, block: LimitDecision): LimitDecision {
+  // The longer wait has the reason, and the limit has it at a tie, unless it allows the action.
+  const { reason } = open.allowed || block.retryAfterMs > open.retryAfterMs ? block : open;
+  return {
+    ...open,
+    ...block,
+    limit: open.limit,
+    retryAfterMs: Math.max(block.retryAfterMs, open.retryAfterMs),
+    resetMs: Math.max(block.resetMs, open.resetMs),
+    nextUnitMs: Math.max(block.nextUnitMs!, open.remaining > 0 ? 0 : open.nextUnitMs!),
+    reason,
+  };
 }
 
 /** Whether a decision reports the figures of `one` rather than those of `other`. See {@link Decision}. */

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { hitsOf, Receipt, takeReceipt } from '../decision/receipt.js';
-import { hasLeases } from '../limits/capabilities.js';
+import { closesUsedUp, hasLeases, isConstant } from '../limits/capabilities.js';
 import { isLimit, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import { toPlan } from '../plan/constant-limits.js';
@@ -19,6 +19,9 @@ import { type DecidingCall, decideByPolicy, FallbackReceipt } from './decide-by-
 
 /** What the counterpart of a limit of `Infinity` should be. */
 const UNLIMITED_FALLBACK = 'Infinity like its counterpart, whose checks call no store that could fail';
+
+/** What `blockFor` of a fallback limit should be whose counterpart has none. */
+const UNBLOCKED_FALLBACK = 'no value, because its counterpart in `limits` has none';
 
 /** The `guard` of every store that may fail. */
 export const guardStore: StoreGuard = (store, timeoutMs, policy) => new GuardedStore(store, timeoutMs, policy);
@@ -175,10 +178,14 @@ function withFallbackPlan(plan: Plan, limits: ParsedLimits, fallbackLimits: Limi
   const given = parseLimits(typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits);
   const rules = plan.rules.map((rule) => {
     const limit = isLimit(limits) ? given : Object(given)[rule.name];
+    // The limit of this block is valid, because its rule comes first.
+    if (closesUsedUp(rule.limit)) return { ...rule, limit: isConstant(limit) ? limit : (limit.blockFor ?? rule.limit) };
     const option = isLimit(limits) ? 'fallbackLimits' : `fallbackLimits.${rule.name}`;
     if (isLimit(limit) && limit.algorithm === rule.limit.algorithm) {
       if (rule.limit.limit === Infinity && limit.limit !== Infinity)
         throw invalidOption(option, UNLIMITED_FALLBACK, limit.limit);
+      if (limit.blockFor && !rule.limit.blockFor)
+        throw invalidOption(`${option}.blockFor`, UNBLOCKED_FALLBACK, limit.blockFor.windowMicros / 1000);
       return { ...rule, limit };
     }
     throw invalidOption(

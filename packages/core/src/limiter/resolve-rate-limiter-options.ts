@@ -27,13 +27,9 @@ import type { GivenOptions, WaitOptions } from './rate-limiter-options.js';
 /** What `fallbackLimits` need. */
 const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';
 
-/** The message for a record of limits in place of the options. */
+/** The message for limits in place of the options of a limiter. */
 const BARE_LIMITS =
-  'Expected the options of RateLimiter to be an object with `limits`, got a record of limits. Write `new RateLimiter({ limits: { … } })`';
-
-/** The message for a limit in place of the options of a limiter. */
-const BARE_LIMIT =
-  'Expected the options of RateLimiter to be an object with `limits`, got a limit. Write `new RateLimiter({ limits: rollingWindow({ … }) })`';
+  'Expected the options of RateLimiter to be an object with `limits`, got limits. Write `new RateLimiter({ limits: … })`';
 
 const DEFAULT_PREFIX = 'rollgate';
 
@@ -49,12 +45,7 @@ function nextName(): string {
 function rejectBareLimits(options: unknown): void {
   const isRecord = typeof options === 'object' && options !== null && !('limits' in options);
   const given = isRecord ? Object.values(options) : [];
-  const message = isOneLimit(options)
-    ? BARE_LIMIT
-    : given.length > 0 && given.every(isOneLimit)
-      ? BARE_LIMITS
-      : undefined;
-  if (message !== undefined) throw optionError(message);
+  if (isOneLimit(options) || (given.length > 0 && given.every(isOneLimit))) throw optionError(BARE_LIMITS);
 }
 
 const isOneLimit = (value: unknown): boolean =>
@@ -65,8 +56,8 @@ function limitsOf(options: GivenOptions): Limits | null {
   const { limits } = options;
   const ofWindow = ROLLING_WINDOW_OPTIONS.filter((name) => options[name] !== undefined);
   if (limits === undefined && ofWindow.length > 0) {
-    const { limit, window, minDifference, countRejected } = options as RollingWindowOptions;
-    return rollingWindow({ limit, window, minDifference, countRejected });
+    const settings = Object.fromEntries(ofWindow.map((name) => [name, options[name]]));
+    return rollingWindow(settings as unknown as RollingWindowOptions);
   }
   if (ofWindow.length === 0) return limits as Limits | null;
   throw mixedLimits(ofWindow);

@@ -16,6 +16,7 @@ import {
   unitsAfter,
   widthFor,
 } from './bucket-counts.js';
+import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
@@ -30,7 +31,7 @@ import {
 } from './min-difference.js';
 
 /** The options of {@link bucketedWindow}. */
-export interface BucketedWindowOptions extends MinDifferenceOption {
+export interface BucketedWindowOptions extends MinDifferenceOption, BlockForOption {
   /**
    * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -80,9 +81,10 @@ export class BucketedWindow implements Limit {
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly stateSize = COUNTS_SIZE;
+  readonly blockFor: Limit | undefined;
 
   constructor(options: BucketedWindowOptions) {
-    validateOptionNames('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
+    validateOptionNames('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference', 'blockFor']);
     this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.widthMicros = Math.ceil(
@@ -90,6 +92,7 @@ export class BucketedWindow implements Limit {
     );
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros + this.widthMicros, this.minDifferenceMicros);
+    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 

@@ -121,6 +121,11 @@ export function closesKeys(limit: Limit): boolean {
   return (limit as Partial<ClosingLimit>).testsOnly === false;
 }
 
+/** Whether the limit is what `blockFor` closes keys with. The rule before it is that of the limit with the option. */
+export function closesUsedUp(limit: Limit): boolean {
+  return onlyTests(limit) && limit.windowMicros > 0;
+}
+
 /** Whether the limit decides without a state: 0 rejects everything, and `Infinity` nothing. A block has no quota, but a state. */
 export function isConstant(limit: Limit): boolean {
   return limit.limit === 0 || (limit.limit === Infinity && (limit as Partial<ClosingLimit>).testsOnly === undefined);

@@ -3,7 +3,8 @@ import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/dur
 import { invalidNumber, validateOptionNames, validateQuota } from '../validation/validate.js';
 import { type DelayingLimit, isConstant } from './capabilities.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import { type Hit, type Mode, records, type State, type Verdict } from './limit.js';
+import { type BlockForOption, parseBlockFor } from './key-block.js';
+import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   addGap,
   areGapsIntact,
@@ -15,7 +16,7 @@ import {
 } from './queue-gaps.js';
 
 /** The options of {@link leakyBucket}. */
-export interface LeakyBucketOptions {
+export interface LeakyBucketOptions extends BlockForOption {
   /**
    * The most units that may wait: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing. A unit that starts at once does not count.
    */
@@ -68,11 +69,12 @@ export class LeakyBucket implements DelayingLimit {
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly stateSize = GAPS_END;
+  readonly blockFor: Limit | undefined;
   /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: LeakyBucketOptions) {
-    validateOptionNames('leakyBucket', options, ['capacity', 'interval']);
+    validateOptionNames('leakyBucket', options, ['capacity', 'interval', 'blockFor']);
     this.limit = validateQuota('capacity', options.capacity);
     this.intervalMicros = parseInterval('interval', options.interval) * 1000;
     // A limit without a state has the window of one unit.
@@ -82,6 +84,7 @@ export class LeakyBucket implements DelayingLimit {
       throw invalidNumber('capacity', 'a queue that empties within 100 years at this `interval`', options.capacity);
     }
     this.scale = scaleOf(this.keepMicros);
+    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 

@@ -140,6 +140,8 @@ export interface Limit extends StateLifecycle {
   readonly windowMicros: number;
   /** Whether the limit also records rejected attempts. */
   readonly countRejected: boolean;
+  /** What closes a key after a rejection because too few units are free. It decides as a rule of its own, behind that of the limit. */
+  readonly blockFor?: Limit | undefined;
 
   /**
    * Decides on the action and, as `mode` says, records it. Fills in the verdict on the state as it is afterward. Its

@@ -20,11 +20,12 @@ import {
   removeUnits,
   timeOfUnit,
 } from './hit-log.js';
+import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, TEST, type Verdict } from './limit.js';
 import type { MinDifferenceOption } from './min-difference.js';
 
 /** The options of {@link rollingWindow}. */
-export interface RollingWindowOptions extends MinDifferenceOption {
+export interface RollingWindowOptions extends MinDifferenceOption, BlockForOption {
   /**
    * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -40,7 +41,7 @@ export interface RollingWindowOptions extends MinDifferenceOption {
 }
 
 /** The names of all {@link RollingWindowOptions}, for adapters that accept them next to other options. */
-export const ROLLING_WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
+export const ROLLING_WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected', 'blockFor'] as const;
 
 /**
  * At no instant do more than `limit` units lie inside the last `window`. A hit at `t` counts at `now` exactly when
@@ -75,6 +76,7 @@ export class RollingWindow implements Limit {
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly stateSize = LOG_SIZE;
+  readonly blockFor: Limit | undefined;
 
   constructor(options: RollingWindowOptions) {
     validateOptionNames('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
@@ -84,6 +86,7 @@ export class RollingWindow implements Limit {
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
     this.countRejected = validateBoolean('countRejected', countRejected);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 
@@ -227,6 +230,6 @@ export class RollingWindow implements Limit {
 
 /** Whether the limit is a rolling window without special options, of any installed version of this package. */
 export function isPlainWindow(limit: Limit): boolean {
-  const { algorithm, countRejected, minDifferenceMicros } = limit as RollingWindow;
-  return algorithm === 'rolling-window' && !countRejected && minDifferenceMicros === 0;
+  const { algorithm, countRejected, minDifferenceMicros, blockFor } = limit as RollingWindow;
+  return algorithm === 'rolling-window' && !countRejected && minDifferenceMicros === 0 && !blockFor;
 }

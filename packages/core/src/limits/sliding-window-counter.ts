@@ -1,6 +1,7 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validateQuota } from '../validation/validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
+import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
@@ -16,7 +17,7 @@ import {
 import { mulDiv, mulDivUp } from './mul-div.js';
 
 /** The options of {@link slidingWindowCounter}. */
-export interface SlidingWindowCounterOptions extends MinDifferenceOption {
+export interface SlidingWindowCounterOptions extends MinDifferenceOption, BlockForOption {
   /**
    * The most units in the window according to the estimate: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -66,16 +67,18 @@ export class SlidingWindowCounter implements Limit {
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
+  readonly blockFor: Limit | undefined;
   /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {
-    validateOptionNames('slidingWindowCounter', options, ['limit', 'window', 'minDifference']);
+    validateOptionNames('slidingWindowCounter', options, ['limit', 'window', 'minDifference', 'blockFor']);
     this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
+    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 

@@ -2,6 +2,7 @@ import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/dur
 import { invalidNumber, validateOptionNames, validatePositiveInteger, validateQuota } from '../validation/validate.js';
 import { isConstant } from './capabilities.js';
 import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
+import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
   DIFFERENCE,
@@ -17,7 +18,7 @@ import {
 import { greatestCommonDivisor, mulDiv, mulDivUp, mulMod } from './mul-div.js';
 
 /** The options of {@link tokenBucket}. */
-export interface TokenBucketOptions extends MinDifferenceOption {
+export interface TokenBucketOptions extends MinDifferenceOption, BlockForOption {
   /**
    * The tokens of the full bucket, which is the largest burst: a positive safe integer, 0 to reject everything, or `Infinity` to limit
    * nothing.
@@ -81,11 +82,12 @@ export class TokenBucket implements Limit {
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
+  readonly blockFor: Limit | undefined;
   /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {
-    validateOptionNames('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference']);
+    validateOptionNames('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference', 'blockFor']);
     this.limit = validateQuota('capacity', options.capacity);
     const refill = validatePositiveInteger('refill', options.refill);
     const everyMicros = parseInterval('every', options.every) * 1000;
@@ -110,6 +112,7 @@ export class TokenBucket implements Limit {
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
+    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 

@@ -65,8 +65,9 @@ const OPTIONS: Readonly<Record<string, (by: Settings) => Record<string, unknown>
 
 /** Describes a limit by the options from which `createLimit` creates it again. */
 export function describeLimit(limit: Limit): LimitDescription {
-  const { algorithm } = limit;
-  return { algorithm, options: OPTIONS[algorithm]?.(limit as Settings) };
+  const { algorithm, blockFor } = limit;
+  const options = OPTIONS[algorithm]?.(limit as Settings);
+  return { algorithm, options: options && { ...options, ...(blockFor && { blockFor: msOf(blockFor.windowMicros) }) } };
 }
 
 /** A function that creates limits from the options of their descriptions. */

@@ -1,3 +1,4 @@
+import { closesUsedUp } from '../limits/capabilities.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import type { Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
@@ -72,7 +73,9 @@ export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimi
   const store = storeOf(internals.store);
   if (isMemoryStore(store)) return { ready: Promise.resolve(), close() {} };
   const inspection = inspectionOf(store);
-  const limits = Object.fromEntries(plan.rules.map((rule) => [rule.name, describeLimit(rule.limit)]));
+  const limits = Object.fromEntries(
+    plan.rules.flatMap(({ name, limit }) => (closesUsedUp(limit) ? [] : [[name, describeLimit(limit)]])),
+  );
   const description: LimiterDescription = { name, prefix, limits, store: inspection.options };
   const text = JSON.stringify(description, (_, value: unknown) => (value === Infinity ? 'Infinity' : value));
   const write = async () => inspection.writeNote(JSON.stringify([name, prefix]), text, expiryMs);

@@ -4,6 +4,7 @@ import { Receipt, RecordedHit } from '../decision/receipt.js';
 import { toDecision } from '../decision/to-decision.js';
 import {
   type CapableLimit,
+  closesUsedUp,
   hasLeases,
   holdsSlots,
   isMetered,
@@ -21,6 +22,8 @@ class Trial {
   state: KeyState | undefined = undefined;
   /** Whether the limit allows the action. Its verdict may change when it records. */
   passes = false;
+  /** Whether a rejected check closes the key. */
+  begins = false;
 }
 
 /** The trials of all operations, because none begins before another one ends. The first one serves checks by one limit. */
@@ -122,9 +125,12 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
   const allowed = testAll(states, rules, keys, costs);
   // All states exist before the first one changes, so that a store can make room for them first.
   for (let index = 0; index < rules.length; index++) {
-    const state = trials[index]!.state!;
+    const trial = trials[index]!;
+    const state = trial.state!;
     const rule = rules[index]!;
-    if (state.isNew && isRecorded(rule, allowed, costAt(costs, index))) states.begin(state, rule, keyAt(keys, index));
+    if (!allowed) trial.begins = beginsBlock(rules, index, costs);
+    if (state.isNew && isRecorded(rule, trial, allowed, costAt(costs, index)))
+      states.begin(state, rule, keyAt(keys, index));
   }
   // Arrays of their final length, because an array that grows takes more time and memory than the rest.
   const results = new Array<LimitDecision>(rules.length);
@@ -133,7 +139,7 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     const rule = rules[index]!;
     const trial = trials[index]!;
     const cost = costAt(costs, index);
-    if (isRecorded(rule, allowed, cost)) {
+    if (isRecorded(rule, trial, allowed, cost)) {
       const { verdict } = trial;
       const state = trial.state!;
       rule.limit.apply(state, nowMicros, cost, verdict, RECORD);
@@ -153,8 +159,21 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
 }
 
 /** Whether a check by several rules records this cost for one of them. `allowed` says whether all of them allow it. */
-function isRecorded({ limit }: Rule, allowed: boolean, cost: number): boolean {
-  return cost > 0 && (allowed ? !onlyTests(limit) : limit.countRejected);
+function isRecorded({ limit }: Rule, { begins }: Trial, allowed: boolean, cost: number): boolean {
+  return cost > 0 && (allowed ? !onlyTests(limit) : limit.countRejected || begins);
+}
+
+/**
+ * Whether the rule closes its key, because too few units are free in the limit before it. A cost that never is allowed closes no key. Its
+ * result is that of a closed key then.
+ */
+function beginsBlock(rules: readonly Rule[], index: number, costs: Costs): boolean {
+  const trial = trials[index]!;
+  if (!closesUsedUp(rules[index]!.limit) || !trial.passes) return false;
+  const { passes, verdict } = trials[index - 1]!;
+  const cost = costAt(costs, index);
+  trial.passes = passes || cost <= verdict.remaining || cost > rules[index - 1]!.limit.limit;
+  return !trial.passes;
 }
 
 /** Tests an action by all limits, and leaves the results in `trials`. Returns whether all allow it. */

@@ -1,3 +1,4 @@
+import { isConstant } from '../limits/capabilities.js';
 import { isLimit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { invalidLimits, LIMIT } from '../validation/errors.js';
@@ -26,24 +27,28 @@ const ONE_KEY = 'a string or a number';
  * @throws TypeError if `limits` is neither a limit nor a record of at least one.
  */
 export function createPlan(prefix: string, limits: unknown): Plan {
-  if (isLimit(limits)) return toPlan(prefix, [createRule(prefix, 'default', limits)]);
+  if (isLimit(limits)) return createPlan(prefix, { default: limits });
   if (Array.isArray(limits) && limits.length > 0) throw invalidOption('limits', NAMED_LIMITS, limits);
   if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
     throw invalidLimits(limits);
   }
   return toPlan(
     prefix,
-    Object.entries(limits).map(([name, limit]) => createRule(prefix, name, limit)),
+    Object.entries(limits).flatMap(([name, limit]) => createRules(prefix, name, limit)),
   );
 }
 
-function createRule(prefix: string, name: string, limit: unknown): Rule {
+/** Returns the rule of the limit, and that of its block if it has one. */
+function createRules(prefix: string, name: string, limit: unknown): Rule[] {
   if (!isLimitName(name)) {
     const message = `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`;
     throw optionError(message);
   }
   if (!isLimit(limit)) throw invalidOption(`limits.${name}`, LIMIT, limit);
-  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}`, violated: Object.freeze([name]) };
+  const violated = Object.freeze([name]);
+  return [limit, isConstant(limit) ? undefined : limit.blockFor]
+    .filter(isLimit)
+    .map((limit) => ({ name, limit, namespace: `${prefix}:${name}:${limit.algorithm}`, violated }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Limit } from '../limits/limit.js';
 import { formatValue } from '../validation/validate.js';
 
-/** One limit of a check, with its name and the namespace of its keys. */
+/** One limit of a check, with its name and the namespace of its keys. The block of a limit has its name, and follows it. */
 export interface Rule {
   /** The limit's name in the record of limits, or `default`. */
   readonly name: string;
@@ -72,6 +72,6 @@ export const isLimitName = (name: string): boolean => NAME.test(name);
 export function unknownLimitMessage(option: string, name: string, names: readonly string[]): string {
   // A client may have chosen the name, so an unusual one is quoted and shortened.
   const shown = isLimitName(name) ? `\`${name}\`` : formatValue(name);
-  const known = names.map((one) => `\`${one}\``).join(', ');
+  const known = [...new Set(names)].map((one) => `\`${one}\``).join(', ');
   return `Unknown limit ${shown} in \`${option}\`. The limits are ${known}`;
 }

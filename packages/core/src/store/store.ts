@@ -38,6 +38,8 @@ import type {
  * - **A decision shows the state after it.** For a limit that recorded, use the verdict after `record`. Its wait
  *   is 0 if the check was allowed. If one limit rejected, `delayMs` is 0 in all. A limit that rejected has the `reason`
  *   of the same verdict as its wait. A limit that allowed has none.
+ * - **`blockFor` closes keys.** The block of a limit is the rule behind it. A rejected check records in the block's state if its key is
+ *   open, and if the limit before it rejects a cost that exceeds what remains there, but not its quota. No other operation does.
  * - **A rule with cost 0 only reports.** It never rejects, delays or records. Its figures are those of a peek with cost 1.
  *
  * Everything else that a store can do is a capability with an interface of its own. A complete store has `SettlingStore`, `SlotStore`, and

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { isConstant } from '../limits/capabilities.js';
+import { closesUsedUp, isConstant } from '../limits/capabilities.js';
 import { costAt } from '../plan/plan.js';
 import {
   enterQueue,
@@ -46,7 +46,7 @@ export class LocalTicket implements QuotaWaiter {
     plan.rules.forEach(({ name, limit }, index) => {
       const state = names[index]!;
       const units = costAt(costs, index);
-      if (units === 0 || isConstant(limit)) return;
+      if (units === 0 || isConstant(limit) || closesUsedUp(limit)) return;
       this.states.set(name, state);
       this.units.set(state, units);
     });

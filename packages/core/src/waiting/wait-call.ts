@@ -55,7 +55,7 @@ export function attempt(
   sentMs: number,
 ): Awaitable<Decision | undefined> {
   const { store, plan, keys, costs, cancellation } = call;
-  const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || canDelay(limit));
+  const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.blockFor || canDelay(limit));
   if (!leavesTrace) {
     const checked = check(call, 0, sentMs);
     // A store on a network that rejects at once remembers an earlier rejection, so only a peek shows the present state.

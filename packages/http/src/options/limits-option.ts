@@ -44,9 +44,10 @@ function fixedLimits(fixed: ParsedLimits): ResolvedLimits<unknown> {
 type CreateWindow = (limit: number, window: Duration) => RollingWindow;
 
 function resolveWindow<Request>(options: WindowOptions<Request>): ResolvedLimits<Request> {
-  const { limit, window, minDifference, countRejected } = options;
+  const { limit, window } = options;
+  const settings = Object.fromEntries(ROLLING_WINDOW_OPTIONS.map((name) => [name, options[name]]));
   const createWindow: CreateWindow = (units, duration) =>
-    rollingWindow({ limit: units, window: duration, minDifference, countRejected });
+    rollingWindow({ ...settings, limit: units, window: duration });
   if (typeof limit !== 'function' && typeof window !== 'function') return fixedLimits(createWindow(limit, window));
   // Validates the options that are values now instead of at the first request.
   const sample = createWindow(typeof limit === 'function' ? 1 : limit, typeof window === 'function' ? '1s' : window);

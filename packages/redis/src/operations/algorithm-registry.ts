@@ -1,5 +1,4 @@
 import type {
-  Block,
   BucketedWindow,
   FixedWindow,
   LeakyBucket,
@@ -8,7 +7,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import { reservesUnits, type ScriptedLimit, type SlotLimit, withCode } from '@rollgate/core/store';
+import { closesUsedUp, reservesUnits, type ScriptedLimit, type SlotLimit, withCode } from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
@@ -59,7 +58,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   block: {
     suffix: '/b',
     dependencies: ['string-state'],
-    settings: (by: Block) => [by.windowMicros],
+    settings: (by: Limit) => (closesUsedUp(by) ? [by.windowMicros, 1] : [by.windowMicros]),
   },
   'leased-calendar-window': {
     suffix: '/cw',

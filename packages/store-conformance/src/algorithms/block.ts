@@ -21,7 +21,7 @@ type Blocks = readonly { readonly end: number; readonly length: number }[];
 const latestOf = (blocks: Blocks) => Math.max(-Infinity, ...blocks.map(({ end }) => end));
 
 /** Closed until the last block of the key has ended. */
-function blockOracle({ length }: BlockSettings): Oracle {
+export function blockOracle({ length }: BlockSettings): Oracle {
   const micros = length === null ? Infinity : length * MS;
   const oracle: Oracle<Blocks, undefined> = {
     quota: Infinity,

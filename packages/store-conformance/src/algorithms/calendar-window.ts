@@ -15,6 +15,7 @@ export interface CalendarWindowSettings {
   readonly lease?: number | undefined;
   /** What becomes of a reservation then. */
   readonly unsettled?: 'refund' | 'charge' | undefined;
+  readonly blockFor?: number | undefined;
 }
 
 /** One action. A refund or a settlement finds it by its id. */
@@ -137,7 +138,7 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
 }
 
 /** Creates a calendar window whose periods are those of the table. */
-function createTabledWindow({ limit, lengths, lease, unsettled }: CalendarWindowSettings): CalendarWindow {
+function createTabledWindow({ limit, lengths, lease, unsettled, blockFor }: CalendarWindowSettings): CalendarWindow {
   const longestMicros = Math.max(...lengths) * MS;
   const calendar = {
     windowMicros: longestMicros,
@@ -147,8 +148,8 @@ function createTabledWindow({ limit, lengths, lease, unsettled }: CalendarWindow
       return { startMicros, endMicros };
     },
   };
-  if (lease === undefined) return new CalendarWindow({ limit, calendar });
-  return new LeasedCalendarWindow({ limit, calendar, lease, unsettled });
+  if (lease === undefined) return new CalendarWindow({ limit, calendar, blockFor });
+  return new LeasedCalendarWindow({ limit, calendar, lease, unsettled, blockFor });
 }
 
 const vectors = [

@@ -12,6 +12,7 @@ export interface RollingWindowSettings {
   readonly window: number;
   readonly minDifference?: number | undefined;
   readonly countRejected?: boolean | undefined;
+  readonly blockFor?: number | undefined;
 }
 
 type Times = readonly number[];
@@ -101,6 +102,53 @@ const vectors = [
       [999.999, 'check', 3, false, 2, 0.001, 0.001, 0.001],
       [1000, 'check', 4, false, 3, Infinity, 0, 0],
       [1000, 'check', 3, true, 0, 0, 1000, 1000],
+    ],
+  ),
+  vector(
+    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+    { limit: 2, window: 1000, blockFor: 5000 },
+    [
+      [0, 'check', 2, true, 0, 0, 1000, 1000],
+      [100, 'peek', 1, false, 0, 900, 900, 900],
+      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [200, 'check', 1, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+      [5100, 'check', 1, true, 1, 0, 1000, 1000],
+    ],
+  ),
+  vector(
+    'a block that is shorter than the window begins again while the limit is used up',
+    { limit: 1, window: 1000, blockFor: 300 },
+    [
+      [0, 'check', 1, true, 0, 0, 1000, 1000],
+      [100, 'check', 1, false, 0, 900, 900, 900],
+      [400, 'check', 1, false, 0, 600, 600, 600],
+      [900, 'check', 1, false, 0, 300, 300, 300, { reason: 'blocked' }],
+      [1000, 'peek', 1, false, 0, 200, 200, 200, { reason: 'blocked' }],
+      [1200, 'check', 1, true, 0, 0, 1000, 1000],
+    ],
+  ),
+  vector(
+    'a cost above the quota and a minDifference close no key, and too few units for a cost do',
+    { limit: 2, window: 1000, minDifference: 100, blockFor: 5000 },
+    [
+      [0, 'check', 3, false, 2, Infinity, 0, 0],
+      [0, 'check', 1, true, 1, 0, 1000, 1000],
+      [50, 'check', 1, false, 1, 50, 950, 950, { reason: 'minDifference' }],
+      [100, 'check', 2, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [100, 'check', 3, false, 0, Infinity, 5000, 5000],
+    ],
+  ),
+  vector(
+    'a refund returns units to a closed key, and only a reset opens it',
+    { limit: 1, window: 1000, blockFor: 5000 },
+    [
+      [0, 'check', 1, true, 0, 0, 1000, 1000],
+      [0, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [1, 'refund', 0],
+      [1, 'check', 1, false, 0, 4999, 4999, 4999, { reason: 'blocked' }],
+      [1, 'reset'],
+      [1, 'check', 1, true, 0, 0, 1000, 1000],
     ],
   ),
   vector('no window ever contains more than the quota', { limit: 2, window: 1000 }, [

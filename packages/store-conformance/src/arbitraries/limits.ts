@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { TokenFractions } from '../algorithms/algorithm.js';
-import { type AlgorithmName, algorithmOf, type LimitSpec, toSpec } from '../algorithms.js';
+import { type AlgorithmName, algorithmOf, closingNames, type LimitSpec, toSpec } from '../algorithms.js';
 import type { LimitSpecs } from '../reference-model.js';
 
 /** A limit of this algorithm, so small that it is full soon. */
@@ -20,6 +20,16 @@ export function limit(algorithm: AlgorithmName, fractions: TokenFractions): fc.A
   return fc.oneof({ weight: 12, arbitrary: smallLimit(algorithm, fractions) }, largeLimit(algorithm, fractions));
 }
 
+/** A small limit, sometimes with `blockFor` if it counts units. */
+export function blockingLimit(algorithm: AlgorithmName, fractions: TokenFractions): fc.Arbitrary<LimitSpec> {
+  const some = limit(algorithm, fractions);
+  if (!closingNames.includes(algorithm)) return some;
+  const blockFor = fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined, freq: 2 });
+  return fc.tuple(some, blockFor).map(([{ options }, length]) => {
+    return toSpec(algorithm, length === undefined ? options : { ...options, blockFor: length });
+  });
+}
+
 /** One limit of this algorithm. */
 export function oneLimit(algorithm: AlgorithmName): (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs> {
   return (fractions) => limit(algorithm, fractions).map((one) => ({ one }));
@@ -28,7 +38,7 @@ export function oneLimit(algorithm: AlgorithmName): (fractions: TokenFractions) 
 /** Up to three limits of any of these algorithms. */
 export function limits(algorithms: readonly AlgorithmName[]): (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs> {
   return (fractions) => {
-    const any = fc.oneof(...algorithms.map((algorithm) => limit(algorithm, fractions)));
+    const any = fc.oneof(...algorithms.map((algorithm) => blockingLimit(algorithm, fractions)));
     return fc.oneof(
       any.map((one) => ({ one })),
       fc.record({ one: any, two: any }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { MS } from '../algorithms/oracle.js';
-import { algorithmNames, endsLeases, limitsOf, takesLeases } from '../algorithms.js';
+import { algorithmNames, closingNames, endsLeases, limitsOf, takesLeases } from '../algorithms.js';
 import { anySteps, forwardSteps, type History, histories, plainHistories } from '../arbitraries/histories.js';
 import { limits, oneLimit, plainWindows } from '../arbitraries/limits.js';
 import { ModelComparison } from '../model-comparison.js';
@@ -30,6 +30,12 @@ export const decisions: readonly Requirement[] = [
         context,
         histories(oneLimit(algorithm), ['ann'], anySteps, { slots: takesLeases(algorithm) ? 1 : 0 }),
       ),
+  })),
+  ...closingNames.map((algorithm) => ({
+    name: `${algorithm} with blockFor decides like its oracle`,
+    among: [algorithm],
+    verify: (context: CheckContext) =>
+      compareWithModel(context, histories(limits([algorithm]), ['ann'], forwardSteps, { slots: 1 })),
   })),
   {
     name: 'rolling windows decide plain checks like their oracles while few hits leave at a time',

@@ -33,8 +33,9 @@ local function to_result(rule, allowed, has_recorded, is_allowed, wait, remainin
   return string.format('%d %d %d %d %d', first, wait, remaining, reset, next_unit or 0) .. (usage or '')
 end
 
--- Decides for all rules of a run, and returns their results. Leaves the state and the wait of each in the rule. A check tests all rules
--- but the last one, which decides at once. Then it records in the others, or in none. A lone check of one rule does not need this.
+-- Decides for all rules of a run, and returns their results. Leaves the state and the wait of each in the rule, and what remains
+-- if it rejects. A check tests all rules but the last one, which decides at once. Then it records in the others, or in none. A lone check
+-- of one rule does not need this.
 local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
   local plan, cost, costs, injected_now = run.plan, run.cost, run.costs, run.injected_now
   local now, records, count, allowed, mode, misfit, line = injected_now or stamp, run.mode == CHECK, #plan, true, TEST, nil, nil
@@ -47,7 +48,7 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
     if wait == false then error(remaining, 0) end
     if own_cost == 0 then wait, delay = 0, 0 end
     rule.state, rule.wait = state, wait
-    if wait ~= 0 then allowed = false end
+    if wait ~= 0 then allowed, rule.remaining = false, remaining end
     misfit = misfit or own_cost > 0 and state and state.misfit
   end
   -- Fails before the first write if a later one would fail.

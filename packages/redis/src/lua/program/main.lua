@@ -52,7 +52,7 @@ local read_plan = #ARGV ~= 2 and function(text)
       if rule[3] > 0 or rule.counts_rejected then rule.apply = apply_in_steps end
       rule.half_start = false -- It remembers the expiry.
     end
-    if rule.name ~= 'block' then rule.limit = rule[1] end
+    if rule.name ~= 'block' then rule.limit = rule[1] elseif rule[2] then rule.used_up = plan[index - 1] end
   end
   return plan
 end

@@ -1,0 +1,141 @@
+import { block, type Limits, MemoryStore, manualClock, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { keysOf } from '@rollgate/core/observe';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { PuppetStore } from './puppet-store.js';
+
+silenceOutages();
+
+const MINUTE = 60_000;
+const login = rollingWindow({ limit: 2, window: '1m', blockFor: '15m' });
+
+function make<Given extends Limits>(limits: Given, clock = manualClock()) {
+  const store = new MemoryStore({ clock });
+  return { clock, store, limiter: new RateLimiter({ limits, store }) };
+}
+
+test('the rejection because a limit is used up closes the key, until the block ends or the key is reset', async () => {
+  const { clock, limiter } = make(login);
+  await limiter.check('ann', { cost: 2 });
+  expect(await limiter.peek('ann')).toMatchObject({ allowed: false, reason: 'limit', retryAfterMs: MINUTE });
+  const closing = await limiter.check('ann');
+  const closed = { allowed: false, limit: 2, remaining: 0, reason: 'blocked', violated: ['default'] };
+  const waits = { retryAfterMs: 15 * MINUTE, resetMs: 15 * MINUTE, nextUnitMs: 15 * MINUTE };
+  expect(closing).toMatchObject({ ...closed, ...waits });
+  expect(closing.limits.default).toEqual({ ...waits, ...closed, delayMs: 0, violated: undefined });
+  clock.advance('5m');
+  expect(await limiter.check('ann')).toMatchObject({ ...closed, retryAfterMs: 10 * MINUTE });
+  clock.advance(10 * MINUTE - 0.001);
+  expect(await limiter.peek('ann')).toMatchObject({ ...closed, retryAfterMs: 0.001 });
+  clock.advance(0.001);
+  await limiter.check('ann', { cost: 2 });
+  expect(await limiter.check('ann')).toMatchObject(closed);
+  await limiter.reset('ann');
+  expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test('a block closes only the key of its own limit, and only if that limit is used up', async () => {
+  const limits = { login, address: rollingWindow({ limit: 1, window: '1h' }) };
+  const { limiter } = make(limits);
+  await limiter.check({ login: 'ann', address: 'one' });
+  const byAddress = await limiter.check({ login: 'ann', address: 'one' });
+  expect(byAddress).toMatchObject({ violated: ['address'], reason: 'limit' });
+  expect(byAddress.limits.login).toMatchObject({ allowed: true, remaining: 1 });
+  await limiter.check({ login: 'ann', address: 'two' });
+  const byBoth = await limiter.check({ login: 'ann', address: 'one' });
+  expect(byBoth.violated).toEqual(['login', 'address']);
+  expect(byBoth.limits.login).toMatchObject({ reason: 'blocked', retryAfterMs: 15 * MINUTE });
+  expect((await limiter.check({ login: 'bob', address: 'three' })).allowed).toBe(true);
+  expect((await limiter.check({ login: 'ann', address: 'four' }, { cost: { login: 0 } })).allowed).toBe(true);
+  await limiter.reset({ login: 'ann' });
+  expect((await limiter.check({ login: 'ann', address: 'five' })).allowed).toBe(true);
+});
+
+test('neither a peek, a charge, a settlement, a wait nor a cost that is never allowed begins a block', async () => {
+  const { clock, limiter } = make(login);
+  const first = await limiter.check('ann');
+  await limiter.settle(first, { cost: 2 });
+  await limiter.peek('ann');
+  await limiter.charge('ann');
+  await limiter.check('ann', { cost: 3 });
+  await expect(limiter.wait('ann', { timeout: '1s' })).rejects.toThrow('timeout');
+  expect(await limiter.peek('ann')).toMatchObject({ reason: 'limit', retryAfterMs: MINUTE });
+  const waiting = limiter.wait('ann');
+  clock.advance('1m');
+  expect((await waiting).allowed).toBe(true);
+});
+
+test('a refund returns units to a closed key, and leaves it closed', async () => {
+  const { clock, limiter } = make(login);
+  const first = await limiter.check('ann', { cost: 2 });
+  await limiter.check('ann');
+  await limiter.refund(first);
+  expect(await limiter.check('ann')).toMatchObject({ reason: 'blocked', remaining: 0 });
+  clock.advance('15m');
+  expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test('the block of a limiter closes limits of block(), not those with blockFor', async () => {
+  const { limiter } = make({ login, suspended: block() });
+  expect((await limiter.block('ann', '1h')).violated).toEqual(['suspended']);
+  await expect(limiter.block({ login: 'ann' } as never, '1h')).rejects.toThrow('only limits of `block()`');
+  await limiter.reset({ suspended: 'ann' });
+  expect((await limiter.check('ann')).allowed).toBe(true);
+  await expect(make(login).limiter.block('ann' as never, '1h')).rejects.toThrow('block()');
+});
+
+test('a limit of 0 or Infinity closes nothing', async () => {
+  const { limiter } = make(rollingWindow({ limit: 0, window: '1m', blockFor: '1h' }));
+  expect(await limiter.check('ann')).toMatchObject({ reason: 'limit', retryAfterMs: Infinity });
+  const unlimited = make(rollingWindow({ limit: Infinity, window: '1m', blockFor: '1h' })).limiter;
+  expect((await unlimited.check('ann')).allowed).toBe(true);
+});
+
+test('names in an error come once', async () => {
+  const { limiter } = make({ login });
+  await expect(limiter.check({ lgoin: 'ann' } as never)).rejects.toThrow('The limits are `login`');
+  await expect(limiter.check({ lgoin: 'ann' } as never)).rejects.not.toThrow('`login`, `login`');
+});
+
+test('a listing has a closed key once for its units, and once for its block', async () => {
+  const { clock, limiter } = make({ login });
+  await limiter.check('ann', { cost: 2 });
+  await limiter.check('ann');
+  const listed = [];
+  for await (const { limit, key, result } of keysOf(limiter)) listed.push([limit, key, result.limit, result.remaining]);
+  expect(listed.sort()).toEqual([
+    ['login', 'ann', 2, 0],
+    ['login', 'ann', Infinity, 0],
+  ]);
+  clock.advance('1m');
+  const left = [];
+  for await (const { result } of keysOf(limiter)) left.push(result.reason);
+  expect(left).toEqual(['blocked']);
+});
+
+test.each([
+  ['the same time without its own', { limit: 1, window: '1m' }, 15 * MINUTE],
+  ['its own time', { limit: 1, window: '1m', blockFor: '5m' }, 5 * MINUTE],
+])('in an outage, a fallback limit closes keys for %s', async (_, fallback, expected) => {
+  const store = new PuppetStore();
+  store.mode = { rejection: new Error('no room') };
+  const limiter = new RateLimiter({
+    limits: { login, all: tokenBucket({ capacity: 9, refill: 9, every: '1m' }) },
+    fallbackLimits: ({ all }) => ({ login: rollingWindow(fallback), all }),
+    store,
+    onStoreError: 'fallback',
+  });
+  const keys = { login: 'ann', all: 'all' };
+  await limiter.check(keys);
+  const rejection = await limiter.check(keys);
+  expect(rejection).toMatchObject({ degraded: 'fallback', reason: 'blocked', violated: ['login'] });
+  expect(Math.ceil(rejection.retryAfterMs / 1000)).toBe(expected / 1000);
+});
+
+test('a fallback limit cannot close keys of a limit that closes none', () => {
+  const fallbackLimits = rollingWindow({ limit: 1, window: '1m', blockFor: '1h' });
+  const limits = rollingWindow({ limit: 2, window: '1m' });
+  const store = new PuppetStore();
+  expect(() => new RateLimiter({ limits, fallbackLimits, store, onStoreError: 'fallback' })).toThrow(
+    '`fallbackLimits.blockFor` to be no value',
+  );
+});
