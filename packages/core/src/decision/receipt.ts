@@ -37,6 +37,7 @@ export class RecordedHit implements Hit {
     return this.lowered ?? this.cost;
   }
 
+  /** Lowers the units, for the renewals from now on. */
   set wantedCost(units: number) {
     this.lowered = units;
   }
@@ -54,7 +55,10 @@ export class RecordedHit implements Hit {
 
 /** The receipt of a check by several rules: the hit of each, also of one without a cost. */
 export class Receipt {
-  constructor(readonly hits: readonly RecordedHit[]) {}
+  constructor(
+    /** The hits, in the order of the rules. */
+    readonly hits: readonly RecordedHit[],
+  ) {}
 }
 
 /** Returns the hits of a receipt, or `undefined` if it is of another kind. */

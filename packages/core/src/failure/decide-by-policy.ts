@@ -20,7 +20,10 @@ export interface DecidingCall {
 
 /** A receipt of the fallback memory. A store's own receipt never has this class. */
 export class FallbackReceipt {
-  constructor(readonly receipt: unknown) {}
+  constructor(
+    /** The receipt of the store in memory. */
+    readonly receipt: unknown,
+  ) {}
 }
 
 /**

@@ -29,11 +29,15 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
   #isReleased = false;
 
   constructor(
+    /** The check that took the slots. */
     readonly check: SlotCheck,
-    /** Of {@link openRules}. */
+    /** The receipt of {@link openRules}. */
     public receipt: unknown,
+    /** The store that made the decision. */
     readonly store: Store,
+    /** Extends the leases; `undefined` if they need no extension. */
     readonly renewer: LeaseRenewer<HeldSlots> | undefined,
+    /** When the call that last extended the leases was sent. */
     public extendedMs: number,
     /** Those that no settlement has closed yet. */
     public openRules = check.plan.rules,

@@ -111,6 +111,7 @@ export interface GuardedStore extends Store {
  * store of the limiter that calls them, and change nothing if they throw.
  */
 export abstract class SlotReceipt {
+  /** Whether a settlement or a refund has used it. */
   isSettled = false;
   /** The receipt of the store. */
   abstract readonly receipt: unknown;
