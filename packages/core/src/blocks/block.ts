@@ -38,10 +38,11 @@ export class Block extends KeyBlock implements BlockingLimit {
     super(lengthMicros, lengthMicros === 0);
   }
 
+  /** Decides on the action and, as `mode` says, closes the key. The wait is that of the action, not that of later ones. */
   override apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const waitMicros = Math.max(0, this.expiresMicros(state) - nowMicros);
     super.apply(state, nowMicros, cost, verdict, mode);
-    verdict.waitMicros = waitMicros; // That of the action, which closes the key for later ones.
+    verdict.waitMicros = waitMicros;
   }
 
   /** Returns the limit whose record closes a key for so long. */
