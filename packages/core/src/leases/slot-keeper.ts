@@ -31,7 +31,7 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
   constructor(
     /** The check that took the slots. */
     readonly check: SlotCheck,
-    /** The receipt of {@link openRules}. */
+    /** The receipt of `openRules`. */
     public receipt: unknown,
     /** The store that made the decision. */
     readonly store: Store,
