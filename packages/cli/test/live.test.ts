@@ -177,6 +177,27 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
     ]);
   });
 
+  test('a limit with blockFor has one row for a closed key', async () => {
+    const closing = await open(
+      places[kind]!.store,
+      'closing',
+      rollingWindow({ limit: 1, window: '1h', blockFor: '2h' }),
+    );
+    for (const key of ['ann', 'ann', 'bob']) await closing.check(key);
+    const { states, top } = await json('top', url, '--limiter', 'closing');
+    expect(states).toBe(2);
+    const options = { limit: 1, window: '3600000ms', blockFor: '7200000ms' };
+    expect(top).toMatchObject([
+      { key: 'ann', blocked: true, used: 1, share: 1, options },
+      { key: 'bob', blocked: false, used: 1, share: 1, options },
+    ]);
+    expect((await json('inspect', url, 'ann', '--limiter', 'closing')).limits).toMatchObject([
+      { blocked: true, options },
+    ]);
+    expect((await json('reset', url, 'ann', '--limiter', 'closing')).changed).toHaveLength(1);
+    expect((await closing.check('ann')).allowed).toBe(true);
+  });
+
   test('reset and block change a key, and nothing else', async () => {
     expect(await rollgate(['block', url, 'visitor:1', '1h', '--limiter', 'api'])).toEqual({
       code: 0,

@@ -5,7 +5,7 @@ import { isKeyHash } from '../store/stored-key.js';
 import type { Awaitable } from '../util/awaitable.js';
 import type { CreateStoreOptions, Operation } from './create-store-options.js';
 import { StoredState } from './stored-state.js';
-import { beginStorageKey, TransactionStates } from './transaction-states.js';
+import { beginStorageKey, TransactionStates, toStorageKey } from './transaction-states.js';
 
 /** How many states a step reads. */
 const MOST_STATES = 100;
@@ -15,7 +15,7 @@ const NOTES = beginStorageKey(1, '#rollgate:notes', '');
 
 const WRITE: Operation = { isReadOnly: false, freesQuota: false, isAbandoned: false, remainingMs: Infinity };
 
-/** Where a listing goes on: in which rule, after which storage key. */
+/** Where a listing goes on: in the limit of which rule, and after which end of a storage key, which the rule and its block share. */
 interface Cursor {
   readonly index: number;
   readonly after: string;
@@ -37,13 +37,30 @@ export class TableInspection implements StoreInspection {
 
   async listKeys({ rules }: Plan, start: string, next: unknown): Promise<KeyPage> {
     const { index, after } = (next as Cursor | undefined) ?? { index: 0, after: '' };
-    const rule = rules[index]!;
-    const beginning = beginStorageKey(rule.limit.layoutVersion, rule.namespace, start);
-    const { states, nowMicros } = await this.#list(after || beginning);
-    const found = states.filter(([storageKey]) => storageKey.startsWith(beginning));
-    const keys = found.flatMap(([storageKey, numbers]) => toStoredKey(rule, storageKey, numbers, start, nowMicros));
-    if (found.length === MOST_STATES) return { keys, next: { index, after: found.at(-1)![0] } satisfies Cursor };
-    return { keys, next: index + 1 < rules.length ? ({ index: index + 1, after: '' } satisfies Cursor) : undefined };
+    const { name } = rules[index]!;
+    const own = rules.filter((rule) => rule.name === name);
+    const found = new Map<string, Map<Rule, ArrayLike<number>>>();
+    const last: string[] = [];
+    let latestMicros = 0;
+    for (const rule of own) {
+      const [root, beginning] = ['', start].map((text) =>
+        beginStorageKey(rule.limit.layoutVersion, rule.namespace, text),
+      ) as [string, string];
+      const { states, nowMicros } = await this.#list(after === '' ? beginning : root + after);
+      latestMicros = Math.max(latestMicros, nowMicros);
+      const ofRule = states.filter(([storageKey]) => storageKey.startsWith(beginning));
+      for (const [storageKey, numbers] of ofRule) {
+        const rest = storageKey.slice(root.length);
+        found.set(rest, (found.get(rest) ?? new Map<Rule, ArrayLike<number>>()).set(rule, numbers));
+      }
+      if (ofRule.length === MOST_STATES) last.push(ofRule.at(-1)![0].slice(root.length));
+    }
+    const end = last.sort()[0];
+    const complete = [...found].filter(([rest]) => end === undefined || rest <= end);
+    const keys = complete.flatMap(([rest, numbers]) => toStoredKey(own, rest, numbers, start, latestMicros));
+    if (end !== undefined) return { keys, next: { index, after: end } satisfies Cursor };
+    const following = index + own.length;
+    return { keys, next: following < rules.length ? ({ index: following, after: '' } satisfies Cursor) : undefined };
   }
 
   /** A note is the state of a key: the time until which it is valid, in microseconds, and the UTF-16 code units of the text. */
@@ -79,18 +96,20 @@ export class TableInspection implements StoreInspection {
   }
 }
 
-/** Returns the key of a state, unless the state is like new. */
+/** Returns the key of these states of a limit and its block, unless they are like new. */
 function toStoredKey(
-  rule: Rule,
-  storageKey: string,
-  numbers: ArrayLike<number>,
+  rules: readonly Rule[],
+  rest: string,
+  numbers: ReadonlyMap<Rule, ArrayLike<number>>,
   start: string,
   nowMicros: number,
 ): StoredKey[] {
-  const [, , key] = JSON.parse(storageKey) as [number, string, string];
+  const key = (JSON.parse(`["${rest}`) as [string])[0];
   const isHashed = isKeyHash(key);
   if (isHashed && start !== '') return [];
-  const states = new TransactionStates([storageKey], [new StoredState(numbers)], nowMicros);
-  const result = peek(states, [rule], key, 1).limits[rule.name]!;
-  return isUsed(result) ? [{ limit: rule.name, key, isHashed, result }] : [];
+  const storageKeys = rules.map((rule) => toStorageKey(rule, key));
+  const states = rules.map((rule) => new StoredState(numbers.get(rule)));
+  const limit = rules[0]!.name;
+  const result = peek(new TransactionStates(storageKeys, states, nowMicros), rules, key, 1).limits[limit]!;
+  return isUsed(result) ? [{ limit, key, isHashed, result }] : [];
 }

@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.js';
-import { check } from '../operations/decide.js';
+import { check, peek } from '../operations/decide.js';
 import { StateStore } from '../operations/state-store.js';
-import type { Costs, Keys, Plan } from '../plan/plan.js';
+import type { Costs, Keys, Plan, Rule } from '../plan/plan.js';
 import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { toStoredKeys } from '../store/stored-key.js';
@@ -115,6 +115,11 @@ export class MemoryStore extends StateStore<true> implements Store, CountingStor
   /** Iterates over all keys and their cells, for `keysOf` of `@rollgate/core/observe`. */
   cells(): Iterator<readonly [key: string, cell: Cell]> & Iterable<readonly [key: string, cell: Cell]> {
     return this.#keys.cells();
+  }
+
+  /** Like `peek` with cost 1, for a key as the store has it: of a long one, its hash. It is for `keysOf`, too. */
+  peekStored(rules: readonly Rule[], key: string): Decision {
+    return this.#keys.run([], 'none', (states) => peek(states, rules, key, 1));
   }
 
   /**

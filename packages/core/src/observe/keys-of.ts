@@ -1,14 +1,11 @@
 import type { CheckOptions } from '../limiter/rate-limiter-options.js';
 import { isMemoryStore, type MemoryStore } from '../memory/memory-store.js';
-import { peek } from '../operations/decide.js';
-import type { States } from '../operations/states.js';
 import { toStoredCall } from '../plan/constant-limits.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan, Rule } from '../plan/plan.js';
 import { isUsed, type KeyPage, type StoredKey, type StoreInspection } from '../store/capabilities.js';
 import type { WrappingStore } from '../store/decide-constants.js';
 import type { Store } from '../store/store.js';
 import { isKeyHash } from '../store/stored-key.js';
-import { readMicros } from '../time/clock.js';
 import type { Awaitable } from '../util/awaitable.js';
 import { afterPoll } from '../util/platform.js';
 import { unsupported } from '../validation/errors.js';
@@ -38,8 +35,8 @@ export interface KeysOfOptions extends Pick<CheckOptions, 'limits'> {
 
 /**
  * Lists the keys of a limiter that have a state, in no particular order, and what a peek of each would return. It comes from the
- * store, so keys of other processes are included. A key comes once for each limit in which it has a state. Keys whose state begins
- * or ends during the iteration may be missing, and one whose state ends and begins again may come twice.
+ * store, so keys of other processes are included. A key comes once for each limit in which it has used units or is closed. Keys of
+ * which one of both begins or ends during the iteration may be missing or come twice.
  *
  * Each step reads a bounded number of keys, and changes nothing. Stop the iteration at any time.
  *
@@ -119,7 +116,6 @@ const MOST_KEYS = 500;
 function listKeysInMemory(store: MemoryStore, { rules }: Plan, start: string, next: unknown): KeyPage {
   // A `Map` may change during an iteration, which then skips what is gone and adds what is new.
   const cells = (next as ReturnType<MemoryStore['cells']> | undefined) ?? store.cells();
-  const nowMicros = readMicros(store.clock);
   const keys: StoredKey[] = [];
   for (let step = 0; step < MOST_KEYS; step++) {
     const { value, done } = cells.next();
@@ -128,10 +124,12 @@ function listKeysInMemory(store: MemoryStore, { rules }: Plan, start: string, ne
     const rule = rules.find(({ namespace }) => namespace === cell.namespace.name);
     const isHashed = isKeyHash(key);
     if (rule === undefined || !(isHashed ? start === '' : key.startsWith(start))) continue;
-    if (rule.limit.expiresMicros(cell) <= nowMicros || !rule.limit.isPlausible(cell, nowMicros)) continue;
-    cell.isNew = false;
-    const states: Pick<States, 'nowMicros' | 'find'> = { nowMicros, find: () => cell };
-    const result = peek(states as States, [rule], key, 1).limits[rule.name]!;
+    const resultOf = (some: readonly Rule[]) => store.peekStored(some, key).limits[rule.name]!;
+    const own = rules.filter(({ name }) => name === rule.name);
+    const first = resultOf(own.slice(0, 1));
+    // The block of a limit lists the keys that have no state in the limit itself.
+    if (isUsed(first) !== (rule === own[0])) continue;
+    const result = own.length === 1 ? first : resultOf(own);
     if (isUsed(result)) keys.push({ limit: rule.name, key, isHashed, result });
   }
   return { keys, next: cells };

@@ -167,7 +167,8 @@ export interface KeyPage {
 export interface StoreInspection {
   /**
    * Returns some of the keys that begin with `start` and have a state in a rule of the plan. A step takes a bounded amount of work.
-   * The hash of a key begins with nothing. A key that has a state during all steps comes for each rule, exactly once unless `mayRepeat` says otherwise.
+   * The hash of a key begins with nothing. A key that has a state during all steps comes for each limit, exactly once unless `mayRepeat` says otherwise.
+   * The rule of a limit and that of its block have one name, and are one limit.
    *
    * @param next That of the page before; `undefined` for the first one.
    */

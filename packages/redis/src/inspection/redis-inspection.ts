@@ -1,4 +1,4 @@
-import type { Decision } from '@rollgate/core';
+import type { Decision, LimitDecision } from '@rollgate/core';
 import {
   isKeyHash,
   isUsed,
@@ -45,16 +45,16 @@ export interface InspectedStore {
   readonly client: RedisClient;
   readonly connection: RedisConnection;
   readonly clusterSlot: ClusterSlot | undefined;
-  /** Peeks at the state that has this Redis key, by a plan of one rule. */
-  peek(plan: Plan, redisKey: string): PromiseLike<Decision>;
+  /** Peeks at the states that have these Redis keys, one for each rule. */
+  peek(plan: Plan, redisKeys: readonly string[]): PromiseLike<Decision>;
 }
 
 /** One listing: the servers that are left, and where the scan of the first one goes on. */
 interface Listing {
   readonly scans: readonly Scan[];
   cursor: string;
-  /** A plan for each rule, because the store encodes each plan once. */
-  readonly plans: readonly Plan[];
+  /** For each rule, a plan of its limit with the block of the limit, and one without. The store encodes each plan once. */
+  readonly plans: readonly (readonly [whole: Plan, first: Plan])[];
 }
 
 /** Lists the keys of a store by SCAN. A peek of each key shows whether it still has a state. */
@@ -78,8 +78,11 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
         const end = ends.findIndex((one) => key.endsWith(one));
         if (end < 0) return undefined;
         const part = key.slice(beginning.length, -ends[end]!.length);
-        const redisKey = key.slice(keyPrefix.length);
-        return this.#toStoredKey(part, redisKey, plan.rules[end]!, listing.plans[end]!);
+        const peek = async (some: Plan) => {
+          const redisKeys = some.rules.map((rule) => before + part + ends[plan.rules.indexOf(rule)]);
+          return (await this.#store.peek(some, redisKeys)).limits[plan.rules[end]!.name]!;
+        };
+        return toStoredKey(part, plan.rules[end]!, listing.plans[end]!, peek);
       }),
     );
     listing.cursor = cursor;
@@ -103,14 +106,31 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
   async #startListing(plan: Plan): Promise<Listing> {
     const { client, connection } = this.#store;
     const scans = await createScans(client, connection.isCluster);
-    return { scans, cursor: '0', plans: plan.rules.map((rule) => ({ ...plan, rules: [rule] })) };
+    const plans = plan.rules.map(({ name }) => {
+      const rules = plan.rules.filter((rule) => rule.name === name);
+      return [
+        { ...plan, rules },
+        { ...plan, rules: rules.slice(0, 1) },
+      ] as const;
+    });
+    return { scans, cursor: '0', plans };
   }
+}
 
-  async #toStoredKey(part: string, redisKey: string, { name }: Rule, plan: Plan): Promise<StoredKey | undefined> {
-    const result = (await this.#store.peek(plan, redisKey)).limits[name]!;
-    const isHashed = isKeyHash(part);
-    return isUsed(result) ? { limit: name, key: isHashed ? part : unescapeKeyPart(part), isHashed, result } : undefined;
-  }
+/** Returns the key, unless it has no state in the limit. The block of a limit lists the keys that have no state in the limit itself. */
+async function toStoredKey(
+  part: string,
+  rule: Rule,
+  [whole, first]: Listing['plans'][number],
+  peek: (plan: Plan) => Promise<LimitDecision>,
+): Promise<StoredKey | undefined> {
+  const ofFirst = await peek(first);
+  if (isUsed(ofFirst) !== (rule === first.rules[0])) return undefined;
+  const result = whole.rules.length === 1 ? ofFirst : await peek(whole);
+  const isHashed = isKeyHash(part);
+  return isUsed(result)
+    ? { limit: rule.name, key: isHashed ? part : unescapeKeyPart(part), isHashed, result }
+    : undefined;
 }
 
 /** Escapes what has a meaning in a pattern of SCAN. */

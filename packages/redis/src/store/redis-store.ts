@@ -175,8 +175,7 @@ export class RedisStore implements Store, CountingStore {
   get inspection(): StoreInspection {
     const load = async () => {
       const { RedisInspection } = await import('../inspection/redis-inspection.js');
-      const peek = (plan: Plan, redisKey: string) =>
-        this.#send('peek', { ...this.#toInput(plan, '', 1), keys: [redisKey] });
+      const peek = (plan: Plan, keys: readonly string[]) => this.#send('peek', { ...this.#toInput(plan, '', 1), keys });
       return new RedisInspection({
         client: this.backend,
         connection: this.#connection,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Decision, type Limits, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { type Decision, type LimitDecision, type Limits, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { describedLimiters, describeLimiter, type KeysOfOptions, keysOf } from '@rollgate/core/observe';
 import { hashKey, isMemoryStore, MAX_KEY_LENGTH } from '@rollgate/core/store';
 import fc from 'fast-check';
@@ -105,6 +105,36 @@ async function expectEachAlgorithm(context: CheckContext): Promise<void> {
   }
 }
 
+/** A key comes once for a limit, with the result of a peek, whether it has used units, is closed, or both. */
+async function expectClosedKeysOnce(context: CheckContext): Promise<void> {
+  if (!canList(context.store)) return;
+  const { clock } = context;
+  const limiter = open(context, {
+    login: rollingWindow({ limit: 1, window: '1m', blockFor: '5m' }),
+    other: rollingWindow({ limit: 5, window: '1h' }),
+  });
+  // Keys that are only closed, both, and only used, in turn, and more of each than a store reads at once.
+  const keys = [...Array.from({ length: MANY / 2 }, (_, index) => `${index}`), 'a'.repeat(MAX_KEY_LENGTH + 1)];
+  const closed = keys.filter((_, index) => index % 3 < 2);
+  await Promise.all(closed.map((key) => limiter.check(key)));
+  await Promise.all(closed.map((key) => limiter.check(key)));
+  clock.micros += 61 * SECOND;
+  await Promise.all(
+    keys.filter((_, index) => index % 3 === 1).map((key) => limiter.charge({ login: key }, { cost: { login: 1 } })),
+  );
+  await Promise.all(keys.filter((_, index) => index % 3 === 2).map((key) => limiter.check(key)));
+  const stored = (key: string) => (key.length > MAX_KEY_LENGTH ? hashKey(key) : key);
+  const expected = ['login', 'other'].flatMap((limit) => keys.map((key) => `${limit} ${stored(key)}`));
+  assertSame(await list(limiter), expected.sort(), () => 'The listed keys');
+  const some = keys.filter((key) => key.startsWith('11'));
+  for await (const { limit, key, result } of keysOf(limiter, { prefix: '11' })) {
+    const peeked = (await limiter.peek(key)).limits as Record<string, LimitDecision>;
+    assertSame({ ...result }, { ...peeked[limit] }, () => `The result of ${limit} ${key}`);
+    if (limit === 'login') some.splice(some.indexOf(key), 1);
+  }
+  assertSame(some, [], () => 'The keys that are missing');
+}
+
 /** Keys come as the caller passed them; of a long one, its hash. */
 async function expectAnyCharacters(context: CheckContext): Promise<void> {
   if (!canList(context.store)) return;
@@ -173,6 +203,7 @@ async function expectDescriptions(context: CheckContext): Promise<void> {
 export const listedKeys: readonly Requirement[] = [
   { name: 'lists the keys with a state, if it lists keys, like a naive log', verify: expectNaiveLists },
   { name: 'lists keys of each algorithm from a record to a reset', verify: expectEachAlgorithm },
+  { name: 'lists a key once for a limit that has closed it', verify: expectClosedKeysOnce },
   { name: 'lists keys of any characters, and the hashes of long ones', verify: expectAnyCharacters },
   { name: 'lists keys that stay exactly once while others come and go', verify: expectEachOnce },
   { name: 'keeps descriptions of limiters, if it lists keys', verify: expectDescriptions },
