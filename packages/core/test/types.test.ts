@@ -1,4 +1,17 @@
-import { type Decision, MemoryStore, RateLimiter, rollingWindow, sameKey } from '@rollgate/core';
+import {
+  bucketedWindow,
+  concurrency,
+  type Decision,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  MemoryStore,
+  RateLimiter,
+  rollingWindow,
+  sameKey,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
 
 const limit = rollingWindow({ limit: 2, window: '1m' });
 
@@ -99,4 +112,24 @@ test('a limiter with unknown names accepts any name', () => {
   // The compiler is the test: a key for each limit, or one for all.
   const calls = () => [limiter.peek({ burst: 'ann' }), limiter.check('ann')];
   expect(calls).toBeInstanceOf(Function);
+});
+
+test('each limit with a quota takes blockFor, and one without does not', () => {
+  const blockFor = '15m';
+  const limits: readonly Limit[] = [
+    rollingWindow({ limit: 1, window: '1m', blockFor }),
+    fixedWindow({ limit: 1, window: '1m', blockFor: 900_000 }),
+    slidingWindowCounter({ limit: 1, window: '1m', blockFor }),
+    bucketedWindow({ limit: 1, window: '1m', blockFor }),
+    tokenBucket({ capacity: 1, refill: 1, every: '1m', blockFor: undefined }),
+    leakyBucket({ capacity: 1, interval: '1m', blockFor }),
+  ];
+  expect(limits.map((one) => one.blockFor?.windowMicros)).toEqual([9e8, 9e8, 9e8, 9e8, undefined, 9e8]);
+  expect(new RateLimiter({ limit: 1, window: '1m', blockFor })).toBeInstanceOf(RateLimiter);
+  // @ts-expect-error slots have no quota
+  expect(() => concurrency({ limit: 1, blockFor })).toThrow(TypeError);
+  // @ts-expect-error a block has no end that is a date
+  expect(() => rollingWindow({ limit: 1, window: '1m', blockFor: new Date() })).toThrow(TypeError);
+  // @ts-expect-error it belongs to each of several limits
+  expect(() => new RateLimiter({ limits: limit, blockFor })).toThrow(TypeError);
 });

@@ -1,4 +1,4 @@
-import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { collectGarbage, until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
@@ -357,4 +357,30 @@ test('keys without groups take no memory', () => {
   };
   const before = heapAfter(1000);
   expect(heapAfter(20_000) - before).toBeLessThan(1e6); // An empty set for each key would take four megabytes.
+});
+
+test('what is remembered begins and hides no block of `blockFor`', async () => {
+  let nowMs = 1e9;
+  const clock = { now: () => nowMs };
+  const login = rollingWindow({ limit: 2, window: '1s', minDifference: '50ms', blockFor: '300ms' });
+  const limits = { login, all: rollingWindow({ limit: 4, window: '2s' }) };
+  const remembering = make(limits, { maxAge: LONG }, { clock });
+  const inMemory = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+  const steps = [0, 10, 50, 0, 60, 0, 0, 249, 1, 0, 1, 299, 1, 0, 200, 99, 1, 0, 300, 0, 50, 50, 50, 0, 300, 0, 1000];
+  for (const [index, passedMs] of steps.entries()) {
+    nowMs += passedMs;
+    const cost = { login: 1 + (index % 3 === 2 ? 1 : 0) };
+    const [actual, expected] = [await remembering.check('ann', { cost }), await inMemory.check('ann', { cost })];
+    expect({ ...actual, limits: actual.limits, index }).toEqual({ ...expected, limits: expected.limits, index });
+  }
+});
+
+test('the rejection that begins a block reaches Redis, and later ones of the block do not', async () => {
+  const limiter = make(rollingWindow({ limit: 1, window: LONG, blockFor: '2h' }));
+  await limiter.check('ann');
+  const check = () => limiter.check('ann');
+  await limiter.peek('ann');
+  expect(await callsOfRejected(check)).toBe(1);
+  expect(await callsOfRejected(...new Array(100).fill(check))).toBe(1);
+  expect(await limiter.peek('ann')).toMatchObject({ reason: 'blocked' });
 });

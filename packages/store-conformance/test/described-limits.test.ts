@@ -3,7 +3,15 @@ import { block, type Limit, RateLimiter } from '@rollgate/core';
 import { createLimit, describedLimiters, describeLimiter, type LimitDescription } from '@rollgate/core/observe';
 import { createStore, type StoreInspection } from '@rollgate/core/store';
 import fc from 'fast-check';
-import { type AlgorithmName, algorithmNames, algorithmOf, limitOf, toSpec, vectors } from '../src/algorithms.js';
+import {
+  type AlgorithmName,
+  algorithmNames,
+  algorithmOf,
+  closingNames,
+  limitOf,
+  toSpec,
+  vectors,
+} from '../src/algorithms.js';
 
 /** Describes a limit in a store, and reads the description. */
 async function descriptionOf(limit: Limit): Promise<LimitDescription> {
@@ -41,6 +49,17 @@ test.each(described)('%s has the same settings after it was described and create
   for (const options of all) await expectSame(limitOf(toSpec(name, options)));
 });
 
+test.each(closingNames.filter((name) => !OTHERS.includes(name)))(
+  '%s keeps its blockFor, of any length',
+  async (name) => {
+    for (const blockFor of [0.001, 1.5, 900_000]) {
+      const limit = limitOf(toSpec(name, { ...algorithmOf(name).tiny[0]!, blockFor }));
+      expect(limit.blockFor).toBeDefined();
+      await expectSame(limit);
+    }
+  },
+);
+
 test('so has a block', () => expectSame(block()));
 
 const calendars: readonly CalendarWindowOptions[] = [
@@ -51,6 +70,7 @@ const calendars: readonly CalendarWindowOptions[] = [
   { limit: 9, period: 'month', anchor: 31, timeZone: 'Europe/Berlin' },
   { limit: 9, period: { months: 3 }, lease: '1m' },
   { limit: 9, period: 'year', lease: 1500, unsettled: 'charge' },
+  { limit: 9, period: 'day', blockFor: '15m' },
 ];
 
 test.each(calendars)('a calendar window of %j has the same settings, too', async (options) => {
