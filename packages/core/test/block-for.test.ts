@@ -1,11 +1,12 @@
 import { block, type Limits, MemoryStore, manualClock, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
-import { keysOf } from '@rollgate/core/observe';
+import { createLimit, keysOf } from '@rollgate/core/observe';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { PuppetStore } from './puppet-store.js';
 
 silenceOutages();
 
 const MINUTE = 60_000;
+const OPTIONS = { limit: 1, window: '1m' } as const;
 const login = rollingWindow({ limit: 2, window: '1m', blockFor: '15m' });
 
 function make<Given extends Limits>(limits: Given, clock = manualClock()) {
@@ -31,6 +32,19 @@ test('the rejection because a limit is used up closes the key, until the block e
   expect(await limiter.check('ann')).toMatchObject(closed);
   await limiter.reset('ann');
   expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test('with Infinity, only a reset opens the key, also for a limit that is created from its description', async () => {
+  const limit = rollingWindow({ ...OPTIONS, blockFor: Infinity });
+  for (const one of [limit, createLimit({ algorithm: 'rolling-window', options: { ...OPTIONS, blockFor: Infinity } })!]) {
+    const { clock, limiter } = make(one);
+    await limiter.check('ann');
+    expect(await limiter.check('ann')).toMatchObject({ reason: 'blocked', retryAfterMs: Infinity });
+    clock.advance('400d');
+    expect(await limiter.check('ann')).toMatchObject({ reason: 'blocked', retryAfterMs: Infinity });
+    await limiter.reset('ann');
+    expect((await limiter.check('ann')).allowed).toBe(true);
+  }
 });
 
 test('a block closes only the key of its own limit, and only if that limit is used up', async () => {

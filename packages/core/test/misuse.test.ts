@@ -63,7 +63,12 @@ const WRONG: [subject: string, option: string, make: (value: never) => unknown, 
     (minDifference) => rollingWindow({ limit: 1, window: 1000, minDifference }),
     NOT_A_DURATION,
   ],
-  ['rollingWindow', 'blockFor', (blockFor) => rollingWindow({ limit: 1, window: 1000, blockFor }), NOT_A_DURATION],
+  [
+    'rollingWindow',
+    'blockFor',
+    (blockFor) => rollingWindow({ limit: 1, window: 1000, blockFor }),
+    NOT_A_DURATION.filter(([value]) => value !== Infinity),
+  ],
   [
     'rollingWindow',
     'countRejected',

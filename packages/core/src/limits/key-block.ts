@@ -5,8 +5,8 @@ import { type Limit, type Mode, records, type State, type Verdict } from './limi
 /** The option of all limits with a quota that close a key once it is used up. */
 export interface BlockForOption {
   /**
-   * For how long a key is closed after a rejection because too few units are free, in milliseconds or as text such as `'15m'`. A
-   * rejection while it is closed does not prolong the block, and `reset` opens the key.
+   * For how long a key is closed after a rejection because too few units are free, in milliseconds or as text such as `'15m'`, or
+   * `Infinity`. A rejection while it is closed does not prolong the block, and `reset` of a limiter with this option opens the key.
    *
    * @defaultValue no block
    */
@@ -83,5 +83,7 @@ function toTime(end: number): number {
 
 /** Returns what closes the keys of a limit with this option. */
 export function parseBlockFor(blockFor: Duration | undefined): Limit | undefined {
-  return blockFor === undefined ? undefined : new KeyBlock(parseDuration('blockFor', blockFor) * 1000, true);
+  if (blockFor === undefined) return undefined;
+  const isEndless = blockFor === Infinity;
+  return new KeyBlock(isEndless ? FOREVER : parseDuration('blockFor', blockFor, ', or Infinity') * 1000, true);
 }

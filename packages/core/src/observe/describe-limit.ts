@@ -3,6 +3,7 @@ import { concurrency } from '../leases/concurrency.js';
 import { bucketedWindow } from '../limits/bucketed-window.js';
 import { fixedWindow } from '../limits/fixed-window.js';
 import { leakyBucket } from '../limits/leaky-bucket.js';
+import { FOREVER } from '../limits/key-block.js';
 import type { Limit } from '../limits/limit.js';
 import { greatestCommonDivisor } from '../limits/mul-div.js';
 import { rollingWindow } from '../limits/rolling-window.js';
@@ -67,8 +68,10 @@ const OPTIONS: Readonly<Record<string, (by: Settings) => Record<string, unknown>
 export function describeLimit(limit: Limit): LimitDescription {
   const { algorithm, blockFor } = limit;
   const options = OPTIONS[algorithm]?.(limit as Settings);
-  return { algorithm, options: options && { ...options, ...(blockFor && { blockFor: msOf(blockFor.windowMicros) }) } };
+  return { algorithm, options: options && { ...options, ...(blockFor && { blockFor: lengthOf(blockFor) }) } };
 }
+
+const lengthOf = ({ windowMicros }: Limit) => (windowMicros === FOREVER ? Infinity : msOf(windowMicros));
 
 /** A function that creates limits from the options of their descriptions. */
 type CreateLimit = (options: never) => Limit;

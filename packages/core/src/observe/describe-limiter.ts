@@ -102,7 +102,7 @@ function parse(text: string): LimiterDescription[] {
     if (typeof name !== 'string' || typeof prefix !== 'string' || Object(limits) !== limits) return [];
     const revived = Object.entries(limits!).map(([limit, one]) => [
       limit,
-      { ...one, options: reviveQuota(one.options) },
+      { ...one, options: reviveInfinity(one.options) },
     ]);
     return [{ name, prefix, limits: Object.fromEntries(revived), store: { ...store } }];
   } catch {
@@ -110,13 +110,13 @@ function parse(text: string): LimiterDescription[] {
   }
 }
 
-/** JSON has no `Infinity`, which only a quota may be. */
-function reviveQuota(options: LimitDescription['options']): LimitDescription['options'] {
+/** JSON has no `Infinity`, which only a quota and a block may be. */
+function reviveInfinity(options: LimitDescription['options']): LimitDescription['options'] {
   if (options === undefined) return undefined;
-  const isQuota = (name: string) => name === 'limit' || name === 'capacity';
+  const mayBeInfinite = (name: string) => name === 'limit' || name === 'capacity' || name === 'blockFor';
   const revived = Object.entries(options).map(([name, value]) => [
     name,
-    isQuota(name) && value === 'Infinity' ? Infinity : value,
+    mayBeInfinite(name) && value === 'Infinity' ? Infinity : value,
   ]);
   return Object.fromEntries(revived);
 }
