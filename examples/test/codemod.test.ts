@@ -20,11 +20,18 @@ const REPORTED: Record<keyof typeof APPS, Record<string, RegExp>> = {
     'Read the decision': /`RateLimitInfo` has no counterpart.*`resetTime` is a date/s,
     'Inspect and reset a client': /Use `limiter.peek`.*instead of `getKey`.*instead of `resetKey`/s,
     'Several processes with Redis': /`store` was not translated/,
+    'Two limits from the environment': /`handler` was not translated/,
+    'Rules by path that code applies': /`handler` was not translated.*`validate` was not translated/s,
   },
   fastify: { 'Custom rejection body': /`errorResponseBuilder` was not translated/ },
 };
 /** Pairs whose programs on the page differ more than the options do. */
-const OTHERS = ['Unknown routes', 'Your own error handler', 'Several processes with Redis'];
+const OTHERS = [
+  'Unknown routes',
+  'Your own error handler',
+  'Several processes with Redis',
+  'Limits that an admin changes',
+];
 
 const PROGRAMS = (Object.keys(APPS) as (keyof typeof APPS)[]).flatMap((app) =>
   pairsOf(`migrating-from-${app}-rate-limit.md`).map((pair, index) => ({ ...pair, app, file: `${app}-${index}.mts` })),
