@@ -1,4 +1,5 @@
 import type { Duration } from '@rollgate/core';
+import type { EnforceOption } from '@rollgate/core/limits';
 import { type BlockForOption, invalidOption, validateOptionNames } from '@rollgate/core/store';
 import { type Calendar, CalendarWindow } from './counted-window.js';
 import { DayCalendar } from './day-calendar.js';
@@ -8,7 +9,7 @@ import { LeasedCalendarWindow } from './leased-calendar-window.js';
 import { parseTimeZone } from './time-zone.js';
 
 /** The options of {@link calendarWindow}. */
-export interface CalendarWindowOptions extends BlockForOption {
+export interface CalendarWindowOptions extends BlockForOption, EnforceOption {
   /**
    * The most units in each period: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -69,10 +70,11 @@ export interface CalendarWindowOptions extends BlockForOption {
  */
 export function calendarWindow(options: CalendarWindowOptions): CalendarWindow {
   validateOptionNames('calendarWindow', options, [
-    ...['limit', 'period', 'anchor', 'timeZone', 'lease', 'unsettled', 'blockFor'],
+    ...['limit', 'period', 'anchor', 'timeZone', 'lease', 'unsettled', 'blockFor', 'enforce'],
   ]);
-  const { limit, lease, unsettled, blockFor } = options;
-  const settings = { limit, calendar: createCalendar(options), blockFor };
+  const { limit, lease, unsettled, blockFor, enforce } = options;
+  const settings = { limit, calendar: createCalendar(options), blockFor, enforce };
+  if (lease !== undefined && enforce === false) throw invalidOption('enforce', 'true with `lease`', enforce);
   if (lease !== undefined) return new LeasedCalendarWindow({ ...settings, lease, unsettled });
   if (unsettled !== undefined) throw invalidOption('unsettled', 'no value without `lease`', unsettled);
   return new CalendarWindow(settings);

@@ -1,9 +1,11 @@
 import type { Limit } from '@rollgate/core';
 import {
+  type EnforceOption,
   type Hit,
   isWithinScale,
   type Mode,
   type PeriodicLimit,
+  parseEnforce,
   records,
   type Scale,
   type ScriptedLimit,
@@ -48,7 +50,7 @@ export interface Calendar {
 }
 
 /** The options of {@link CalendarWindow}. */
-export interface CalendarWindowSettings extends BlockForOption {
+export interface CalendarWindowSettings extends BlockForOption, EnforceOption {
   /**
    * The most units in each period: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -83,6 +85,7 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
   readonly algorithm = 'calendar-window';
   readonly limit: number;
   readonly countRejected = false;
+  readonly enforced: boolean;
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly stateSize: number = 4;
@@ -93,8 +96,9 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
   readonly scale: Scale;
 
   constructor(options: CalendarWindowSettings) {
-    validateOptionNames('CalendarWindow', options, ['limit', 'calendar', 'blockFor']);
+    validateOptionNames('CalendarWindow', options, ['limit', 'calendar', 'blockFor', 'enforce']);
     this.limit = validateQuota('limit', options.limit);
+    this.enforced = parseEnforce(options);
     this.calendar = options.calendar;
     this.windowMicros = this.calendar.windowMicros;
     this.keepMicros = this.calendar.longestMicros;

@@ -66,6 +66,13 @@ test('each customer has an own time zone and anchor, and a change of them grants
   expect(await check('ann', 100)).toMatchObject({ allowed: true });
 });
 
+test('only a calendar window without `lease` may have `enforce: false`', () => {
+  expect(calendarWindow({ limit: 5, period: 'day', enforce: false }).enforced).toBe(false);
+  expect(() => calendarWindow({ limit: 5, period: 'day', lease: '1m', enforce: false })).toThrow(
+    'Expected `enforce` to be true with `lease`, got false',
+  );
+});
+
 test.each([
   ['hour', 3600],
   ['day', 86_400],

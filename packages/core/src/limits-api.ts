@@ -8,6 +8,7 @@ export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { resolveSettledCosts, settleDecision } from './limiter/settlement.js';
 export type { PeriodicLimit, ScriptedLimit, Usage, UsedFigures } from './limits/capabilities.js';
 export { isWithinScale, type Scale, scaleOf } from './limits/clock-skew-bound.js';
+export { type EnforceOption, parseEnforce } from './limits/enforce-option.js';
 export { type Hit, type Mode, OVERDRAW, records, type State, TEST, type Verdict } from './limits/limit.js';
 export { mulDiv, mulDivUp } from './limits/mul-div.js';
 export {

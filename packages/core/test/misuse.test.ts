@@ -212,7 +212,7 @@ test('the short form of a limiter has the settings of one rolling window', () =>
 
 test('the error names an unknown option', () => {
   expect(() => rollingWindow({ limit: 1, widnow: 5 } as never)).toThrow(
-    'Unknown option `widnow` for rollingWindow, got 5 (number). The options are `limit`, `window`, `minDifference`, `countRejected`, `blockFor`',
+    'Unknown option `widnow` for rollingWindow, got 5 (number). The options are `limit`, `window`, `minDifference`, `countRejected`, `blockFor`, `enforce`',
   );
   expect(() => new RateLimiter({ limits, max: 5 } as never)).toThrow('Unknown option `max` for RateLimiter');
   expect(() => new MemoryStore({ max: 5 } as never)).toThrow('Unknown option `max` for MemoryStore');

@@ -46,6 +46,10 @@ describe.each([
         expect(key.burst).toBeUndefined();
         return getNames(decision).length;
       },
+      onExceeded: (_request, decision) => {
+        const names: readonly Names[number][] = decision.exceeded;
+        return names.length;
+      },
       message: (_request, decision) => ({ names: getNames(decision) }),
       statusCode: async (_request, decision) => (getNames(decision).length > 1 ? 503 : 429),
       handler: (_request, response, _next, decision) => response.json(getNames(decision)),

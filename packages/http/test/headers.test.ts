@@ -53,6 +53,22 @@ test.each([
   expect(reply.headers.get('cache-control')).toBe('no-store');
 });
 
+test('headers leave out limits that do not reject', async () => {
+  const report = rollingWindow({ limit: 1, window: '1h', enforce: false });
+  const alone = limitedHost({ limits: report, headers: 'all' });
+  for (let sent = 0; sent < 2; sent++) expect(limitHeaders(await alone.send())).toEqual({});
+  const { send } = limitedHost({
+    limits: { report, slots: concurrency({ limit: 9 }), some: rollingWindow({ limit: 3, window: '1m' }) },
+    headers: 'all',
+  });
+  for (const remaining of ['2', '1', '0']) {
+    const reply = await send();
+    expect([reply.status, shown(reply, 'limit'), shown(reply, 'remaining')]).toEqual([200, '3', remaining]);
+    expect(draftHeaders(reply).policy.map(([name]) => name)).toEqual(['slots', 'some']);
+    expect(draftHeaders(reply).limit.map(([name]) => name)).toEqual(['slots', 'some']);
+  }
+});
+
 test('a limit on work in flight has a unit instead of a window', async () => {
   const { send } = limitedHost({ limits: concurrency({ limit: 2, lease: '30s' }), ...draft });
   expect(draftHeaders(await send())).toEqual({

@@ -37,12 +37,11 @@ test.each<[string, (options: never) => unknown, string, string]>([
   ['legacyHeaders', rateLimit, 'legacyHeaders', "Rollgate's name for it is `headers`"],
   ['keyPrefix', (options) => new RateLimiter(options), 'keyPrefix', "Rollgate's name for it is `prefix`"],
   ['nameSpace', rateLimit, 'nameSpace', "Rollgate's name for it is `prefix`"],
-  ['onExceeded', rateLimit, 'onExceeded', "Rollgate's name for it is `onLimited`"],
   [
     'nothing known, of few',
     rollingWindow,
     'color',
-    'The options are `limit`, `window`, `minDifference`, `countRejected`',
+    'The options are `limit`, `window`, `minDifference`, `countRejected`, `enforce`',
   ],
   ['blockDuration', rollingWindow, 'blockDuration', 'Block the key with a limit of `block()`, see https://rollgate-js'],
   ['ban', rateLimit, 'ban', 'Block the key with a limit of `block()`'],

@@ -216,6 +216,27 @@ test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s',
   ]);
 });
 
+test.each(syncAndAsync(() => undefined))(
+  'onExceeded runs for each request that a limit would have rejected %s',
+  async (_, returnValue) => {
+    const calls: [string, boolean, readonly string[], unknown][] = [];
+    const onExceeded = (request: TestRequest, { allowed, exceeded }: Decision, key: unknown) => {
+      calls.push([request.path, allowed, exceeded, key]);
+      return returnValue(request);
+    };
+    const limits = {
+      some: rollingWindow({ limit: 2, window: '1m' }),
+      report: rollingWindow({ limit: 1, window: '1m', enforce: false }),
+    };
+    const { statuses } = limitedHost({ limits, onExceeded, key: () => 'ann' });
+    expect(await statuses({ path: '/a' }, { path: '/b' }, { path: '/c' })).toEqual([200, 200, 429]);
+    expect(calls).toEqual([
+      ['/b', true, ['report'], 'ann'],
+      ['/c', false, ['report'], 'ann'],
+    ]);
+  },
+);
+
 test.each([
   [undefined, '*/*', 'application/json'],
   [undefined, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],

@@ -82,6 +82,13 @@ const MISTAKES: Record<
     const { statuses } = await serve(express, [createLimit({ dryRun: true, key, ...more })]);
     expect(await statuses(2)).toEqual([200, 200]);
   },
+  async ROLLGATE_ON_EXCEEDED_FAILED(express, createLimit, more) {
+    const onExceeded = () => {
+      throw new Error('no log');
+    };
+    const { statuses } = await serve(express, [createLimit({ limit: 1, enforce: false, onExceeded, ...more })]);
+    expect(await statuses(3)).toEqual([200, 200, 200]);
+  },
   async ROLLGATE_IPV6_KEY(express, createLimit, more) {
     const plain = createLimit({ key: () => '2001:db8::1', ...more });
     const limits = { ip: rollingWindow(DEFAULTS), user: rollingWindow(DEFAULTS) };

@@ -58,7 +58,8 @@ export function termsOf(limit: Limit, options: ResolvedLeasingOptions): LeaseTer
  * `t + lease`, so it counts until a whole window has passed since.
  */
 export function widen(limit: Limit, { leaseMs }: LeaseTerms): Limit {
-  return rollingWindow({ limit: limit.limit, window: `${limit.windowMicros / 1000 + leaseMs}ms` });
+  const window = `${limit.windowMicros / 1000 + leaseMs}ms` as const;
+  return rollingWindow({ limit: limit.limit, window, enforce: limit.enforced !== false });
 }
 
 /** The units of a lease that checks will need, but only a part of what is free. */

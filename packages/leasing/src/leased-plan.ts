@@ -64,12 +64,17 @@ export class LeasedPlans {
     if (terms.every((one) => one === undefined)) return null;
     const innerRules = rules.map((rule, index) => toInnerRule(prefix, rule, terms[index]));
     const inner = { ...outer, rules: innerRules };
-    const otherIndices = [...rules.keys()].filter((index) => terms[index] === undefined);
+    // A lease has only what is free, and a limit that never rejects also records more. Its window in the store is the same in both cases,
+    // so its counts stay when the app enforces it.
+    const accounts = innerRules.map((rule, index) => {
+      const { limit } = rules[index]!;
+      return limit.enforced === false ? undefined : terms[index] && this.#accountsOf(prefix, rule, terms[index]);
+    });
     return {
       outer,
       inner,
-      accounts: innerRules.map((rule, index) => terms[index] && this.#accountsOf(prefix, rule, terms[index])),
-      otherIndices,
+      accounts,
+      otherIndices: [...rules.keys()].filter((index) => accounts[index] === undefined),
       partOf: plansOfSome(inner),
       isWhole: rules.some(({ limit }) => hasLeases(limit)),
       openCalls: this.#openCalls,
@@ -104,7 +109,8 @@ function toInnerRule(prefix: string, rule: Rule, terms: LeaseTerms | undefined):
   if (terms === undefined) return rule;
   const limit = widen(rule.limit, terms);
   const name = `${rule.name}+lease${terms.leaseMs}ms`;
-  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };
+  const violated = rule.violated && Object.freeze([name]);
+  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}`, violated };
 }
 
 /** Returns the costs of a settlement by the names that the store knows. */

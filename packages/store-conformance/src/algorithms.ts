@@ -36,7 +36,12 @@ export type AlgorithmName = keyof typeof algorithms;
 export type OptionsOf<Name extends AlgorithmName> =
   (typeof algorithms)[Name] extends Algorithm<infer Options> ? Options : never;
 
-type SpecOf<Name extends AlgorithmName> = { readonly algorithm: Name; readonly options: OptionsOf<Name> };
+type SpecOf<Name extends AlgorithmName> = {
+  readonly algorithm: Name;
+  readonly options: OptionsOf<Name>;
+  /** `false` for a limit that never rejects. */
+  readonly enforce?: false;
+};
 
 /** A limit as data. */
 export type LimitSpec<Name extends AlgorithmName = AlgorithmName> = { [One in Name]: SpecOf<One> }[Name];
@@ -59,6 +64,12 @@ export const takesLeases = (name: AlgorithmName): boolean => algorithmOf(name).h
 /** Whether allowed actions of this algorithm may start later. */
 export const hasQueue = (name: AlgorithmName): boolean => algorithmOf(name).queues === true;
 
+/** Whether a limit of this spec may have the option `enforce`. */
+export function mayReport({ algorithm, options }: LimitSpec): boolean {
+  const { lease, blockFor } = options as { lease?: number; blockFor?: number };
+  return quotaNames.includes(algorithm) && !hasQueue(algorithm) && lease === undefined && blockFor === undefined;
+}
+
 /** All algorithms that count units. */
 export const quotaNames: readonly AlgorithmName[] = withQuotas(algorithmNames);
 
@@ -72,10 +83,10 @@ export const minuteLimit = (algorithm: AlgorithmName, quota: number): LimitSpec 
 const DURATIONS = ['window', 'every', 'interval', 'bucket', 'lease', 'maxAge', 'retryAfter', 'blockFor'];
 
 /** Creates the limit of this spec. Its durations are text, because text never warns about short ones. */
-export function limitOf({ algorithm, options }: LimitSpec): Limit {
+export function limitOf({ algorithm, options, enforce }: LimitSpec): Limit {
   const entries = Object.entries(options);
   const given = entries.map(([name, value]) => [name, DURATIONS.includes(name) ? `${value}ms` : value]);
-  return algorithmOf(algorithm).create(Object.fromEntries(given));
+  return algorithmOf(algorithm).create({ ...Object.fromEntries(given), ...(enforce === false && { enforce }) });
 }
 
 /** The limits of these specs. */

@@ -35,7 +35,7 @@ export class LimitModel<One extends LimitOnKey> {
   decide(limits: readonly One[], now: number, isCheck: boolean): Verdict<One> {
     for (const one of limits) this.states.dropImplausible(one, now);
     const allowedByLimit = limits.map((one) => one.cost === 0 || allowsAt(this.states, one, now));
-    const allowed = allowedByLimit.every(Boolean);
+    const allowed = limits.every(({ isEnforced }, index) => allowedByLimit[index]! || !isEnforced);
     const begun = limits.filter(({ blocksFor }, index) => {
       const isOpen = blocksFor !== undefined && isCheck && !allowed && allowedByLimit[index]!;
       return isOpen && isUsedUp(this.states, blocksFor, now);
@@ -62,7 +62,7 @@ export class LimitModel<One extends LimitOnKey> {
     const results = limits.map((one, index): [string, LimitDecision] => {
       const guessed: Guess = guess?.limits[one.name];
       const allowed = verdict.allowedByLimit[index]!;
-      const isFree = verdict.allowed || one.cost === 0 || (allowed && hasSlots(one));
+      const isFree = one.cost === 0 || (allowed && (verdict.allowed || hasSlots(one)));
       const wait = isFree ? { retryAfterMs: 0 } : waitOf(this.states, one, now, guessed);
       const result = {
         allowed,
@@ -70,6 +70,7 @@ export class LimitModel<One extends LimitOnKey> {
         ...this.#usageOf(one, now, isCheck),
         retryAfterMs: wait.retryAfterMs,
         delayMs: verdict.delays[index]! / MS,
+        ...(one.isEnforced ? {} : { enforced: false as const }),
       };
       if (allowed) return [one.name, result];
       return [one.name, { ...result, ...wait, reason: reasonOf(one, verdict.rejectingStates[index], now, guessed) }];

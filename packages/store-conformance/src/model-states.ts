@@ -9,6 +9,8 @@ export interface LimitOnKey {
   readonly stateId: string;
   /** Of what closes a key, the limit with the option `blockFor`. */
   readonly blocksFor?: LimitOnKey;
+  /** Whether the limit rejects. */
+  readonly isEnforced: boolean;
 }
 
 /** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */

@@ -41,14 +41,15 @@ export class ReferenceModel extends LimitModel<LimitOnKey> {
     return this.#limitsOnKeys(specs, keys, costs).flatMap((one) => {
       const oracle = blockOracleOf(specs[one.name]!);
       const stateId = stateIdOf(one.name, { algorithm: 'block' }, keys);
-      return oracle ? [one, { name: one.name, cost: one.cost, oracle, stateId, blocksFor: one }] : [one];
+      return oracle ? [one, { ...one, oracle, stateId, blocksFor: one }] : [one];
     });
   }
 
   #limitsOnKeys(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {
     return Object.entries(specs).map(([name, spec], index) => {
       const oracle = oracleOf(spec, this.#leasesEnd);
-      return { name, cost: costAt(costs, index), oracle, stateId: stateIdOf(name, spec, keys) };
+      const isEnforced = spec.enforce !== false;
+      return { name, cost: costAt(costs, index), oracle, stateId: stateIdOf(name, spec, keys), isEnforced };
     });
   }
 }

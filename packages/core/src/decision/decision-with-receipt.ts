@@ -21,8 +21,11 @@ export class RuleResults {
 
   /** Returns the results by the names of the limits. */
   toRecord(): LimitResults {
-    const toEntry = ({ name, limit }: Rule, index: number) =>
-      closesUsedUp(limit) ? [] : [[name, this.results[index]!]];
+    const toEntry = ({ name, limit }: Rule, index: number): [string, LimitDecision][] => {
+      if (closesUsedUp(limit)) return [];
+      const result = this.results[index]!;
+      return [[name, limit.enforced === false ? { ...result, enforced: false } : result]];
+    };
     return Object.fromEntries(this.rules.flatMap(toEntry));
   }
 }
@@ -86,6 +89,12 @@ export class DecisionWithReceipt implements Decision {
     return limits;
   }
 
+  get exceeded(): readonly string[] {
+    if (typeof this.#limits === 'string') return NO_LIMITS;
+    const results = Object.entries(this.limits);
+    return results.filter(([, { enforced, allowed }]) => enforced === false && !allowed).map(([name]) => name);
+  }
+
   toJSON(): Decision {
     return toPlainDecision(this);
   }
@@ -103,12 +112,13 @@ export class DecisionWithReceipt implements Decision {
 }
 
 /** Returns the result of the only limit of a decision. */
-export function toOnlyResult(decision: Omit<Decision, 'limits'>): LimitDecision {
+export function toOnlyResult(decision: Omit<Decision, 'limits' | 'exceeded'>): LimitDecision {
   const { violated, degraded, ...result } = decision;
   return result;
 }
 
-/** Returns a copy of a decision as a plain object. */
+/** Returns a copy of a decision as a plain object. It names exceeded limits only if there are any. */
 export function toPlainDecision(decision: Decision): Decision {
-  return { ...decision, limits: decision.limits };
+  const { exceeded, limits } = decision;
+  return { ...decision, ...(exceeded.length > 0 && { exceeded }), limits } as Decision;
 }

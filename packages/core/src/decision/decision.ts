@@ -37,6 +37,8 @@ export interface LimitDecision {
    * units that they have not used.
    */
   readonly retryIsEstimate?: boolean | undefined;
+  /** `false` for a limit with `enforce: false`, which never rejects. `allowed` is what it would have decided. Otherwise absent. */
+  readonly enforced?: false | undefined;
   /**
    * Whether `remaining`, `resetMs` and `nextUnitMs` are estimates, because processes of a `LeasingStore` hold units. Those that
    * other processes hold count as used. Next to a limit of 0 that rejects, no store is called, so the key counts as unused. Whether
@@ -62,7 +64,8 @@ export interface LimitDecision {
  *
  * `limit`, `remaining`, `resetMs`, `nextUnitMs` and `reason` describe one limit, the reported limit. When the action is
  * allowed, it is the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to
- * the longest reset.
+ * the longest reset. A limit with `enforce: false` is never the reported one. Without another limit, `limit` and `remaining` are
+ * `Infinity`.
  *
  * @typeParam Name The names of the limits.
  * @typeParam Missing The names of those that some plans lack, so `limits` may lack them.
@@ -98,6 +101,10 @@ export interface Decision<Name extends string = string, Missing extends string =
   readonly delayMs: number;
   /** The names of the limits that rejected the action. */
   readonly violated: readonly Name[];
+  /**
+   * The names of the limits with `enforce: false` that would have rejected the action. It is a getter of the class, like `limits`.
+   */
+  readonly exceeded: readonly Name[];
   /**
    * The result of each limit, by name. It is a getter of the class, because Rollgate builds the result of a single limit from the
    * decision's own figures when you read it. `JSON.stringify` and `console.log` show it. `{ ...decision }`, `Object.keys`,

@@ -33,11 +33,14 @@ export function toDecision(
   costs: Costs = 1,
 ): Decision {
   const [result] = results;
-  // A decision on one limit has no room for usage, but its record of limits does.
-  if (rules.length > 1 || result!.spent !== undefined) return combine(rules, results, receipt, costs);
-  const { name } = rules[0]!;
-  return new DecisionWithReceipt(name, result!, result!.allowed ? NO_LIMITS : [name], receipt, false);
+  const { name, violated } = rules[0]!;
+  // A decision on one limit may have no room for all of its result, but its record of limits does.
+  if (rules.length > 1 || violated === undefined) return combine(rules, results, receipt, costs);
+  return new DecisionWithReceipt(name, result!, result!.allowed ? NO_LIMITS : violated, receipt, false);
 }
+
+/** The figures of a decision without a limit that could reject. */
+const NOTHING_ENFORCED = { limit: Infinity, remaining: Infinity, resetMs: 0, nextUnitMs: 0 } as LimitDecision;
 
 /** Like {@link toDecision}, also for several rules. */
 export function combine(
@@ -46,15 +49,16 @@ export function combine(
   receipt: unknown,
   costs: Costs,
 ): DecisionWithReceipt {
-  let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
+  let reported = NOTHING_ENFORCED;
   let shown = results;
   let violated = NO_LIMITS;
-  let { retryAfterMs } = reported;
+  let retryAfterMs = 0;
   let delayMs = 0;
   for (let index = 0; index < rules.length; index++) {
     let result = results[index]!;
+    const { name, limit } = rules[index]!;
+    if (limit.enforced === false) continue;
     if (!result.allowed) {
-      const { name, limit } = rules[index]!;
       if (closesUsedUp(limit)) {
         const open = results[index - 1]!;
         result = toClosed(open, result);
@@ -64,8 +68,8 @@ export function combine(
       if (violated.at(-1) !== name) violated = [...violated, name];
     }
     // Without any cost, all limits are reported, but no block.
-    const isShown = costs === 0 ? !closesUsedUp(rules[index]!.limit) : costAt(costs, index) > 0;
-    if (result !== reported && isShown && isReportedBefore(result, reported)) reported = result;
+    const isShown = costs === 0 ? !closesUsedUp(limit) : costAt(costs, index) > 0;
+    if (isShown && (reported === NOTHING_ENFORCED || isReportedBefore(result, reported))) reported = result;
     if (result.retryAfterMs > retryAfterMs) retryAfterMs = result.retryAfterMs;
     if (result.delayMs > delayMs) delayMs = result.delayMs;
   }

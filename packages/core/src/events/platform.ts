@@ -20,13 +20,14 @@ interface Decided {
 
 /** Such as `api ann: rejected by burst, retry in 250 ms (burst 0 of 5, day 120 of 1000)`. */
 function describeDecision({ name, key, decision }: Decided): string {
-  const { allowed, delayMs, degraded, retryAfterMs, violated, limits } = decision;
+  const { allowed, delayMs, degraded, retryAfterMs, violated, exceeded, limits } = decision;
   const outcome = allowed
     ? `allowed${delayMs > 0 ? ` after ${delayMs} ms` : ''}`
     : `rejected by ${violated.join(', ') || 'the policy'}, retry in ${retryAfterMs} ms`;
   const figures = Object.entries(limits).map(
     ([limit, { remaining, limit: quota }]) => `${limit} ${remaining} of ${quota}`,
   );
+  const excess = exceeded.length === 0 ? '' : `, above ${exceeded.join(', ')}`;
   const policy = degraded === false ? '' : `, while the store fails: ${degraded}`;
-  return `${name} ${formatKey(key)}: ${outcome} (${figures.join(', ')}${policy})`;
+  return `${name} ${formatKey(key)}: ${outcome}${excess} (${figures.join(', ')}${policy})`;
 }

@@ -53,12 +53,12 @@ export function decideByPolicy(
   );
 }
 
-/** Decides the same for all keys: as if all of the quota were free, or none of it. */
+/** Decides the same for all keys: as if all of the quota were free, or none of it. A limit that never rejects still does not. */
 function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
-  const allowed = policy === 'allow';
-  const waitMs = allowed ? 0 : DENY_RETRY_MS;
-  const results = plan.rules.map(
-    ({ limit }): LimitDecision => ({
+  const results = plan.rules.map(({ limit }): LimitDecision => {
+    const allowed = policy === 'allow' || limit.enforced === false;
+    const waitMs = allowed ? 0 : DENY_RETRY_MS;
+    return {
       allowed,
       limit: limit.limit,
       remaining: allowed ? limit.limit : 0,
@@ -66,7 +66,7 @@ function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
       resetMs: waitMs,
       nextUnitMs: holdsSlots(limit) ? undefined : waitMs,
       delayMs: 0,
-    }),
-  );
+    };
+  });
   return degrade(toDecision(plan.rules, results, undefined), policy);
 }

@@ -16,6 +16,7 @@ import {
   unitsAfter,
   widthFor,
 } from './bucket-counts.js';
+import { type EnforceOption, parseEnforce } from './enforce-option.js';
 import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
@@ -31,7 +32,7 @@ import {
 } from './min-difference.js';
 
 /** The options of {@link bucketedWindow}. */
-export interface BucketedWindowOptions extends MinDifferenceOption, BlockForOption {
+export interface BucketedWindowOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
   /**
    * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -79,18 +80,27 @@ export class BucketedWindow implements Limit {
   readonly widthMicros: number;
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
+  readonly enforced: boolean;
   readonly keepMicros: number;
   readonly stateSize = COUNTS_SIZE;
   readonly blockFor: Limit | undefined;
 
   constructor(options: BucketedWindowOptions) {
-    validateOptionNames('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference', 'blockFor']);
+    validateOptionNames('bucketedWindow', options, [
+      'limit',
+      'window',
+      'buckets',
+      'minDifference',
+      'blockFor',
+      'enforce',
+    ]);
     this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.widthMicros = Math.ceil(
       this.windowMicros / validateIntegerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS),
     );
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
+    this.enforced = parseEnforce(options);
     this.keepMicros = Math.max(this.windowMicros + this.widthMicros, this.minDifferenceMicros);
     this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);

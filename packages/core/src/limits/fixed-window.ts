@@ -2,6 +2,7 @@ import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validateQuota } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';
 import { REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
+import { type EnforceOption, parseEnforce } from './enforce-option.js';
 import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
@@ -18,7 +19,7 @@ import {
 } from './min-difference.js';
 
 /** The options of {@link fixedWindow}. */
-export interface FixedWindowOptions extends MinDifferenceOption, BlockForOption {
+export interface FixedWindowOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
   /**
    * The most units in each window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -64,6 +65,7 @@ export class FixedWindow implements Limit {
   readonly windowMicros: number;
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
+  readonly enforced: boolean;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 3;
   readonly blockFor: Limit | undefined;
@@ -71,11 +73,12 @@ export class FixedWindow implements Limit {
   readonly scale: Scale;
 
   constructor(options: FixedWindowOptions) {
-    validateOptionNames('fixedWindow', options, ['limit', 'window', 'minDifference', 'blockFor']);
+    validateOptionNames('fixedWindow', options, ['limit', 'window', 'minDifference', 'blockFor', 'enforce']);
     this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     if (this.windowMicros > DAY_MICROS) warnOnce('ROLLGATE_EPOCH_WINDOW', describeEpochWindow(this.windowMicros));
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
+    this.enforced = parseEnforce(options);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
     this.blockFor = parseBlockFor(options.blockFor);

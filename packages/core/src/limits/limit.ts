@@ -66,7 +66,7 @@ export const TEST = 0;
 export const CHECK = 1;
 /** `apply` records the action, because other limits have decided on it, too. */
 export const RECORD = 2;
-/** `apply` records usage that nobody has asked for, an overdraft. It may exceed what is free. */
+/** `apply` records usage on which the limit has no say, an overdraft. It may exceed what is free. */
 export const OVERDRAW = 3;
 
 /** What {@link Limit.apply} does besides deciding. */
@@ -142,6 +142,12 @@ export interface Limit extends StateLifecycle {
   readonly countRejected: boolean;
   /** What closes a key after a rejection because too few units are free. It decides as a rule of its own, behind that of the limit. */
   readonly blockFor?: Limit | undefined;
+  /**
+   * Whether the limit rejects. Otherwise, it records what the others allow, and what exceeds its quota as an overdraft.
+   *
+   * @defaultValue `true`
+   */
+  readonly enforced?: boolean | undefined;
 
   /**
    * Decides on the action and, as `mode` says, records it. Fills in the verdict on the state as it is afterward. Its

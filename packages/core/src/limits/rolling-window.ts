@@ -1,5 +1,6 @@
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateBoolean, validateOptionNames, validateQuota } from '../validation/validate.js';
+import { type EnforceOption, parseEnforce } from './enforce-option.js';
 import {
   addHit,
   createLog,
@@ -25,7 +26,7 @@ import { CHECK, type Hit, type Limit, type Mode, type State, TEST, type Verdict 
 import type { MinDifferenceOption } from './min-difference.js';
 
 /** The options of {@link rollingWindow}. */
-export interface RollingWindowOptions extends MinDifferenceOption, BlockForOption {
+export interface RollingWindowOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
   /**
    * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -41,7 +42,14 @@ export interface RollingWindowOptions extends MinDifferenceOption, BlockForOptio
 }
 
 /** The names of all {@link RollingWindowOptions}, for adapters that accept them next to other options. */
-export const ROLLING_WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected', 'blockFor'] as const;
+export const ROLLING_WINDOW_OPTIONS = [
+  'limit',
+  'window',
+  'minDifference',
+  'countRejected',
+  'blockFor',
+  'enforce',
+] as const;
 
 /**
  * At no instant do more than `limit` units lie inside the last `window`. A hit at `t` counts at `now` exactly when
@@ -71,6 +79,7 @@ export class RollingWindow implements Limit {
   readonly algorithm = 'rolling-window';
   readonly limit: number;
   readonly countRejected: boolean;
+  readonly enforced: boolean;
   readonly windowMicros: number;
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
@@ -85,6 +94,7 @@ export class RollingWindow implements Limit {
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
     this.countRejected = validateBoolean('countRejected', countRejected);
+    this.enforced = parseEnforce(options);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);

@@ -1,6 +1,7 @@
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validateQuota } from '../validation/validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
+import { type EnforceOption, parseEnforce } from './enforce-option.js';
 import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
@@ -17,7 +18,7 @@ import {
 import { mulDiv, mulDivUp } from './mul-div.js';
 
 /** The options of {@link slidingWindowCounter}. */
-export interface SlidingWindowCounterOptions extends MinDifferenceOption, BlockForOption {
+export interface SlidingWindowCounterOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
   /**
    * The most units in the window according to the estimate: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -65,6 +66,7 @@ export class SlidingWindowCounter implements Limit {
   readonly windowMicros: number;
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
+  readonly enforced: boolean;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
   readonly blockFor: Limit | undefined;
@@ -72,10 +74,11 @@ export class SlidingWindowCounter implements Limit {
   readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {
-    validateOptionNames('slidingWindowCounter', options, ['limit', 'window', 'minDifference', 'blockFor']);
+    validateOptionNames('slidingWindowCounter', options, ['limit', 'window', 'minDifference', 'blockFor', 'enforce']);
     this.limit = validateQuota('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
+    this.enforced = parseEnforce(options);
     this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
     this.blockFor = parseBlockFor(options.blockFor);

@@ -2,6 +2,7 @@ import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/dur
 import { invalidNumber, validateOptionNames, validatePositiveInteger, validateQuota } from '../validation/validate.js';
 import { isConstant } from './capabilities.js';
 import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
+import { type EnforceOption, parseEnforce } from './enforce-option.js';
 import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
@@ -18,7 +19,7 @@ import {
 import { greatestCommonDivisor, mulDiv, mulDivUp, mulMod } from './mul-div.js';
 
 /** The options of {@link tokenBucket}. */
-export interface TokenBucketOptions extends MinDifferenceOption, BlockForOption {
+export interface TokenBucketOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
   /**
    * The tokens of the full bucket, which is the largest burst: a positive safe integer, 0 to reject everything, or `Infinity` to limit
    * nothing.
@@ -80,6 +81,7 @@ export class TokenBucket implements Limit {
   readonly windowMicros: number;
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
+  readonly enforced: boolean;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
   readonly blockFor: Limit | undefined;
@@ -87,7 +89,14 @@ export class TokenBucket implements Limit {
   readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {
-    validateOptionNames('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference', 'blockFor']);
+    validateOptionNames('tokenBucket', options, [
+      'capacity',
+      'refill',
+      'every',
+      'minDifference',
+      'blockFor',
+      'enforce',
+    ]);
     this.limit = validateQuota('capacity', options.capacity);
     const refill = validatePositiveInteger('refill', options.refill);
     const everyMicros = parseInterval('every', options.every) * 1000;
@@ -110,6 +119,7 @@ export class TokenBucket implements Limit {
     }
     this.windowMicros = this.#wholeMicros(capacity) + (this.#parts(capacity) > 0 ? 1 : 0);
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
+    this.enforced = parseEnforce(options);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
     this.blockFor = parseBlockFor(options.blockFor);

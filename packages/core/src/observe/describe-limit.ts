@@ -66,9 +66,13 @@ const OPTIONS: Readonly<Record<string, (by: Settings) => Record<string, unknown>
 
 /** Describes a limit by the options from which `createLimit` creates it again. */
 export function describeLimit(limit: Limit): LimitDescription {
-  const { algorithm, blockFor } = limit;
+  const { algorithm, blockFor, enforced } = limit;
   const options = OPTIONS[algorithm]?.(limit as Settings);
-  return { algorithm, options: options && { ...options, ...(blockFor && { blockFor: lengthOf(blockFor) }) } };
+  const others = {
+    ...(blockFor && { blockFor: lengthOf(blockFor) }),
+    ...(enforced === false && { enforce: false }),
+  };
+  return { algorithm, options: options && { ...options, ...others } };
 }
 
 const lengthOf = ({ windowMicros }: Limit) => (windowMicros === FOREVER ? Infinity : msOf(windowMicros));

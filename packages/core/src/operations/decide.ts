@@ -39,9 +39,9 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   if (rules.length > 1 || costs === 0) return checkAll(states, rules, keys, costs, owner);
   // A single limit decides and records in one step.
   const rule = rules[0]!;
-  const { name } = rule;
+  const { name, violated } = rule;
   const limit: CapableLimit = rule.limit;
-  if (limit.addPeriod !== undefined) return checkAll(states, rules, keys, costs, owner); // A decision on one limit has no room for a period.
+  if (violated === undefined) return checkAll(states, rules, keys, costs, owner);
   const key = typeof keys === 'string' ? keys : keys[0]!;
   const cost = costs as number;
   const { limit: quota, countRejected, testsOnly } = limit;
@@ -88,7 +88,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
     reason: verdict.reason,
     retryIsEstimate: verdict.isEstimate === true && hasLeases(limit) ? true : undefined,
   };
-  return new DecisionWithReceipt(name, figures, rule.violated ?? [name], receipt, false);
+  return new DecisionWithReceipt(name, figures, violated, receipt, false);
 }
 
 /** Decides without recording. */
@@ -142,9 +142,11 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     if (isRecorded(rule, trial, allowed, cost)) {
       const { verdict } = trial;
       const state = trial.state!;
-      rule.limit.apply(state, nowMicros, cost, verdict, RECORD);
+      const isOverdraft = allowed && !trial.passes;
+      rule.limit.apply(state, nowMicros, cost, verdict, isOverdraft ? OVERDRAW : RECORD);
       states.save(state, verdict.expiresMicros);
       const hit = new RecordedHit(owner, rule, keyAt(keys, index), state.life, verdict.atMicros, nowMicros, cost);
+      if (isOverdraft) describeOverdraft(states, rule.limit, state, cost, verdict);
       if (allowed) hits[index] = hit;
       else hits.push(hit);
     } else if (allowed) {
@@ -194,9 +196,17 @@ function testAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cost
     if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
     trial.state = state;
     trial.passes = verdict.waitMicros === 0;
-    if (!trial.passes) allowed = false;
+    if (!trial.passes && limit.enforced !== false) allowed = false;
   }
   return allowed;
+}
+
+/** Fills in the figures after an overdraft, which has left only the reason of the action itself. */
+function describeOverdraft({ nowMicros }: States, limit: Limit, state: State, cost: number, verdict: Verdict): void {
+  const { reason } = verdict;
+  limit.apply(state, nowMicros, cost, verdict, TEST);
+  capWaits(limit, verdict, nowMicros);
+  verdict.reason = reason;
 }
 
 /** Ends the use of states that the trials have, so that their store can be collected. */
@@ -227,7 +237,7 @@ function toLimitDecision(limit: Limit, { verdict, passes }: Trial, allowed: bool
     allowed: passes,
     limit: limit.limit,
     remaining: verdict.remaining,
-    retryAfterMs: allowed ? 0 : waitMicros / 1000,
+    retryAfterMs: allowed && passes ? 0 : waitMicros / 1000,
     resetMs: verdict.resetMicros / 1000,
     nextUnitMs: holdsSlots(limit) ? undefined : nextUnitMicros / 1000,
     delayMs: allowed ? delayMicros / 1000 : 0,

@@ -37,7 +37,7 @@ export function toStoredCall(plan: Plan, keys: Keys, costs: Costs): StoredCall |
 
 /** Whether a limit of 0 rejects the action. */
 export function isRejectedByConstant({ rules }: Plan, costs: Costs): boolean {
-  return rules.some(({ limit }, index) => limit.limit === 0 && costAt(costs, index) > 0);
+  return rules.some(({ limit }, index) => limit.limit === 0 && limit.enforced !== false && costAt(costs, index) > 0);
 }
 
 /** The cost of the rule that rejects. A cost above its limit can never succeed, and leaves no trace. */

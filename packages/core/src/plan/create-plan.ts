@@ -1,4 +1,4 @@
-import { isConstant } from '../limits/capabilities.js';
+import { isConstant, isMetered } from '../limits/capabilities.js';
 import { isLimit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { invalidLimits, LIMIT } from '../validation/errors.js';
@@ -45,7 +45,7 @@ function createRules(prefix: string, name: string, limit: unknown): Rule[] {
     throw optionError(message);
   }
   if (!isLimit(limit)) throw invalidOption(`limits.${name}`, LIMIT, limit);
-  const violated = Object.freeze([name]);
+  const violated = isMetered(limit) || limit.enforced === false ? undefined : Object.freeze([name]);
   return [limit, isConstant(limit) ? undefined : limit.blockFor]
     .filter(isLimit)
     .map((limit) => ({ name, limit, namespace: `${prefix}:${name}:${limit.algorithm}`, violated }));

@@ -12,8 +12,11 @@ export interface Rule {
    * limit whose algorithm changes starts without history.
    */
   readonly namespace: string;
-  /** What `violated` of a decision is if this rule alone rejects. One array for all of them takes no time and no memory. */
-  readonly violated?: readonly string[];
+  /**
+   * What `violated` of a decision is if this rule alone rejects. One array for all of them takes no time and no memory. Absent if a
+   * decision on this rule alone has no room for all of its result.
+   */
+  readonly violated?: readonly string[] | undefined;
 }
 
 /** The rules that a check decides together. There is at least one. */

@@ -24,7 +24,6 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   nameSpace: ['prefix'],
   namespace: ['prefix'],
   onBanReach: ['onLimited'],
-  onExceeded: ['onLimited'],
   passOnStoreError: ['onStoreError'],
   points: ['limit', 'capacity', 'cost'],
   redis: ['store'],

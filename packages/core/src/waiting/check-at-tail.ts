@@ -29,7 +29,7 @@ export function checkAtTail(
   return mapAwaitable(store.peek(plan, keys, joinCosts(units)), (peeked) => {
     if (peeked.degraded) return store.check(plan, keys, costs);
     const results = rules.map(({ name }, index) => waitLonger(peeked.limits[name]!, turns[index]!.moreMs));
-    const isAllowed = results.every(({ allowed }) => allowed);
+    const isAllowed = results.every(({ allowed, enforced }) => allowed || enforced === false);
     return isAllowed ? store.check(plan, keys, costs) : toDecision(rules, results, undefined, costs);
   });
 }
@@ -58,7 +58,7 @@ function turnBehind(ahead: readonly number[], cost: number, { limit, windowMicro
 /** Returns the result of a rejection after a peek. It is an estimate, because callers ahead may stop waiting. */
 function waitLonger({ spent, reserved, ...result }: LimitDecision, moreMs: number): LimitDecision {
   const retryAfterMs = result.retryAfterMs + moreMs;
-  if (retryAfterMs === 0) return result;
+  if (retryAfterMs === 0 || result.enforced === false) return result;
   const { reason = 'limit' } = result;
   return { ...result, allowed: false, remaining: 0, retryAfterMs, delayMs: 0, reason, retryIsEstimate: true };
 }

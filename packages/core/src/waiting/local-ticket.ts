@@ -46,7 +46,7 @@ export class LocalTicket implements QuotaWaiter {
     plan.rules.forEach(({ name, limit }, index) => {
       const state = names[index]!;
       const units = costAt(costs, index);
-      if (units === 0 || isConstant(limit) || closesUsedUp(limit)) return;
+      if (units === 0 || isConstant(limit) || closesUsedUp(limit) || limit.enforced === false) return;
       this.states.set(name, state);
       this.units.set(state, units);
     });

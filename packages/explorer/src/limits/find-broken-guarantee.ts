@@ -18,7 +18,7 @@ export function findBrokenGuarantee(
   for (const one of limits) {
     const { name, stateIndex, scenarioLimit } = one;
     const { spec, minDifferenceMicros } = scenarioLimit;
-    if (minDifferenceMicros > 0) {
+    if (minDifferenceMicros > 0 && spec.enforce !== false) {
       const since = before.microsSinceNewest(one);
       const gap = `with a \`minDifference\` of ${minDifferenceMicros} µs`;
       if (since < minDifferenceMicros) return `limit \`${name}\` allows ${since} µs after its last action, ${gap}`;

@@ -9,7 +9,7 @@ export interface Difference {
 
 /** Compares a decision with what the oracles expect. */
 export function findDifference(actual: Decision, expected: Decision): Difference | undefined {
-  const field = findDifferentField({ ...actual, limits: actual.limits }, expected, '');
+  const field = findDifferentField({ ...actual, exceeded: actual.exceeded, limits: actual.limits }, expected, '');
   return field === undefined ? undefined : { field, expected };
 }
 

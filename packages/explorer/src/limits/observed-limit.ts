@@ -49,6 +49,7 @@ export class ObservedLimit implements Limit {
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly countRejected: boolean;
+  readonly enforced: boolean;
   readonly stateSize: number;
   readonly holdsSlots?: boolean;
   readonly testsOnly: boolean | undefined;
@@ -72,6 +73,7 @@ export class ObservedLimit implements Limit {
     this.windowMicros = inner.windowMicros;
     this.keepMicros = inner.keepMicros;
     this.countRejected = inner.countRejected;
+    this.enforced = inner.enforced !== false;
     this.stateSize = inner.stateSize;
     this.testsOnly = onlyTests(inner);
     this.#inner = inner;

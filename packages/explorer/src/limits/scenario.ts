@@ -30,7 +30,7 @@ export interface ScenarioLimit {
   readonly oracle: Oracle;
   readonly limit: Limit;
   readonly minDifferenceMicros: number;
-  /** Whether no limit with other settings shares its keys. */
+  /** Whether the limit rejects, and no limit with other settings shares its keys. */
   readonly isAlone: boolean;
 }
 
@@ -84,7 +84,8 @@ export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: 
       const limit = new ObservedLimit(limitOf(spec), observer, scenarioLimits.length, name);
       const { minDifference = 0 } = spec.options as { minDifference?: number };
       const oracle = oracleOf(spec, leasesEnd);
-      const isAlone = calls.every((call) => call.specs[name] === undefined || call.specs[name] === spec);
+      const isAlone =
+        spec.enforce !== false && calls.every((call) => call.specs[name] === undefined || call.specs[name] === spec);
       const scenarioLimit = {
         isAlone,
         index: scenarioLimits.length,
@@ -101,9 +102,10 @@ export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: 
     const limits = Object.fromEntries(own.map(({ name, limit }) => [name, limit]));
     const withCost = Array.from({ length: COST_COUNT }, (_, cost) =>
       own.map((scenarioLimit, index): ExploredLimit => {
-        const { name, oracle } = scenarioLimit;
+        const { name, oracle, spec } = scenarioLimit;
         const stateIndex = stateIndexes[index]!;
-        return { name, cost, oracle, stateId: stateIds[stateIndex]!, stateIndex, scenarioLimit };
+        const isEnforced = spec.enforce !== false;
+        return { name, cost, oracle, stateId: stateIds[stateIndex]!, isEnforced, stateIndex, scenarioLimit };
       }),
     );
     return { limits, keys, scenarioLimits: own, stateIndexes, withCost };

@@ -3,6 +3,7 @@ import {
   algorithmNames,
   algorithmOf,
   type LimitSpec,
+  mayReport,
   toSpec,
 } from '../../../store-conformance/src/algorithms.js';
 import type { Call, Scenario } from './scenario.js';
@@ -19,8 +20,8 @@ const pairsOf = <One>(all: readonly One[], reach: number): [One, One][] =>
 
 const describeLimits = (...limits: LimitSpec[]) =>
   limits.map(
-    ({ algorithm, options }) =>
-      `${algorithm}(${Object.entries(options)
+    ({ algorithm, options, enforce }) =>
+      `${enforce === false ? 'unenforced ' : ''}${algorithm}(${Object.entries(options)
         .map(
           ([name, value]) =>
             `${name} ${typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : value}`,
@@ -50,6 +51,12 @@ function withTwoLimits(one: LimitSpec, other: LimitSpec): Scenario {
   return { name: `${describeLimits(one, other).join(' and ')} on one key`, calls: [{ specs: { one, other }, keys }] };
 }
 
+/** A limit that never rejects: alone, next to another one that does, and before it is enforced. */
+function withoutRejections(limit: LimitSpec, other: LimitSpec): Scenario[] {
+  const unenforced: LimitSpec = { ...limit, enforce: false };
+  return [withOneLimit(unenforced), withTwoLimits(other, unenforced), withChangedLimit(limit, unenforced)];
+}
+
 /** One limit for all, and one for each of two users. */
 function withUserKeys(all: LimitSpec, user: LimitSpec): Scenario {
   const specs = { all, user };
@@ -73,6 +80,10 @@ export function scenariosOf(algorithm: AlgorithmName, reach = algorithmNames.len
     ...pairsOf(own, reach).map(([one, other]) => withChangedLimit(one, other)),
     ...pairings.map(([one, other]) => withTwoLimits(one, other)),
     ...pairings.map(([one, other]) => withUserKeys(one, other)),
+    ...own
+      .filter(mayReport)
+      .slice(0, 2)
+      .flatMap((limit, index, all) => withoutRejections(limit, all.at(1 - index)!)),
   ];
   const leasing = scenarios.filter(({ calls }) => calls.some(({ specs }) => Object.values(specs).some(hasLease)));
   return [...scenarios, ...leasing.map(withLeases)];

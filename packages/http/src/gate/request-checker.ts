@@ -30,11 +30,12 @@ export class RequestChecker<Request> {
   readonly countsByAddress: boolean;
 
   constructor(reader: RequestReader<Request>, options: ResolvedHttpOptions<Request, never>) {
-    const { key, cost, limits, allowList, skip, onLimited } = options;
+    const { key, cost, limits, allowList, skip, onLimited, onExceeded } = options;
     this.#reader = reader;
     this.#options = options;
     this.addressKey = createAddressKey(reader, options.ipv6Prefix);
-    this.countsByAddress = ![key, allowList, skip, onLimited].some(Boolean) && cost === 1 && limits.fixed !== undefined;
+    this.countsByAddress =
+      ![key, allowList, skip, onLimited, onExceeded].some(Boolean) && cost === 1 && limits.fixed !== undefined;
     this.usual = { limits: limits.fixed!, cost: 1 };
   }
 
@@ -67,7 +68,7 @@ export class RequestChecker<Request> {
   }
 
   #count(request: Request): Awaitable<Decision> {
-    const { key, timeout, usageChecks, onLimited } = this.#options;
+    const { key, timeout, usageChecks, onLimited, onExceeded } = this.#options;
     const requestKey =
       key === undefined ? this.addressKey(request) : key(request, () => this.#inspectedAddressKey(request));
     return mapWithTimeout('key', timeout, requestKey, (resolvedKey) => {
@@ -76,12 +77,23 @@ export class RequestChecker<Request> {
         key === undefined ? (resolvedKey as string) : markKey(resolvedKey, () => this.#inspectedAddressKey(request));
       const decided = this.#charge(request, countedKey);
       const isObserved = requestChannel.hasSubscribers;
-      if (onLimited === undefined && !isObserved) return decided;
+      if (onLimited === undefined && onExceeded === undefined && !isObserved) return decided;
       return mapAwaitable(decided, (decision) => {
         if (isObserved || !decision.allowed) this.#keys.set(decision, countedKey);
+        if (onExceeded !== undefined && decision.exceeded.length > 0) this.#report(request, decision, countedKey);
         return decision;
       });
     });
+  }
+
+  /** Calls `onExceeded`. Its failure is only a warning, because the request may hold slots, and nothing rejects it. */
+  async #report(request: Request, decision: Decision, key: Key): Promise<void> {
+    const { onExceeded, usageChecks } = this.#options;
+    try {
+      await onExceeded!(request, decision, key);
+    } catch (thrown) {
+      usageChecks.reportFailure('ROLLGATE_ON_EXCEEDED_FAILED', thrown);
+    }
   }
 
   /** Takes the cost of a request from its limits. */

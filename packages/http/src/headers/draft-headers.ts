@@ -17,13 +17,13 @@ const policyValues = new WeakMap<object, string>();
 /**
  * Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, section 3): each limit's name, its
  * quota, and its window in seconds. A limit on work in flight has the unit of its quota instead of a window. A limit's name
- * contains no character that a structured field would have to escape. A limit without a quota has no policy.
+ * contains no character that a structured field would have to escape. A limit without a quota, or with `enforce: false`, has no policy.
  */
 function toPolicies(limits: ParsedLimits): string {
   let value = policyValues.get(limits);
   if (value === undefined) {
     value = Object.entries(limitsByName(limits))
-      .filter(([, limit]) => hasQuota(limit))
+      .filter(([, limit]) => hasQuota(limit) && limit.enforced !== false)
       .map(([name, limit]) => {
         const period = holdsSlots(limit) ? 'qu="concurrent-requests"' : `w=${ceilSeconds(limit.windowMicros / 1000)}`;
         return `"${name}";q=${clampInteger(limit.limit)};${period}`;
@@ -50,8 +50,8 @@ export function toRateLimitValue(decision: Decision): string {
   const { allowed, limits, violated } = decision;
   let value = '';
   for (const name of allowed ? Object.keys(limits) : violated) {
-    const { remaining, nextUnitMs = 0, retryAfterMs } = limits[name]!;
-    if (remaining === Infinity) continue; // It has no quota.
+    const { remaining, nextUnitMs = 0, retryAfterMs, enforced } = limits[name]!;
+    if (remaining === Infinity || enforced === false) continue; // It has no quota, or rejects nobody.
     value += `${value === '' ? '' : ', '}"${name}";r=${clampInteger(remaining)}`;
     if (nextUnitMs > 0 && nextUnitMs !== Infinity)
       value += `;t=${ceilSeconds(allowed ? nextUnitMs : Math.min(nextUnitMs, retryAfterMs))}`;

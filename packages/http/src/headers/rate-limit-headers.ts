@@ -124,7 +124,7 @@ export class RateLimitHeaders<Target> {
     const { limit, remaining, resetMs } = figures;
     const reset = Math.ceil((this.#resetUnit === 'epoch' ? Date.now() + resetMs : resetMs) / 1000);
     if (decision.allowed) {
-      if (limit === Infinity) return; // Of a block.
+      if (limit === Infinity) return; // Of a block, or without a limit that rejects.
       const before = this.#writer.getHeader(target, names.remaining);
       // The time of the next slot is unknown, unlike that of the next unit.
       const isOfSlots = hasLeases && figures === decision && decision.nextUnitMs === undefined;
@@ -173,7 +173,8 @@ export class RateLimitHeaders<Target> {
 function withoutSlots({ decision, limits, cost }: DescribedOutcome): Figures {
   let reported: LimitDecision | undefined;
   for (const [name, limit] of Object.entries(limitsByName(limits))) {
-    if (holdsSlots(limit) || !hasQuota(limit) || (typeof cost === 'object' && cost[name] === 0)) continue;
+    if (holdsSlots(limit) || !hasQuota(limit) || limit.enforced === false) continue;
+    if (typeof cost === 'object' && cost[name] === 0) continue;
     const figures = decision.limits[name]!;
     if (reported === undefined || isReportedBefore(figures, reported)) reported = figures;
   }

@@ -53,6 +53,7 @@ const PARSERS = {
   skipAbortedRequests: parseFlag,
   requestWasSuccessful: parseFunction,
   onLimited: parseFunction,
+  onExceeded: parseFunction,
   dryRun: parseFlag,
   store: (_name, value?: Store) => value, // The `RateLimiter` validates the store, the prefix and the policy.
   prefix: (_name, value?: string) => value,

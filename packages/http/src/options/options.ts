@@ -32,7 +32,7 @@ export type ForRejection<Request, Given extends Limits, Value> = (
  * The options of every adapter, without its limits. `Request` and `Response` are the framework's types.
  *
  * If an option function throws, rejects, takes longer than `timeout` or returns an invalid value, the framework's error
- * handler gets the error. With `dryRun`, and for `requestWasSuccessful`, the error becomes a process warning instead.
+ * handler gets the error. With `dryRun`, and for `requestWasSuccessful` and `onExceeded`, the error becomes a process warning instead.
  */
 export interface CommonOptions<Request, Given extends Limits = Limits, Response = never> {
   /**
@@ -101,6 +101,18 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * @param key What the request counts for, as the methods of the limiter take it.
    */
   onLimited?:
+    | ((
+        request: Request,
+        decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
+        key: Key<NameOf<Given>>,
+      ) => Awaitable<unknown>)
+    | undefined;
+  /**
+   * Called for each request that a limit with `enforce: false` would have rejected. The request does not wait for it.
+   *
+   * @param key What the request counts for, as the methods of the limiter take it.
+   */
+  onExceeded?:
     | ((
         request: Request,
         decision: Decision<NameOf<Given>, MissingNameOf<Given>>,

@@ -11,6 +11,7 @@ export const WARNING_CODES = [
   'ROLLGATE_COUNTED_TWICE',
   'ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED',
   'ROLLGATE_DRY_RUN_FAILED',
+  'ROLLGATE_ON_EXCEEDED_FAILED',
   'ROLLGATE_IPV6_KEY',
 ] as const;
 /** The code of a warning that the option `silence` accepts. */
@@ -31,6 +32,7 @@ const TEXTS: Readonly<Record<WarningCode, string>> = {
     'The same limiter ran twice for one request, so the request was counted twice. Mount it once, or create a second limiter',
   ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED: '`requestWasSuccessful` failed, so the request was not refunded: %s',
   ROLLGATE_DRY_RUN_FAILED: 'An option function or the store failed during a dry run, so the request continued: %s',
+  ROLLGATE_ON_EXCEEDED_FAILED: '`onExceeded` failed: %s',
   ROLLGATE_IPV6_KEY:
     '`key` returned a full IPv6 address. One client commonly has billions of them and can use another one for each request. Return `clientKey()` instead, the last argument of `key`',
 };

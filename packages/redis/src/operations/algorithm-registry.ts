@@ -151,9 +151,11 @@ export function steadyPeriodOf({ algorithm, windowMicros }: Limit): number {
   return algorithm === 'rolling-window' || algorithm === 'token-bucket' ? windowMicros : 0;
 }
 
-/** A rule of a plan as the scripts read it: its algorithm, its settings, and 1 if it counts rejected attempts. */
-export function toRuleText([algorithm, countsRejected, , ...settings]: readonly (string | number)[]): string {
-  return [algorithm, ...settings, ...(countsRejected ? [countsRejected] : [])].join(' ');
+/** A rule of a plan as the scripts read it: its algorithm, its settings, 1 if it counts rejected attempts, and whether it rejects. */
+export function toRuleText(limit: Limit, nowMicros: number): string {
+  const [algorithm, countsRejected, , ...settings] = encodeLimit(limit, nowMicros);
+  const words = [algorithm, ...settings, ...(countsRejected ? [countsRejected] : [])];
+  return [...words, ...(limit.enforced === false ? ['unenforced'] : [])].join(' ');
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
 import { hasLeases, isPlainWindow, type Plan } from '@rollgate/core/store';
-import { encodeLimit, type ScriptParts, scriptPartOf, toRuleText } from './algorithm-registry.js';
+import { type ScriptParts, scriptPartOf, toRuleText } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
 /** A plan in the form that the scripts read, and its Redis keys. */
@@ -10,6 +10,8 @@ export interface EncodedPlan {
   text: string;
   /** The limit and the window of the only rule, if that is all that a script needs to know about it. */
   readonly plainWindow: readonly [limit: string, windowMicros: string] | undefined;
+  /** Whether the only rule never rejects, so that it tests before it records. */
+  readonly isUnenforced: boolean;
   /** The optional parts of the script that the plan needs. */
   readonly parts: ScriptParts;
   /** Whether a denial may be kept. A limit that counts rejected attempts changes it, and the end of a lease may end it at any time. */
@@ -56,7 +58,7 @@ export function encodeWith(encoded: EncodedPlan, limits: Readonly<Record<string,
 }
 
 function toText({ rules }: Plan, nowMicros: number): string {
-  return rules.map(({ limit }) => toRuleText(encodeLimit(limit, nowMicros))).join(' ');
+  return rules.map(({ limit }) => toRuleText(limit, nowMicros)).join(' ');
 }
 
 function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros: number): EncodedPlan {
@@ -65,6 +67,7 @@ function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros:
     plan,
     text: toText(plan, nowMicros),
     plainWindow: rules.length === 1 ? encodePlainWindow(rules[0]!.limit) : undefined,
+    isUnenforced: rules.length === 1 && rules[0]!.limit.enforced === false,
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
     isCacheable: rules.every(({ limit }) => !limit.countRejected && !hasLeases(limit)),
     buildKeys: createKeyBuilder(plan, clusterSlot),
@@ -72,5 +75,7 @@ function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros:
 }
 
 function encodePlainWindow(limit: Limit): readonly [string, string] | undefined {
-  return isPlainWindow(limit) ? [String(limit.limit), String(limit.windowMicros)] : undefined;
+  return isPlainWindow(limit) && limit.enforced !== false
+    ? [String(limit.limit), String(limit.windowMicros)]
+    : undefined;
 }

@@ -32,7 +32,8 @@ export function toScriptArguments(operations: readonly Operation[]) {
       first.kind === 'check' &&
       first.costs === 1 &&
       first.clockMicros === undefined &&
-      !first.queueCount
+      !first.queueCount &&
+      !first.encodedPlan.isUnenforced
     ) {
       // The script assumes the rest.
       const { plainWindow, text } = first.encodedPlan;

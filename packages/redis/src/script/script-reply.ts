@@ -83,12 +83,12 @@ export class ScriptReply {
     const nowMicros = operation.clockMicros ?? this.#stamp;
     // A literal has room for one item, and an array that grows has room for 17.
     const limitDecisions = [this.#readRule(rules[0]!.limit, nowMicros)];
-    let { allowed } = limitDecisions[0]!;
+    let allowed = limitDecisions[0]!.allowed || rules[0]!.limit.enforced === false;
     for (let index = 1; index < rules.length; index++) {
       this.#expect(COMMA);
       const decision = this.#readRule(rules[index]!.limit, nowMicros);
       limitDecisions.push(decision);
-      allowed &&= decision.allowed;
+      allowed &&= decision.allowed || rules[index]!.limit.enforced === false;
     }
     this.#expect(LINE_BREAK);
     const receipt = operation.kind === 'check' ? this.#toReceipt(operation, allowed) : undefined;

@@ -102,7 +102,7 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
       return {
         waiting: room,
         busy: new BusyQueues(),
-        keysOf: ({ keys, costs }) => queueKeysOf(keys, costs),
+        keysOf: ({ encodedPlan, keys, costs }) => queueKeysOf(encodedPlan.plan.rules, keys, costs),
         describeTail: (input) => describeTail(room, input),
         wake: (...freed) => room.wake(...freed),
       };

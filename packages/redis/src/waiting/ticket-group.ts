@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { type Costs, costAt, hashKey, hasLeases, reservesUnits } from '@rollgate/core/store';
+import { type Costs, costAt, hashKey, hasLeases, type Rule, reservesUnits } from '@rollgate/core/store';
 import { canRecordAhead, encodeLimit, QUEUES_PART, steadyPeriodOf } from '../operations/algorithm-registry.js';
 import type { OperationEncoding } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
@@ -36,14 +36,14 @@ export class TicketGroup {
   readonly #queues: string;
   readonly #maxTurns: number;
 
-  /** @param costs A ticket is in the queue of each rule with a cost above 0. */
+  /** @param costs A ticket is in the queue of each rule with a cost above 0 that rejects. */
   constructor(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs, horizon: HorizonSettings) {
     const { rules } = encodedPlan.plan;
-    const queued = rules.map((_, index) => index).filter((index) => costAt(costs, index) > 0);
-    const limits = queued.map((index) => rules[index]!.limit);
+    const queued = [...rules.keys()].filter((index) => isQueued(rules, costs, index));
+    const limits = rules.filter((_, index) => costAt(costs, index) > 0).map(({ limit }) => limit);
     this.encodedPlan = encodedPlan;
     this.ruleKeys = keys;
-    this.keys = [...keys, ...queueKeysOf(keys, costs)];
+    this.keys = [...keys, ...queueKeysOf(rules, keys, costs)];
     // The periods of a calendar change, and a group does not.
     const settings = rules.map(({ limit }) => encodeLimit(limit, 0));
     this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
@@ -106,9 +106,13 @@ export interface Caller {
   readonly leaseMs: number;
 }
 
-/** The keys of the queues: one for each rule of which the call takes units. */
-export function queueKeysOf(keys: readonly string[], costs: Costs): string[] {
-  return keys.filter((_, index) => costAt(costs, index) > 0).map((key) => `${key}/q`);
+/** The keys of the queues: one for each rule that rejects and of which the call takes units. */
+export function queueKeysOf(rules: readonly Rule[], keys: readonly string[], costs: Costs): string[] {
+  return keys.filter((_, index) => isQueued(rules, costs, index)).map((key) => `${key}/q`);
+}
+
+function isQueued(rules: readonly Rule[], costs: Costs, index: number): boolean {
+  return costAt(costs, index) > 0 && rules[index]!.limit.enforced !== false;
 }
 
 function horizonOf(limits: readonly Limit[], { horizonMicros, canDateLogs }: HorizonSettings): number {

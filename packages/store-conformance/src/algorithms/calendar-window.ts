@@ -9,6 +9,7 @@ import { ms, quota } from './small-settings.js';
 /** A limit with a table of periods instead of a calendar. */
 export interface CalendarWindowSettings {
   readonly limit: number;
+  readonly enforce?: boolean | undefined;
   /** The lengths of the periods in milliseconds. They follow each other from time 0 on, again and again. */
   readonly lengths: readonly number[];
   /** How long a reservation lasts without a renewal, in milliseconds. Without it, checks reserve nothing. */
@@ -138,7 +139,8 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
 }
 
 /** Creates a calendar window whose periods are those of the table. */
-function createTabledWindow({ limit, lengths, lease, unsettled, blockFor }: CalendarWindowSettings): CalendarWindow {
+function createTabledWindow(settings: CalendarWindowSettings): CalendarWindow {
+  const { limit, enforce, lengths, lease, unsettled, blockFor } = settings;
   const longestMicros = Math.max(...lengths) * MS;
   const calendar = {
     windowMicros: longestMicros,
@@ -148,7 +150,7 @@ function createTabledWindow({ limit, lengths, lease, unsettled, blockFor }: Cale
       return { startMicros, endMicros };
     },
   };
-  if (lease === undefined) return new CalendarWindow({ limit, calendar, blockFor });
+  if (lease === undefined) return new CalendarWindow({ limit, enforce, calendar, blockFor });
   return new LeasedCalendarWindow({ limit, calendar, lease, unsettled, blockFor });
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { TokenFractions } from '../algorithms/algorithm.js';
-import { type AlgorithmName, algorithmOf, closingNames, type LimitSpec, toSpec } from '../algorithms.js';
+import { type AlgorithmName, algorithmOf, closingNames, type LimitSpec, mayReport, toSpec } from '../algorithms.js';
 import type { LimitSpecs } from '../reference-model.js';
 
 /** A limit of this algorithm, so small that it is full soon. */
@@ -45,6 +45,24 @@ export function limits(algorithms: readonly AlgorithmName[]): (fractions: TokenF
       fc.record({ one: any, two: any, three: any }),
     );
   };
+}
+
+/** One limit of this algorithm that may have the option `enforce`. */
+export function oneThatMayReport(algorithm: AlgorithmName): (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs> {
+  return (fractions) => oneLimit(algorithm)(fractions).filter(({ one }) => mayReport(one!));
+}
+
+/** Such limits, some of which do not enforce their quota. */
+export function someUnenforced(
+  limitsWith: (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs>,
+): (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs> {
+  return (fractions) =>
+    fc.tuple(limitsWith(fractions), fc.array(fc.boolean(), { minLength: 3, maxLength: 3 })).map(([specs, enforced]) => {
+      const entries = Object.entries(specs).map(([name, spec], index): [string, LimitSpec] => {
+        return [name, enforced[index] || !mayReport(spec) ? spec : { ...spec, enforce: false }];
+      });
+      return Object.fromEntries(entries);
+    });
 }
 
 const plainWindow: fc.Arbitrary<LimitSpec> = fc

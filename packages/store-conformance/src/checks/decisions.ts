@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { MS } from '../algorithms/oracle.js';
-import { algorithmNames, closingNames, endsLeases, limitsOf, takesLeases } from '../algorithms.js';
+import {
+  algorithmNames,
+  closingNames,
+  endsLeases,
+  hasQueue,
+  limitsOf,
+  quotaNames,
+  takesLeases,
+} from '../algorithms.js';
 import { anySteps, forwardSteps, type History, histories, plainHistories } from '../arbitraries/histories.js';
-import { limits, oneLimit, plainWindows } from '../arbitraries/limits.js';
+import { limits, oneLimit, oneThatMayReport, plainWindows, someUnenforced } from '../arbitraries/limits.js';
 import { ModelComparison } from '../model-comparison.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
@@ -18,6 +26,9 @@ export async function compareWithModel(context: CheckContext, some: fc.Arbitrary
   });
   await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
+
+/** Those whose limits may have the option `enforce`. */
+const reportingNames = quotaNames.filter((name) => !hasQueue(name) && !takesLeases(name));
 
 // If time runs back, a decision shows whether the store has already dropped an expired key. That depends on the other
 // keys, even on those of other algorithms. So time only advances in histories of several keys.
@@ -41,6 +52,22 @@ export const decisions: readonly Requirement[] = [
     name: 'rolling windows decide plain checks like their oracles while few hits leave at a time',
     among: ['rollingWindow'],
     verify: (context) => compareWithModel(context, plainHistories(plainWindows)),
+  },
+  ...reportingNames.map((algorithm) => ({
+    name: `${algorithm} with and without \`enforce: false\` counts what was allowed like its oracle`,
+    among: [algorithm],
+    verify: (context: CheckContext) =>
+      compareWithModel(
+        context,
+        histories(someUnenforced(oneThatMayReport(algorithm)), ['ann'], anySteps, { changes: 3 }),
+      ),
+  })),
+  {
+    name: 'several limits, some of which do not reject, decide together like their oracles',
+    verify: (context) => {
+      const some = someUnenforced(limits(context.algorithms));
+      return compareWithModel(context, histories(some, ['ann', 'bob'], forwardSteps, { slots: 1 }));
+    },
   },
   {
     name: 'several limits of any kind on several keys decide together like their oracles',

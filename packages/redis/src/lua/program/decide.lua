@@ -34,21 +34,24 @@ local function to_result(rule, allowed, has_recorded, is_allowed, wait, remainin
 end
 
 -- Decides for all rules of a run, and returns their results. Leaves the state and the wait of each in the rule, and what remains
--- if it rejects. A check tests all rules but the last one, which decides at once. Then it records in the others, or in none. A lone check
--- of one rule does not need this.
+-- if it rejects. A check tests all rules but the last one, which decides at once. Then it records in the others, or in none. A rule that
+-- never rejects records what exceeds it as an overdraft, and describes what is left then. A lone check of one rule does not need this.
 local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
   local plan, cost, costs, injected_now = run.plan, run.cost, run.costs, run.injected_now
   local now, records, count, allowed, mode, misfit, line = injected_now or stamp, run.mode == CHECK, #plan, true, TEST, nil, nil
   local wait, remaining, reset, next_unit, ahead, delay, reason, state, usage
   for index = 1, count do
     local rule, own_cost = plan[index], costs and costs[index] or cost
-    if index == count and records and allowed and not misfit and own_cost > 0 then mode = CHECK end
+    if index == count and records and allowed and not misfit and own_cost > 0 and not rule.is_unenforced then mode = CHECK end
     wait, remaining, reset, next_unit, ahead, delay, reason, state, usage =
       rule.apply(rule, KEYS[first_key + index], now, own_cost, mode, stamp, injected_now)
     if wait == false then error(remaining, 0) end
     if own_cost == 0 then wait, delay = 0, 0 end
     rule.state, rule.wait = state, wait
-    if wait ~= 0 then allowed, rule.remaining = false, remaining end
+    if wait ~= 0 then
+      rule.remaining = remaining
+      if not rule.is_unenforced then allowed = false end
+    end
     misfit = misfit or own_cost > 0 and state and state.misfit
   end
   -- Fails before the first write if a later one would fail.
@@ -56,17 +59,23 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
   for index = count, 1, -1 do
     local rule, own_cost = plan[index], costs and costs[index] or cost
     local has_recorded = records and own_cost > 0 and (allowed or rule.counts_rejected)
+    local is_overdraft = has_recorded and allowed and rule.wait ~= 0
     if index < count or mode == TEST then
       wait, remaining, reset, next_unit, ahead, delay, reason, state, usage = rule.apply(rule, KEYS[first_key + index], now, own_cost,
-        has_recorded and RECORD or TEST, stamp, injected_now, rule.state)
+        is_overdraft and OVERDRAW or has_recorded and RECORD or TEST, stamp, injected_now, rule.state)
+      if is_overdraft and wait then
+        local _
+        wait, remaining, reset, next_unit, _, _, _, _, usage =
+          rule.apply(rule, KEYS[first_key + index], now, own_cost, TEST, stamp, injected_now)
+      end
       if wait == false then error(remaining, 0) end
       if own_cost == 0 then wait, delay = 0, 0 end
     end
-    local result
-    if allowed and has_recorded and ahead == 0 and reset == rule.window and rule.figures == next_unit * (rule.limit + 1) + remaining then
+    local is_allowed, result = rule.wait == 0, nil
+    if allowed and is_allowed and has_recorded and ahead == 0 and reset == rule.window and rule.figures == next_unit * (rule.limit + 1) + remaining then
       result = rule.result -- The next check often has the same.
     else
-      result = to_result(rule, allowed, has_recorded, rule.wait == 0, wait, remaining, reset, next_unit, ahead, delay, reason,
+      result = to_result(rule, allowed and is_allowed, has_recorded, is_allowed, wait, remaining, reset, next_unit, ahead, delay, reason,
         usage and (not records or rule.name ~= 'reported-quota') and usage or nil)
     end
     line = line and result .. ',' .. line or result

@@ -2,8 +2,8 @@
 --
 -- KEYS     for each operation, the keys of its rules in the order of the rules
 -- ARGV     one run after the other. A run consists of operations that differ only in their keys: their kind, the number of operations,
---          a plan and an input. A plan is a text: the algorithm and the settings of each rule, with spaces between them. The input of a
---          check and a peek are two arguments: now, which is empty for the server's time, and the cost, or the costs of the rules with
+--          a plan and an input. A plan is a text: the algorithm and the settings of each rule, and "unenforced" if it never rejects, with
+--          spaces between them. The input of a check and a peek are two arguments: now, which is empty for the server's time, and the cost, or the costs of the rules with
 --          spaces between them. A rule with a cost of 0 never rejects and records nothing. The input of any other operation is one
 --          JSON list:
 --            "charge"  number, now, and the cost of each rule
@@ -40,6 +40,7 @@ local read_plan = #ARGV ~= 2 and function(text)
   for word in string.gmatch(text, '%S+') do
     local setting = tonumber(word)
     if setting then rule[#rule + 1] = setting
+    elseif word == 'unenforced' then rule.is_unenforced = true
     else
       rule = { name = word, apply = applies[word] }
       plan[#plan + 1] = rule
@@ -101,7 +102,7 @@ while position <= argument_count and step_count < MAX_STEPS do
         run = { operate = kinds[kind], plan = plan, input = input }
       end
     end
-    if kind == 'check' and key_count == 1 and cost and cost > 0 then
+    if kind == 'check' and key_count == 1 and cost and cost > 0 and not plan[1].is_unenforced then
       rule = plan[1]
       apply, limit, window = rule.apply, rule.limit, rule.window
     elseif not run then

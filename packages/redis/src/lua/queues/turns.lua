@@ -20,7 +20,7 @@ local function record_start(line, costs, wait)
   local is_recorded = true
   for _, rule in ipairs(line.rules) do
     rule.is_dated = nil
-    is_recorded = is_recorded and rule.wait == 0
+    is_recorded = is_recorded and (rule.wait == 0 or rule.is_unenforced)
   end
   step_count = step_count + 20
   return is_recorded and string.format('%d %d %d,', at, stamp, #line.rules) .. result
