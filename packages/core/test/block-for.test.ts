@@ -36,7 +36,10 @@ test('the rejection because a limit is used up closes the key, until the block e
 
 test('with Infinity, only a reset opens the key, also for a limit that is created from its description', async () => {
   const limit = rollingWindow({ ...OPTIONS, blockFor: Infinity });
-  for (const one of [limit, createLimit({ algorithm: 'rolling-window', options: { ...OPTIONS, blockFor: Infinity } })!]) {
+  for (const one of [
+    limit,
+    createLimit({ algorithm: 'rolling-window', options: { ...OPTIONS, blockFor: Infinity } })!,
+  ]) {
     const { clock, limiter } = make(one);
     await limiter.check('ann');
     expect(await limiter.check('ann')).toMatchObject({ reason: 'blocked', retryAfterMs: Infinity });
