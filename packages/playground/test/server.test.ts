@@ -60,8 +60,8 @@ test('requests go through the real middleware, and each client has its own quota
 test.each([
   ['algorithm=sliding', /Expected `algorithm` to be one of .*leaky, got sliding/],
   ['algorithm=constructor', /Expected `algorithm`/],
-  ['limit=0', 'Expected `limit` to be an integer from 1 to 50, got 0'],
-  ['limit=ten', 'Expected `limit` to be an integer from 1 to 50, got NaN'],
+  ['limit=0', 'Expected `limit` to be an integer from 1 to 1000, got 0'],
+  ['limit=ten', 'Expected `limit` to be an integer from 1 to 1000, got NaN'],
   ['windowMs=1999', 'Expected `windowMs` to be an integer from 2000 to 60000, got 1999'],
   ['minDifferenceMs=0.5', 'Expected `minDifferenceMs` to be an integer from 0 to 5000, got 0.5'],
 ])('the settings %s are rejected', async (query, detail) => {
