@@ -41,7 +41,7 @@ test.each<[string, (options: never) => unknown, string, string]>([
     'nothing known, of few',
     rollingWindow,
     'color',
-    'The options are `limit`, `window`, `minDifference`, `countRejected`, `enforce`',
+    'The options are `limit`, `window`, `minDifference`, `countRejected`, `blockFor`, `enforce`',
   ],
   ['blockDuration', rollingWindow, 'blockDuration', 'Block the key with a limit of `block()`, see https://rollgate-js'],
   ['ban', rateLimit, 'ban', 'Block the key with a limit of `block()`'],
