@@ -23,7 +23,7 @@ export function messageOf(thrown: unknown): string {
 }
 
 /** Creates the error for options that are invalid, with a message of its own. */
-export function optionError(message: string, options?: ErrorOptions): TypeError {
+export function optionError(message: string, options?: { readonly cause: unknown }): TypeError {
   return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message, options));
 }
 
