@@ -25,14 +25,17 @@ const entries = readdirSync(PACKAGES)
 
 /**
  * `a`, `type:B`, `*c` of `export { a, type B } from '…'`, `export type { B }`, `export * as a from '…'`, `export default a`
- * and `export * from 'c'`.
+ * and `export * from 'c'`. A small entry point may also declare a class, a function or an interface itself.
  */
 function exportedBy(source: string): string[] {
   const text = readFileSync(source, 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
   return [
-    ...text.matchAll(/^export (?:(type )?(?:\{([^}]*)\}|\* from '([^']+)')|\* as (\w+)|(default) |(.*))/gm),
+    ...text.matchAll(
+      /^export (?:(type )?(?:\{([^}]*)\}|\* from '([^']+)')|\* as (\w+)|(default) |(class|function|interface) (\w+)|(.*))/gm,
+    ),
   ].flatMap((found) => {
-    const [, isType, list, all, namespace, byDefault, other] = found;
+    const [, isType, list, all, namespace, byDefault, kind, declared, other] = found;
+    if (declared !== undefined) return [kind === 'interface' ? `type:${declared}` : declared];
     if (other !== undefined) throw new Error(`Expected a list of names in ${source}, got: export ${other}`);
     if (all !== undefined) return [isType ? `type:*${all}` : `*${all}`];
     if (list === undefined) return [namespace ?? byDefault!];
