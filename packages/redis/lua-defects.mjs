@@ -263,9 +263,9 @@ const DEFECTS = {
   'decide.lua': [
     ['the next unit is free at the reset', 'next_unit = next_unit or reset', 'next_unit = reset'],
     [
-      'the last limit decides alone',
-      'if wait ~= 0 then allowed, rule.remaining = false, remaining end',
-      'allowed, rule.remaining = wait == 0, remaining',
+      'a limit that only reports forgives the limits before it',
+      'if not rule.is_unenforced then allowed = false end',
+      'allowed = rule.is_unenforced or false',
     ],
     ['a peek records', 'records and own_cost > 0 and (allowed', 'own_cost > 0 and (allowed'],
   ],

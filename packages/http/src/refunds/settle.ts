@@ -14,15 +14,11 @@ interface Decided {
  * On a request that continues, what its last limiter did. An object that inherits from the request inherits it, too. A property
  * costs less than an entry of a `WeakMap`, which each garbage collection has to visit.
  */
-const lastDecided = Symbol('Rollgate decided');
+export const lastDecided = Symbol('Rollgate decided');
 
-interface DecidedRequest {
+/** A request of which the gate remembers what its limiters did, for {@link settle}. */
+export interface DecidedRequest {
   [lastDecided]?: Decided;
-}
-
-/** Remembers what a limiter did with a request, for {@link settle}. */
-export function rememberDecided(request: object, limiter: RateLimiter, decision: Decision | undefined): void {
-  (request as DecidedRequest)[lastDecided] = { limiter, decision, previous: (request as DecidedRequest)[lastDecided] };
 }
 
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
