@@ -18,7 +18,7 @@ export function findMessage(context: ExecutionContext): GatewayMessage | undefin
   return context.getArgs<unknown[]>().find((argument) => argument instanceof GatewayMessage);
 }
 
-/** The same in the guard, for a message with a limit. */
+/** Returns what the guard knows about a message that has a limit. */
 export function messageOf(context: ExecutionContext): GatewayMessage {
   const found = findMessage(context);
   if (found !== undefined) return found;

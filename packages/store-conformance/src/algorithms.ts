@@ -73,7 +73,7 @@ export function mayReport({ algorithm, options }: LimitSpec): boolean {
 /** All algorithms that count units. */
 export const quotaNames: readonly AlgorithmName[] = withQuotas(algorithmNames);
 
-/** Those with the option `blockFor`. */
+/** The algorithms whose limits take the option `blockFor`. */
 export const closingNames = quotaNames.filter((name) => !takesLeases(name));
 
 /** A limit of an algorithm that counts units. Its units stay used for at least a minute. */

@@ -19,7 +19,7 @@ export function degrade(
 /**
  * Combines the results of the rules into the decision that a store returns.
  *
- * @param results The result of each rule, in their order.  A rule that allowed the action may still have a wait.
+ * @param results The result of each rule, in their order. A rule that allowed the action may still have a wait.
  * For example, a limit with `countRejected` becomes full by an attempt that another one rejects. A missing `delayMs`
  * counts as 0.
  * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded
@@ -63,7 +63,7 @@ export function combine(
         const open = results[index - 1]!;
         result = toClosed(open, result);
         if (reported === open) reported = result;
-        shown = Object.assign([...shown], { [index - 1]: result });
+        shown = shown.with(index - 1, result);
       }
       if (violated.at(-1) !== name) violated = [...violated, name];
     }

@@ -39,7 +39,7 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
     readonly renewer: LeaseRenewer<HeldSlots> | undefined,
     /** When the call that last extended the leases was sent. */
     public extendedMs: number,
-    /** Those that no settlement has closed yet. */
+    /** The rules that no settlement has closed yet. */
     public openRules = check.plan.rules,
   ) {
     super();

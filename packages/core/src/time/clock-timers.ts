@@ -56,7 +56,7 @@ class Schedule {
 
 const ofProcess = new Schedule();
 
-/** Like {@link scheduleAfter}, on real time and from `startMs` on. */
+/** Schedules a call on real time, a delay after `startMs`, as {@link scheduleAfter} does from now on. */
 function scheduleOnRealTime(delayMs: number, callback: () => void, startMs: number): () => void {
   // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);

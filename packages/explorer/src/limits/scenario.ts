@@ -46,7 +46,7 @@ export interface PreparedCall {
   readonly keys: Readonly<Record<string, string>>;
   readonly scenarioLimits: readonly ScenarioLimit[];
   readonly stateIndexes: readonly number[];
-  /** Its limits, by what the action costs them. */
+  /** The limits of the scenario, by what the action costs them. */
   readonly withCost: readonly (readonly ExploredLimit[])[];
 }
 

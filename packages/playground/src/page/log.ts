@@ -59,7 +59,7 @@ export function listenForLogs(
 /** The characters of a pasted log that stay visible. */
 const SHOWN = 2000;
 
-/** A log may be larger than the memory of a page. */
+/** The page keeps the time and the client of each request, but never the whole text of a log. */
 async function* chunksOf(log: Blob): AsyncGenerator<Uint8Array> {
   const isPacked = new Uint8Array(await log.slice(0, 2).arrayBuffer()).join() === '31,139';
   const stream = isPacked ? log.stream().pipeThrough(new DecompressionStream('gzip')) : log.stream();

@@ -27,7 +27,7 @@ export async function compareWithModel(context: CheckContext, some: fc.Arbitrary
   await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
-/** Those whose limits may have the option `enforce`. */
+/** The algorithms whose limits take the option `enforce`. */
 const reportingNames = quotaNames.filter((name) => !hasQueue(name) && !takesLeases(name));
 
 // If time runs back, a decision shows whether the store has already dropped an expired key. That depends on the other
