@@ -208,9 +208,10 @@ test('expired rows are deleted after checks, also faster than the interval, with
     [effort(20_000, 100_000)],
   );
   const limiter = limiterOn(store, 10_000);
-  await until('only the live row is left', async () => {
+  // The hits of a live key fill a second row sooner or later, so its rows are not counted.
+  await until('only the live key is left', async () => {
     for (let times = effort(1, 200); times > 0; times--) await limiter.check('ann');
-    return (await pool.query('SELECT count(*)::int FROM swept')).rows[0].count === 1;
+    return (await pool.query('SELECT count(DISTINCT key)::int FROM swept')).rows[0].count === 1;
   });
   expect((await limiter.peek('ann')).remaining).toBeLessThan(10_000);
 });
