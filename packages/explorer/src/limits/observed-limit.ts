@@ -39,7 +39,7 @@ export class StateObserver {
    * While this is set, limits call it with copies of the states that a peek finds, and with the lives of their keys. The
    * store takes these states for expired, so it does not change them.
    */
-  onPeekedState: ((name: string, life: number, state: unknown) => void) | undefined;
+  onPeekedState: ((limitIndex: number, life: number, state: unknown) => void) | undefined;
 }
 
 /** Does what a shipped limit does, and reports to a `StateObserver`. */
@@ -53,6 +53,7 @@ export class ObservedLimit implements Limit {
   readonly stateSize: number;
   readonly holdsSlots?: boolean;
   readonly testsOnly: boolean | undefined;
+  readonly blockFor: ObservedLimit | undefined;
   declare readonly usageOf?: MeteredLimit['usageOf'];
   declare readonly addPeriod?: PeriodicLimit['addPeriod'];
   declare readonly onLateReply?: LeasedLimit['onLateReply'];
@@ -65,9 +66,9 @@ export class ObservedLimit implements Limit {
   readonly #inner: Limit;
   readonly #observer: StateObserver;
   readonly #index: number;
-  readonly #name: string;
 
-  constructor(inner: Limit, observer: StateObserver, index: number, name: string) {
+  /** @param index The index of the limit in the scenario. That of its block is the next one. */
+  constructor(inner: Limit, observer: StateObserver, index: number) {
     this.algorithm = inner.algorithm;
     this.limit = inner.limit;
     this.windowMicros = inner.windowMicros;
@@ -79,7 +80,7 @@ export class ObservedLimit implements Limit {
     this.#inner = inner;
     this.#observer = observer;
     this.#index = index;
-    this.#name = name;
+    this.blockFor = inner.blockFor && new ObservedLimit(inner.blockFor, observer, index + 1);
     if (isMetered(inner)) this.usageOf = (...decided) => inner.usageOf(...decided);
     if (isPeriodic(inner)) this.addPeriod = (...decided) => inner.addPeriod(...decided);
     if (!hasLeases(inner)) return;
@@ -102,7 +103,7 @@ export class ObservedLimit implements Limit {
   /** A store calls this first for each entry that it finds, and ignores an expired one. */
   expiresMicros(state: State): number {
     if (this.#observer.onPeekedState === undefined) return this.#inner.expiresMicros(state);
-    this.#observer.onPeekedState(this.#name, lifeOf(state), this.describe(state));
+    this.#observer.onPeekedState(this.#index, lifeOf(state), this.describe(state));
     return -Infinity;
   }
 
@@ -121,8 +122,9 @@ export class ObservedLimit implements Limit {
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     if (this.#observer.onPeekedState !== undefined) return;
     this.#inner.apply(state, nowMicros, cost, verdict, mode);
-    const isAllowed = verdict.waitMicros === 0 && !this.testsOnly;
-    if (mode === TEST || (mode === CHECK && !isAllowed && !this.countRejected)) return;
+    // What closes a key is no action that a refund could return.
+    if (mode === TEST || this.testsOnly) return;
+    if (mode === CHECK && verdict.waitMicros > 0 && !this.countRejected) return;
     this.#observer.recorded.push({
       life: lifeOf(state),
       limitIndex: this.#index,

@@ -104,7 +104,10 @@ export class OracleState extends LimitModel<ExploredLimit> {
         this.settle(this.#takeReceipt(step.receipt), step.cost, this.nowMicros);
         return undefined;
       case 'charge':
-        this.overdraw(calls[step.call]!.withCost[step.cost]!, this.nowMicros);
+        this.overdraw(
+          calls[step.call]!.withCost[step.cost]!.filter(({ blocksFor }) => blocksFor === undefined),
+          this.nowMicros,
+        );
         return this.decide(calls[step.call]!.withCost[1]!, this.nowMicros, false);
       default:
         return this.#decide(calls[step.call]!.withCost[step.cost]!, step.kind === 'check');

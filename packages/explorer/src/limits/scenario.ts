@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
 import { MS, type Oracle, sum } from '../../../store-conformance/src/algorithms/oracle.js';
-import { type LimitSpec, limitOf, oracleOf } from '../../../store-conformance/src/algorithms.js';
+import { blockOracleOf, type LimitSpec, limitOf, oracleOf } from '../../../store-conformance/src/algorithms.js';
 import { type LimitOnKey, stateIdOf } from '../../../store-conformance/src/model-states.js';
 import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
 import { ObservedLimit, type StateObserver } from './observed-limit.js';
@@ -22,7 +22,10 @@ export interface Scenario {
   readonly leasesEnd?: boolean;
 }
 
-/** One limit of a scenario: its oracle, and the shipped limit, which reports to a `StateObserver`. */
+/**
+ * One limit of a scenario, or what its `blockFor` closes keys with: its oracle, and what the store has for it, which reports to a
+ * `StateObserver`.
+ */
 export interface ScenarioLimit {
   readonly index: number;
   readonly name: string;
@@ -32,6 +35,8 @@ export interface ScenarioLimit {
   readonly minDifferenceMicros: number;
   /** Whether the limit rejects, and no limit with other settings shares its keys. */
   readonly isAlone: boolean;
+  /** What closes the keys of a limit with `blockFor`. */
+  readonly block?: ScenarioLimit | undefined;
 }
 
 /** A limit of a call, and the index of its state in the scenario. */
@@ -40,10 +45,11 @@ export interface ExploredLimit extends LimitOnKey {
   readonly stateIndex: number;
 }
 
-/** A call of a scenario. `stateIndexes` contains the index of each limit's state: one for each name and key. */
+/** A call of a scenario. `stateIndexes` contains the index of each limit's state: one for each name, algorithm and key. */
 export interface PreparedCall {
   readonly limits: Readonly<Record<string, Limit>>;
   readonly keys: Readonly<Record<string, string>>;
+  /** The limits, and right behind a limit with `blockFor` its block. */
   readonly scenarioLimits: readonly ScenarioLimit[];
   readonly stateIndexes: readonly number[];
   /** The limits of the scenario, by what the action costs them. */
@@ -81,34 +87,28 @@ export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: 
     const own = Object.entries(specs).map(([name, spec]) => {
       const known = scenarioLimits.find((one) => one.name === name && one.spec === spec);
       if (known !== undefined) return known;
-      const limit = new ObservedLimit(limitOf(spec), observer, scenarioLimits.length, name);
-      const { minDifference = 0 } = spec.options as { minDifference?: number };
-      const oracle = oracleOf(spec, leasesEnd);
       const isAlone =
         spec.enforce !== false && calls.every((call) => call.specs[name] === undefined || call.specs[name] === spec);
-      const scenarioLimit = {
-        isAlone,
-        index: scenarioLimits.length,
-        name,
-        spec,
-        oracle,
-        limit,
-        minDifferenceMicros: minDifference * MS,
-      };
-      scenarioLimits.push(scenarioLimit);
+      const scenarioLimit = prepareLimit(name, spec, isAlone, leasesEnd, scenarioLimits.length, observer);
+      scenarioLimits.push(...withBlock(scenarioLimit));
       return scenarioLimit;
     });
-    const stateIndexes = own.map(({ name, spec }) => indexOf(stateIds, stateIdOf(name, spec, keys)));
+    const all = own.flatMap(withBlock);
+    const stateIndexes = all.map(({ name, spec }) => indexOf(stateIds, stateIdOf(name, spec, keys)));
     const limits = Object.fromEntries(own.map(({ name, limit }) => [name, limit]));
-    const withCost = Array.from({ length: COST_COUNT }, (_, cost) =>
-      own.map((scenarioLimit, index): ExploredLimit => {
+    const withCost = Array.from({ length: COST_COUNT }, (_, cost) => {
+      let before: ExploredLimit | undefined;
+      return all.map((scenarioLimit, index): ExploredLimit => {
         const { name, oracle, spec } = scenarioLimit;
         const stateIndex = stateIndexes[index]!;
         const isEnforced = spec.enforce !== false;
-        return { name, cost, oracle, stateId: stateIds[stateIndex]!, isEnforced, stateIndex, scenarioLimit };
-      }),
-    );
-    return { limits, keys, scenarioLimits: own, stateIndexes, withCost };
+        const stateId = stateIds[stateIndex]!;
+        const blocks = before?.scenarioLimit.block === scenarioLimit ? { blocksFor: before } : {};
+        before = { name, cost, oracle, stateId, isEnforced, stateIndex, scenarioLimit, ...blocks };
+        return before;
+      });
+    });
+    return { limits, keys, scenarioLimits: all, stateIndexes, withCost };
   });
   return {
     name,
@@ -120,6 +120,33 @@ export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: 
     horizonMicros: 2 * Math.max(...scenarioLimits.map(({ limit }) => limit.keepMicros)) + 2 * STEP_BACK_MICROS,
   };
 }
+
+function prepareLimit(
+  name: string,
+  spec: LimitSpec,
+  isAlone: boolean,
+  leasesEnd: boolean,
+  index: number,
+  observer: StateObserver,
+): ScenarioLimit {
+  const limit = new ObservedLimit(limitOf(spec), observer, index);
+  const { minDifference = 0, blockFor } = spec.options as { minDifference?: number; blockFor?: number };
+  const own = { name, spec, oracle: oracleOf(spec, leasesEnd), limit, minDifferenceMicros: minDifference * MS, index };
+  if (blockFor === undefined) return { ...own, isAlone };
+  const block: ScenarioLimit = {
+    ...own,
+    index: index + 1,
+    spec: { algorithm: 'block', options: { length: blockFor } },
+    oracle: blockOracleOf(spec)!,
+    limit: limit.blockFor!,
+    minDifferenceMicros: 0,
+    isAlone: false,
+  };
+  return { ...own, isAlone, block };
+}
+
+/** The limit, and its block if it has one. */
+const withBlock = (limit: ScenarioLimit): ScenarioLimit[] => (limit.block ? [limit, limit.block] : [limit]);
 
 /** Returns the index of the name. Adds the name if it is missing. */
 function indexOf(names: string[], name: string): number {

@@ -2,6 +2,7 @@ import {
   type AlgorithmName,
   algorithmNames,
   algorithmOf,
+  closingNames,
   type LimitSpec,
   mayReport,
   toSpec,
@@ -57,6 +58,27 @@ function withoutRejections(limit: LimitSpec, other: LimitSpec): Scenario[] {
   return [withOneLimit(unenforced), withTwoLimits(other, unenforced), withChangedLimit(limit, unenforced)];
 }
 
+const closing = ({ algorithm, options }: LimitSpec, blockFor: number) => toSpec(algorithm, { ...options, blockFor });
+
+/**
+ * Limits that close their keys: for less than the window and for longer, with every kind of setting, next to another limit and to one that
+ * counts rejected attempts, and before or after they get the option.
+ */
+function withBlocks(own: readonly LimitSpec[]): Scenario[] {
+  const [other, limit, ...more] = own as [LimitSpec, LimitSpec, ...LimitSpec[]];
+  const [short, long] = [closing(limit, 1), closing(limit, 5)];
+  return [
+    ...[short, long, ...more.map((one) => closing(one, 5))].map(withOneLimit),
+    withTwoLimits(long, other),
+    withTwoLimits(COUNTS_REJECTED, long),
+    withChangedLimit(limit, long),
+    withChangedLimit(short, long),
+    withUserKeys(other, long),
+  ];
+}
+
+const COUNTS_REJECTED = toSpec('rollingWindow', { limit: 2, window: 2, countRejected: true });
+
 /** One limit for all, and one for each of two users. */
 function withUserKeys(all: LimitSpec, user: LimitSpec): Scenario {
   const specs = { all, user };
@@ -84,6 +106,7 @@ export function scenariosOf(algorithm: AlgorithmName, reach = algorithmNames.len
       .filter(mayReport)
       .slice(0, 2)
       .flatMap((limit, index, all) => withoutRejections(limit, all.at(1 - index)!)),
+    ...(closingNames.includes(algorithm) ? withBlocks(own) : []),
   ];
   const leasing = scenarios.filter(({ calls }) => calls.some(({ specs }) => Object.values(specs).some(hasLease)));
   return [...scenarios, ...leasing.map(withLeases)];

@@ -130,8 +130,8 @@ export class StoreUnderTest {
     for (let number = 0; number < this.#readingCalls.length; number++) {
       const call = this.#readingCalls[number]!;
       const { scenarioLimits, stateIndexes } = this.#scenario.calls[call]!;
-      this.#observer.onPeekedState = (name, life, state) => {
-        const index = scenarioLimits.length === 1 ? 0 : scenarioLimits.findIndex((one) => one.name === name);
+      this.#observer.onPeekedState = (limitIndex, life, state) => {
+        const index = scenarioLimits.length === 1 ? 0 : scenarioLimits.findIndex((one) => one.index === limitIndex);
         keptStates[stateIndexes[index]!] = { life, state };
       };
       this.peek(call, 1);

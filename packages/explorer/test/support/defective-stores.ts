@@ -58,6 +58,22 @@ export class IgnoresResets extends Store {
   override reset(): void {}
 }
 
+/** Opens no key that `blockFor` has closed. */
+export class KeepsBlocks extends Store {
+  override reset(plan: Plan, keys: Keys): void {
+    super.reset({ ...plan, rules: plan.rules.filter(({ limit }) => limit.algorithm !== 'block') }, keys);
+  }
+}
+
+/** Lets a peek close the key. */
+export class ClosesOnPeeks extends Store {
+  override peek(plan: Plan, keys: Keys, cost: number) {
+    const decision = super.peek(plan, keys, cost);
+    if (!decision.allowed) super.check(plan, keys, cost);
+    return decision;
+  }
+}
+
 /** Records a peek of cost 2. */
 export class RecordsPeeks extends Store {
   override peek(plan: Plan, keys: Keys, cost: number) {

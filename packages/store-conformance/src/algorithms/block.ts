@@ -38,6 +38,7 @@ export function blockOracle({ length }: BlockSettings): Oracle {
     delay: noDelay,
     record: (blocks, now) => [[...blocks, { end: now + micros, length: micros }], undefined],
     refund: (blocks) => blocks,
+    boundaries: (blocks) => blocks.map(({ end }) => end),
   };
   return oracle as Oracle;
 }

@@ -40,7 +40,7 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   refund(state: State, receipt: Receipt, now: number, kept: number): State;
   /** Extends a lease, or takes the slots again. Returns `undefined` if the lease is lost. */
   renew?(state: State, receipt: Receipt, now: number, units: number): State | undefined;
-  /** Times at which a lease ends, which no wait reports. */
+  /** Times at which a lease or a block ends, which may be before the end of each wait. */
   boundaries?(state: State): readonly number[];
   /** What a peek reports, if it does. With a `period`, a check reports it, too. */
   usage?(state: State, at: number): Usage;
