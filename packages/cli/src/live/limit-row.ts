@@ -13,7 +13,7 @@ export interface LimitRow {
   readonly used: number | null;
   readonly quota: number | null;
   readonly remaining: number | null;
-  /** The used part of the quota, from 0 to 1. 1 for a key that is blocked. */
+  /** What {@link shareOf} returns. */
   readonly share: number;
   readonly allowed: boolean;
   /** `null` for a time that is unknown or never comes. */
@@ -29,6 +29,18 @@ export interface LimitRow {
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
+/** The used units of a quota. `null` for `block`, which has none. */
+function usedOf({ limit, remaining, spent }: LimitDecision): number | null {
+  return Number.isFinite(limit) ? Math.max(limit - remaining, spent ?? 0) : null;
+}
+
+/** The used part of the quota, from 0 to 1. 1 for a key that is blocked. */
+export function shareOf(result: LimitDecision): number {
+  const used = usedOf(result);
+  if (used === null) return Number(result.reason === 'blocked');
+  return result.limit === 0 ? 1 : used / result.limit;
+}
+
 export function toLimitRow(
   limiter: string,
   limit: string,
@@ -36,14 +48,13 @@ export function toLimitRow(
   result: LimitDecision,
 ): LimitRow {
   const { allowed, remaining, retryAfterMs, resetMs, reserved, spent } = result;
-  const hasQuota = Number.isFinite(result.limit);
-  const used = hasQuota ? Math.max(result.limit - remaining, spent ?? 0) : null;
+  const used = usedOf(result);
   const hasSlots = algorithm === 'concurrency';
   const blocked = result.reason === 'blocked';
   return {
     ...{ limiter, limit, algorithm, options },
     ...{ used, quota: finite(result.limit), remaining: finite(remaining) },
-    share: used === null ? Number(blocked) : result.limit === 0 ? 1 : used / result.limit,
+    share: shareOf(result),
     ...{ allowed, retryAfterMs: finite(retryAfterMs), resetMs: hasSlots ? null : finite(resetMs), blocked },
     ...(reserved !== undefined && { reserved, spent }),
     ...(hasSlots && { slots: used ?? 0 }),

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { print } from '../output.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
 import { formatCount, formatInteger, formatPercent } from '../report/format-number.js';
-import { formatRule, formatState, toLimitRow } from './limit-row.js';
+import { formatRule, formatState, shareOf, toLimitRow } from './limit-row.js';
 import { liveCommand } from './live-command.js';
 import { type LiveLimiter, type LiveOptions, withLimiters, withStore } from './live-limiters.js';
 import { toTable } from './live-table.js';
@@ -71,7 +71,8 @@ async function findTop(limiters: readonly LiveLimiter[], { top, prefix = '' }: T
   for (const { description, limiter } of limiters) {
     for await (const { limit, key, isHashed, result } of keysOf(limiter, { prefix, repeats: true })) {
       states += 1;
-      rows.add({ ...toLimitRow(description.name, limit, description.limits[limit]!, result), key, isHashed });
+      if (rows.mayKeep(shareOf(result)))
+        rows.add({ ...toLimitRow(description.name, limit, description.limits[limit]!, result), key, isHashed });
     }
   }
   return { states, top: rows.sorted() };

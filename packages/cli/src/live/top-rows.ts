@@ -18,6 +18,11 @@ export class TopRows {
     this.#max = max;
   }
 
+  /** Whether a row with this share may be among the largest ones. Most rows of a large system need not be created. */
+  mayKeep(share: number): boolean {
+    return this.#least === undefined || share >= this.#least.share;
+  }
+
   /** Adds a row, or replaces the one of the same key and limit. */
   add(row: TopRow): void {
     if (this.#least !== undefined && compare(this.#least, row) < 0) return;
