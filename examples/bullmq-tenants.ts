@@ -12,6 +12,8 @@ interface Report {
 }
 
 const redis = new Redis(REDIS_URL);
+// ioredis reports each failed attempt to connect. Rollgate warns about an outage once.
+redis.on('error', () => {});
 const limiter = new RateLimiter({
   limit: 2,
   window: '3s',
@@ -33,6 +35,8 @@ const worker = new Worker<Report>(
   },
   { connection, concurrency: 5 },
 );
+// Such as a lost connection, after which the worker continues by itself.
+worker.on('error', (error) => console.error(error.message));
 
 const started = Date.now();
 async function createReport({ name, data }: Job<Report>): Promise<void> {

@@ -18,6 +18,8 @@ interface Mail {
 
 const redis = new Redis(REDIS_URL);
 const subscriber = redis.duplicate();
+// ioredis reports each failed attempt to connect. Rollgate warns about an outage once.
+for (const client of [redis, subscriber]) client.on('error', () => {});
 const api = new RateLimiter({
   limit: 5,
   window: '1100ms', // The API allows 5 calls in any second.
@@ -46,6 +48,8 @@ const worker = new Worker<Mail>(
   { connection, concurrency: 2 },
 );
 
+// Such as a lost connection, after which the worker continues by itself.
+worker.on('error', (error) => console.error(error.message));
 // Another worker may take these jobs, so end their waits.
 worker.on('lockRenewalFailed', (ids) => {
   for (const id of ids) worker.cancelJob(id);
