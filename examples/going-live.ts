@@ -1,5 +1,5 @@
 // A limit in a dry run, which counts the requests that it would reject, then in force.   npm run example going-live.ts
-// `rollgate suggest access.log` (@rollgate/cli) suggests a limit to start with. docs/going-live.md describes all steps.
+// `rollgate suggest access.log` (@rollgate/cli) suggests a limit to start with. docs/deploy.md describes all steps.
 import { subscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
 import { type RequestEvent, rateLimit } from '@rollgate/express';

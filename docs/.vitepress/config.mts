@@ -57,7 +57,7 @@ export default defineConfig({
       {
         text: 'Start',
         link: '/overview',
-        activeMatch: '^/(overview|comparison|express|fastify|hono|koa|nestjs|node|deno-bun)',
+        activeMatch: '^/(overview|comparison|express|fastify|hono|koa|nestjs|node)',
       },
       { text: 'Guides', link: '/common-tasks' },
       { text: 'Reference', link: '/options' },

@@ -3,11 +3,11 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'behind-a-proxy':
     'trust proxy trustproxy x-forwarded-for forwarded nginx cloudflare cdn load balancer reverse proxy elb alb aws fly render heroku kubernetes ingress ip address client ip spoof forge real ip',
   'common-tasks': 'how to examples snippets cookbook',
-  'deno-bun': 'deno bun fetch handler',
   deploy:
     'docker compose dockerfile kubernetes pods pm2 cluster lambda serverless aws shutdown sigterm replicas rolling deploy restart',
   koa: 'koa',
-  node: 'node http http2 connect polka',
+  node: 'node deno bun fetch handler',
+  'node#node': 'http http2 connect polka',
   observe:
     'prometheus grafana opentelemetry otel monitoring dashboard alerting statsd datadog diagnostics channel diagnostics_channel hooks logging observability tracing subscribe metrics events who is limited',
   troubleshooting: 'not working does not work problem nobody is limited undefined network error missing headers',
@@ -31,7 +31,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   errors: 'error code codes exception throw warning rollgatewarning console suppress',
   express: 'express middleware per route router',
   fastify: 'fastify plugin per route',
-  'going-live':
+  'deploy#choose-the-limit':
     'choose a limit which limit rollout dry run dryrun log only shadow mode staging report only right limit',
   guarantees: 'memory leak bounded exact proof correctness clock skew race condition atomic',
   headers:
@@ -61,12 +61,14 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   queues: 'queue delay throttle outgoing calls pace slow down wait third-party api client throttling',
   'recipes/bullmq': 'bullmq bull worker',
   'recipes/cloudflare-workers': 'cloudflare workers durable object kv wrangler worker',
-  'recipes/graphql-yoga': 'graphql query complexity apollo',
-  'recipes/mcp': 'mcp model context protocol tool agent',
+  'recipes/graphql-trpc-mcp': 'graphql trpc mcp',
+  'recipes/graphql-trpc-mcp#graphql-yoga': 'graphql yoga query complexity apollo',
+  'recipes/graphql-trpc-mcp#mcp-servers': 'mcp model context protocol tool agent',
+  'recipes/graphql-trpc-mcp#trpc': 'trpc procedure middleware',
   'recipes/nextjs': 'nextjs next.js vercel route handler middleware proxy',
-  'recipes/socket-io': 'socket.io socketio',
-  'recipes/sveltekit': 'sveltekit svelte hooks',
-  'recipes/trpc': 'trpc procedure middleware',
+  'recipes/nextjs#sveltekit': 'sveltekit svelte hooks',
+  'websockets#socketio': 'socket.io socketio',
+  'login#exact-limits-for-better-auth': 'better-auth better auth',
   redis:
     'redis ioredis node-redis valkey upstash edge serverless lambda aws several processes distributed shared store multiple instances kubernetes pods horizontal scaling',
   'redis#go-to-production': 'redis sentinel eviction maxmemory ttl persistence production checklist',

@@ -25,7 +25,6 @@ export function createSidebar(): Entry[] {
       'nestjs',
       'recipes/nextjs',
       'node',
-      'deno-bun',
       'recipes/cloudflare-workers',
       'comparison',
     ]),
@@ -45,7 +44,7 @@ export function createSidebar(): Entry[] {
     ]),
     group('Concepts', ['decisions', 'algorithms', 'keys', 'headers']),
     group('Stores', ['redis', 'postgres', 'sqlite', 'store-failures']),
-    group('Operations', ['going-live', 'deploy', 'observe', 'operating', 'hot-key']),
+    group('Operations', ['deploy', 'observe', 'operating', 'hot-key']),
     {
       text: 'Reference',
       items: [

@@ -15,7 +15,7 @@ const [MARGIN, ROOM] = [80, 3];
 const SIZES = [92, 76, 60, 48];
 const LETTER = 0.58;
 
-/** Where the picture of a page is in the built site: `og/index.png`, `og/recipes/trpc.png`. */
+/** Where the picture of a page is in the built site: `og/index.png`, `og/recipes/nextjs.png`. */
 export function pictureOf(page: string): string {
   return `og/${page.replace(/\.md$/, '')}.png`;
 }

@@ -61,13 +61,18 @@ const read = (file: string) => readFileSync(join(FOLDER, file), 'utf8');
 const failWith = (respond: (status: number) => string) =>
   `if (email === 'down@example.com') ${respond(503)}; if (email === 'odd@example.com') ${respond(400)};`;
 
+/** The program of the page in the first fence of this language after a heading, which prints its address. */
+function ofPage(heading: string, language: string): string {
+  const fence = new RegExp(`^#+ ${heading}\\n.*?^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'ms');
+  const listening = `const server = app.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
+  return replace(fence.exec(read('../docs/login.md'))?.[1] ?? '', 'app.listen(3000);', listening);
+}
+
 /** The login apps, which fail for some emails. */
 function failingApps(): Record<string, Program> {
   const inExpress = failWith((status) => `return response.status(${status}).end()`);
   const inFastify = failWith((status) => `return reply.code(${status}).send({})`);
   const ofRequest = 'const { email, password } = request.body';
-  const [, , page] = /\n## The complete app\n(.*?)```ts\n(.*?)\n```/s.exec(read('../docs/login.md')) ?? [];
-  const listening = `const server = app.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
   const sources = {
     'login-express.ts': replace(read('login-express.ts'), `${ofRequest} ?? {};`, `${ofRequest} ?? {}; ${inExpress}`),
     'login-fastify.ts': replace(read('login-fastify.ts'), `${ofRequest};`, `${ofRequest}; ${inFastify}`),
@@ -81,9 +86,14 @@ function failingApps(): Record<string, Program> {
       }`,
     ),
     'docs-login.ts': replace(
-      replace(page!, `${ofRequest} ?? {};`, `${ofRequest} ?? {}; ${inExpress}`),
-      'app.listen(3000);',
-      listening,
+      ofPage('The complete app', 'ts'),
+      `${ofRequest} ?? {};`,
+      `${ofRequest} ?? {}; ${inExpress}`,
+    ),
+    'docs-short-login.ts': replace(
+      ofPage('Protect a login', 'js'),
+      'async (request, response) => {',
+      `async (request, response) => { const { email } = request.body; ${inExpress}`,
     ),
   };
   return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, { name, source }]));
@@ -123,6 +133,24 @@ describe('failures of the app itself, and requests that it finds wrong', () => {
       expect(guesses).toEqual([401, 401, 401, 401, 401, 429]);
     },
   );
+
+  test('the short form of the page compares five of 100 parallel guesses, then closes the account, which a success opens', async () => {
+    const send = async (password: string) => {
+      const body = JSON.stringify({ email: 'Cleo@example.com', password });
+      const headers = { 'Content-Type': JSON_TYPE };
+      return fetch(`${failing.urls.at(-1)}/login`, { method: 'POST', headers, body });
+    };
+    const guess = async () => (await send('guess')).status;
+    for (let count = 0; count < 4; count++) expect(await guess()).toBe(401);
+    expect((await send('correct horse')).status).toBe(200);
+    const statuses = await Promise.all(Array.from({ length: 100 }, guess));
+    expect([count(statuses, 401), count(statuses, 429)]).toEqual([5, 95]);
+    const closed = await send('correct horse');
+    expect(closed.status).toBe(429);
+    const seconds = Number(closed.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(800);
+    expect(seconds).toBeLessThanOrEqual(900);
+  });
 
   test('an account without a password is no account', async () => {
     const body = JSON.stringify({ email: 'nobody@example.com' });
