@@ -12,7 +12,7 @@ import {
   toError,
   withAddress,
 } from '@rollgate/http';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { EXPRESS } from './express-framework.js';
 
 declare global {
@@ -52,15 +52,19 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
   requestPropertyName?: string | undefined;
 };
 
-/**
- * The middleware, with its limiter to peek or reset a key. `await limit(request, response, next)` resolves after `next` was
- * called or the rejection was sent, and rejects with what `next` throws. With a store in memory, it has done so when it
- * returns. It stays pending if the client of a delayed request disconnects before its start.
- */
-export type RateLimitMiddleware<Given extends Limits = Limits, HasLimits extends boolean = boolean> = RequestHandler & {
+/** The middleware, with its limiter to peek or reset a key. */
+export interface RateLimitMiddleware<Given extends Limits = Limits, HasLimits extends boolean = boolean> {
+  /**
+   * Limits a request. Code that calls it can await it.
+   *
+   * @returns A promise that resolves after `next` was called or the rejection was sent, and rejects with what `next` throws or
+   * rejects with. It stays pending if the client of a delayed request disconnects before its start.
+   * @throws What `next` throws if the decision takes no time, as with a store in memory. Express 4 handles no promises.
+   */
+  (request: Request, response: Response, next: NextFunction): Promise<void>;
   /** Decides the requests, and can peek or reset their keys. */
   readonly limiter: RateLimiter<Given, HasLimits>;
-};
+}
 
 /** The properties that Express adds to those of Node's requests. */
 const EXPRESS_PROPERTIES =
@@ -118,7 +122,8 @@ export function rateLimit<Given extends Limits, Source = unknown>(
     },
   );
 
-  const rateLimitMiddleware: RequestHandler = (request, response, next) => httpLimiter.run(request, response, next);
+  const rateLimitMiddleware = (request: Request, response: Response, next: NextFunction) =>
+    httpLimiter.runMiddleware(request, response, next);
 
   return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as never });
 }

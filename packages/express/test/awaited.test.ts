@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { leakyBucket } from '@rollgate/core';
 import { clock, EXPRESSES, limitWith, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
 import type { RequestHandler } from 'express';
@@ -33,6 +34,43 @@ describe.each(EXPRESSES)('an awaited middleware in Express %s', (_, express) => 
       const { statuses, passed } = await serve(express, [awaiting(limitOf(options))]);
       expect(await statuses(3)).toEqual([200, 429, 429]);
       expect(passed).toHaveLength(1);
+    });
+
+    test('returns a promise that resolves after `next`, or after the rejection was sent', async () => {
+      const limit = limitOf({});
+      const log: unknown[] = [];
+      const chained: RequestHandler = (request, response) => {
+        let hasContinued = false;
+        const next = () => {
+          hasContinued = true;
+        };
+        limit(request, response, next).then((value) => {
+          log.push([value, hasContinued, response.writableEnded]);
+          response.end();
+        });
+      };
+      const { statuses } = await serve(express, [chained]);
+      expect(await statuses(2)).toEqual([200, 429]);
+      expect(log).toEqual([
+        [undefined, true, false],
+        [undefined, false, true],
+      ]);
+    });
+
+    test('waits for what `next` returns', async () => {
+      const limit = limitOf({});
+      const log: string[] = [];
+      const composed: RequestHandler = async (request, response) => {
+        const next = async () => {
+          await setImmediate();
+          log.push('next has ended');
+        };
+        await limit(request, response, next).then(() => log.push('resolved'));
+        response.end();
+      };
+      const { statuses } = await serve(express, [composed]);
+      await statuses(1);
+      expect(log).toEqual(['next has ended', 'resolved']);
     });
 
     test('throws what `next` throws, and does not call it again', async () => {
@@ -76,6 +114,38 @@ describe.each(EXPRESSES)('an awaited middleware in Express %s', (_, express) => 
       await second.statuses(2);
       expect(thrown).toEqual([new Error('over')]);
     });
+  });
+
+  test('leaves no rejection of a promise that nobody handles, as Express 4 handles none', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const failures: RequestHandler[] = [
+      () => {
+        throw new Error('the handler failed');
+      },
+      // The response to this error fails, too, so that `next` throws.
+      () => {
+        throw Object.assign(new Error('not a header'), { headers: { 'not a header': '' } });
+      },
+    ];
+    const wrapping: RequestHandler = (request, response, next) => {
+      limitWith({ limit: 1, window: '1m' })(request, response, () => {
+        if (request.headers['x-role'] === undefined) throw new Error('no role');
+        next();
+      });
+    };
+    const limit = limitWith({ limit: 9, window: '1m' });
+    for (const handler of failures) {
+      const expressErrors: Error[] = [];
+      const { statuses } = await serve(express, [limit], { handler, expressErrors });
+      expect(await statuses(1)).toEqual([500]);
+    }
+    const { errors, statuses } = await serve(express, [wrapping]);
+    expect(await statuses(1)).toEqual([500]);
+    expect(errors).toEqual([new Error('no role')]);
+    await setImmediate();
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
   });
 
   test('does not continue with a delayed request whose client has left', async () => {

@@ -57,10 +57,16 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Contex
 };
 
 /** The middleware, with its limiter to peek or reset a key. */
-export type RateLimitMiddleware<Given extends Limits = Limits, HasLimits extends boolean = boolean> = Middleware & {
+export interface RateLimitMiddleware<Given extends Limits = Limits, HasLimits extends boolean = boolean> {
+  /**
+   * Limits a request.
+   *
+   * @returns A promise that resolves with what `next` returns or after the rejection was set, and rejects with what they throw.
+   */
+  (...given: Parameters<Middleware>): Promise<void>;
   /** Decides the requests, and can peek or reset their keys. */
   readonly limiter: RateLimiter<Given, HasLimits>;
-};
+}
 
 /**
  * Creates a middleware for Koa 2 and 3. It puts the decision on `ctx.rateLimit` and sets the `X-RateLimit-*` headers. A
@@ -113,7 +119,7 @@ export function rateLimit<Given extends Limits, Source = unknown>(
     },
   );
 
-  const rateLimitMiddleware: Middleware = (ctx, next) => {
+  const rateLimitMiddleware = (...[ctx, next]: Parameters<Middleware>) => {
     let isLater = false;
     const proceed = (error?: Error) => {
       if (error !== undefined) return Promise.reject(error);
@@ -121,9 +127,9 @@ export function rateLimit<Given extends Limits, Source = unknown>(
       return isLater && KOA.isDisconnected(ctx) ? undefined : next();
     };
     try {
-      const result = httpLimiter.run(ctx, ctx, proceed);
+      const result = httpLimiter.runMiddleware(ctx, ctx, proceed);
       isLater = true;
-      return Promise.resolve(result);
+      return result;
     } catch (thrown) {
       return Promise.reject(thrown);
     }

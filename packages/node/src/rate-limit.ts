@@ -17,11 +17,12 @@ export interface RateLimitMiddleware<Given extends Limits = Limits, HasLimits ex
   /** Returns a listener that responds to rejected requests, and passes on all others. */
   <Req extends Request, Res extends Response>(handler: Handler<Req, Res>): (request: Req, response: Res) => void;
   /**
-   * The same as a middleware for Connect, Polka and similar frameworks. Errors go to `next`. `await` of what it returns ends
-   * after `next` was called or the rejection was sent, and throws what `next` throws. It does not end if the client of a delayed
-   * request disconnects before its start.
+   * The same as a middleware for Connect, Polka and similar frameworks. Errors go to `next`. Its promise resolves after `next`
+   * was called or the rejection was sent, and rejects with what `next` throws or rejects with. If the decision takes no time, as
+   * with a store in memory, it throws what `next` throws instead, because these frameworks handle no promises. The promise stays
+   * pending if the client of a delayed request disconnects before its start.
    */
-  readonly middleware: (request: Request, response: Response, next: (error?: Error) => unknown) => unknown;
+  readonly middleware: (request: Request, response: Response, next: (error?: Error) => unknown) => Promise<void>;
   /** The limiter, to peek or reset a key. */
   readonly limiter: RateLimiter<Given, HasLimits>;
 }
@@ -77,7 +78,7 @@ export function rateLimit<Given extends Limits, Source = unknown>(
   );
 
   const middleware: RateLimitMiddleware['middleware'] = (request, response, next) =>
-    httpLimiter.run(request, response, next);
+    httpLimiter.runMiddleware(request, response, next);
 
   return Object.assign(createWrap(httpLimiter, onError), {
     middleware,

@@ -1,5 +1,5 @@
 import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
-import { refundInBackground } from '@rollgate/core/store';
+import { isThenable, refundInBackground } from '@rollgate/core/store';
 import { toError } from '../errors/errors.js';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
@@ -10,6 +10,9 @@ import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './ada
 import { delayRequest } from './delay-request.js';
 import { NODE_HEADERS, omitFromRedirects, rememberCacheControl, withdrawRejection } from './node-headers.js';
 import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
+
+/** The promise of all requests that have continued or been rejected when a middleware returns. */
+const DONE = Promise.resolve();
 
 /** Where a framework keeps the headers of a response: in its own object, or in Node's. */
 type HeaderTarget<Response> = Response | NodeResponse;
@@ -102,6 +105,18 @@ export class HttpLimiter<Request, Response> {
       }
       return next();
     });
+  }
+
+  /**
+   * The same as `run`, for a middleware that apps may call themselves.
+   *
+   * @returns A promise that resolves after `next` was called or the rejection was sent, and rejects with what they throw or reject
+   * with. It stays pending for a dropped request, as that of `run` does.
+   * @throws What `next` throws if the decision takes no time. Express 4 and Connect handle what a middleware throws, but no promise.
+   */
+  runMiddleware(request: Request, response: Response, next: Next): Promise<void> {
+    const result = this.run(request, response, next);
+    return isThenable(result) ? (Promise.resolve(result) as Promise<void>) : DONE;
   }
 
   /**
