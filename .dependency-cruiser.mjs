@@ -11,7 +11,18 @@ const PACKAGES = [
 const ROOMS = {
   core: [
     ...['util', 'validation', 'time', 'limits', 'plan', 'decision', 'events', 'store', 'operations'],
-    ...['memory', 'failure', 'create-store', 'leases', 'blocks', 'waiting', 'limiter', 'cached-limits', 'observe'],
+    ...[
+      'memory',
+      'failure',
+      'create-store',
+      'leases',
+      'blocks',
+      'waiting',
+      'limiter',
+      'cached-limits',
+      'observe',
+      'credit',
+    ],
   ],
   http: [
     'host',

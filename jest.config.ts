@@ -44,7 +44,7 @@ const config: Config = {
     '^@rollgate/core/store$': '<rootDir>/packages/core/src/store-api.ts',
     '^@rollgate/redis/waiting$': '<rootDir>/packages/redis/src/waiting-api.ts',
     '^@rollgate/calendar/window$': '<rootDir>/packages/calendar/src/window.ts',
-    '^@rollgate/core/(limits|leases|cached-limits|observe)$': '<rootDir>/packages/core/src/$1-api.ts',
+    '^@rollgate/core/(limits|leases|cached-limits|observe|credit)$': '<rootDir>/packages/core/src/$1-api.ts',
     '^@rollgate/fetch/outgoing$': '<rootDir>/packages/fetch/src/outgoing.ts',
     '^@rollgate/http/drop-in$': '<rootDir>/packages/http/src/drop-in-api.ts',
     '^@rollgate/([^/]+)/(express-rate-limit|fastify-rate-limit|hono-rate-limiter|better-auth|throttler)$':

@@ -48,6 +48,11 @@ const DEFECTS = {
       'log.time_of(hits, step) <= time do',
       'log.time_of(hits, step) < time do',
     ],
+    [
+      'a credit keeps the whole hit with the last unit',
+      'units = units - before } })',
+      'units = log.total_before(hits, index + 1) - hits.dropped - before } })',
+    ],
     ['restarted totals include refunded units', 'units = units + gap.units\n    end', 'end'],
   ],
   'block.lua': [
@@ -65,6 +70,11 @@ const DEFECTS = {
     ],
     ['buckets change to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
     ['a refund takes no steps', 'step_count = step_count + index / 10', ''],
+    [
+      'a credit keeps the whole bucket with the last unit',
+      "string.format('%d', left), 1\n",
+      "string.format('%d', count), 1\n",
+    ],
   ],
   'bucketed-window.lua': [
     ['the next unit of an overdraft is free too early', 'math.max(1, 1 - limit + used))', '1)'],
@@ -109,6 +119,12 @@ const DEFECTS = {
     ['a late caller leaves its start unused', '  free_at = at\n', ''],
   ],
   'leased-calendar-window.lua': [
+    [
+      'a settlement after a credit takes what others have reserved',
+      'math.max(math.min(state.count, reserved), state.count -',
+      'math.max(0, state.count -',
+    ],
+    ['a credit gives reserved units back', 'math.max(0, state.count - state.reserved))', 'state.count)'],
     ['ended reservations stay', '  elseif state.earliest <= now then', '  elseif false then'],
     ['a lost reservation is settled by the difference', 'not position and rule[5] == 1 and not is_spent', 'false'],
     ['a settlement leaves the reserved units', 'state.reserved = math.max(0, state.reserved - cost)', ''],
@@ -149,8 +165,8 @@ const DEFECTS = {
     ],
     [
       'a refund of the newest hit leaves the expiry of the key',
-      '  return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)\n',
-      '',
+      '\n    return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)\n  end\n\n  local function credit',
+      '\n  end\n\n  local function credit',
     ],
     ['usual: totals of hits that have left the window stay', 'size, total = 0, nil', 'size = 0'],
     ['usual: a hit with a cost follows plain ones', 'elseif cost ~= 1 and newest > start then break end', 'end'],
@@ -158,12 +174,18 @@ const DEFECTS = {
     ['usual: the rewritten log contains dropped hits', 'local first = hit_size * dropped', 'local first = 0'],
   ],
   'sliding-window-counter.lua': [
+    ['a credit takes units of both windows', 'math.max(0, previous - left)', 'math.max(0, previous - units)'],
     ['the next unit is free one unit late', 'math.max(0, free) + 1)', 'math.max(0, free) + 2)'],
     ['the estimate is rounded down', ' - (left > 0 and 1 or 0)', ''],
     ['an older window counts as the previous one', 'at == window_end + window and current or 0', 'current'],
     ['a state beyond half of the bound is implausible', '2 ^ (scale + 1)', '2 ^ scale'],
   ],
   'token-bucket.lua': [
+    [
+      'a credit after a clock step back fills the bucket',
+      'math.max(newest_action, now), math.min(parts',
+      'now, math.min(parts',
+    ],
     ['the next unit is free one unit late', 'own_parts, now, remaining + 1)', 'own_parts, now, remaining + 2)'],
     [
       'a refund returns tokens that had refilled before it was recorded',
@@ -243,6 +265,7 @@ const DEFECTS = {
   ],
   'changes.lua': [
     ['a refund needs memory', "string.find(message_of(failure), 'OOM', 1, true)", 'false'],
+    ['a credit of several limits needs memory', 'if frees then', 'if false then'],
     ['an operation that was sent twice runs twice', 'local was_done = reply == 1', 'local was_done = false'],
     [
       'a charge records one unit',

@@ -137,7 +137,8 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     const isKept = list !== undefined && leases.hasId(list, index, hit.atMicros);
     if (isKept) leases.keepUnits(list, index, 0);
     else if (this.refundsUnsettled && !isSpent) return cost; // Its units have come back.
-    numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! - Math.max(0, hit.cost - cost));
+    // A credit may have given back what was spent. What others have reserved stays.
+    numbers[start + COUNT]! -= Math.min(this.usageOf(state, nowMicros).spent, Math.max(0, hit.cost - cost));
     return Math.max(0, cost - hit.cost);
   }
 

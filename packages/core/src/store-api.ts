@@ -18,6 +18,7 @@ export type { LeaseKeepingLimit } from './leases/slot-keeper.js';
 export {
   canDelay,
   closesUsedUp,
+  givesBack,
   hasLeases,
   holdsSlots,
   isMetered,

@@ -1,6 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fixedWindow, MemoryStore, manualClock, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { type UsageWarning, usageWarnings } from '@rollgate/core/observe';
+import { createStore } from '@rollgate/core/store';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import fc from 'fast-check';
 
 let heard: UsageWarning[] = [];
@@ -39,6 +42,34 @@ test('one check crosses the threshold, and another one after units have expired'
   clock.advance('1d');
   await limiter.check('ann', { cost: 5 });
   expect(heard).toHaveLength(3);
+});
+
+test('of parallel checks, exactly one crosses the threshold each time after a credit', async () => {
+  const rows: Rows = new Map();
+  // Two processes, as it were, whose transactions come one after the other.
+  const [one, other] = [0, 1].map(() => {
+    const transact = async (keys: readonly string[], update: Parameters<typeof updateRows>[2]) => {
+      await new Promise(setImmediate);
+      updateRows(rows, keys, update);
+    };
+    const store = createStore({ clock: manualClock(), transact });
+    return new RateLimiter({ name: 'api', prefix: 'v1', limits: '100/1h', store });
+  }) as [RateLimiter, RateLimiter];
+  const close = usageWarnings({ warnAt: 0.8 });
+  const checks = (count: number) =>
+    Promise.all(Array.from({ length: count }, (_, index) => (index % 2 === 0 ? one : other).check('ann')));
+  await checks(79);
+  expect(heard).toEqual([]);
+  await Promise.all([checks(3), credit(other, 'ann', 5), checks(5)]);
+  expect((await one.peek('ann')).remaining).toBe(18);
+  expect(heard).toMatchObject([
+    { used: 80, share: 0.8 },
+    { used: 80, share: 0.8 },
+  ]);
+  await credit(one, 'ann', 2);
+  await checks(10);
+  expect(heard).toHaveLength(2);
+  close();
 });
 
 test('a limit that the check does not use is not watched', async () => {

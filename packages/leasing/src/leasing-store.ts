@@ -1,5 +1,14 @@
 import type { Awaitable, Clock, Decision, Store } from '@rollgate/core';
-import { type Costs, guardStore, type Keys, keyAt, type Plan, type SettledCosts } from '@rollgate/core/store';
+import {
+  type Costs,
+  givesBack,
+  guardStore,
+  type Keys,
+  keyAt,
+  type Plan,
+  type SettledCosts,
+  withCode,
+} from '@rollgate/core/store';
 import { resultsOf } from './check-results.js';
 import { LeasedCheck } from './leased-check.js';
 import { toLeasedDecision } from './leased-decision.js';
@@ -114,6 +123,7 @@ export class LeasingStore implements Store {
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const leased = this.#plans.of(plan);
     if (leased === null) return this.#store.charge(plan, keys, costs);
+    if (plan.rules.some(({ limit }) => givesBack(limit))) throw noCredit();
     return mapResult(this.#store.charge(leased.inner, keys, costs), (decision) =>
       toLeasedDecision(plan, resultsOf(leased, decision), undefined, 1),
     );
@@ -181,4 +191,11 @@ export class LeasingStore implements Store {
 function innerOf(receipt: unknown): unknown {
   if (!(receipt instanceof LeasedReceipt)) return receipt;
   return receipt.inner ?? receipt.spent[0]!.lease.receipt;
+}
+
+/** Units that processes have leased count as used, and would be used twice if they came back. */
+function noCredit(): TypeError {
+  const message =
+    'Expected `credit` to change limits that a LeasingStore does not lease, got one whose units processes hold. Use `refund` with the decision of a check, or `reset`';
+  return withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(message));
 }

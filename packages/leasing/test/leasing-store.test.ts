@@ -1,6 +1,7 @@
 import {
   concurrency,
   type Decision,
+  fixedWindow,
   type Limits,
   MemoryStore,
   manualClock,
@@ -9,6 +10,7 @@ import {
   type Store,
   tokenBucket,
 } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { createStore, type Plan, takeReceipt } from '@rollgate/core/store';
 import { LeasingStore, type LeasingStoreOptions } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
@@ -171,6 +173,14 @@ test('a charge counts at once', async () => {
   const limiter = createLimiter(QUOTA);
   expect(await limiter.charge('hot', { cost: 130 })).toMatchObject({ allowed: false, remainingIsEstimate: true });
   expect(limiter.decide('hot')).toMatchObject({ allowed: false });
+});
+
+test('a credit is for limits that are not leased, because other processes hold units of the others', async () => {
+  const limiter = createLimiter({ hot: QUOTA, burst: fixedWindow({ limit: 5, window: '1m' }) });
+  await limiter.check('ann', { cost: 3 });
+  const error = { code: 'ERR_ROLLGATE_UNSUPPORTED_OPERATION', message: expect.stringContaining('LeasingStore') };
+  await expect(credit(limiter, 'ann', 1)).rejects.toMatchObject(error);
+  expect((await credit(limiter, { burst: 'ann' }, 1)).remaining).toBe(3);
 });
 
 test('a peek counts the units that this process holds as free', async () => {

@@ -1,4 +1,5 @@
 import { type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { collectGarbage, until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
@@ -121,6 +122,14 @@ describe('changes by this process take effect at once:', () => {
     await limiter.check('ann');
     expect((await limiter.check('ann')).allowed).toBe(false);
     const [, decision] = await Promise.all([limiter.reset('ann'), limiter.check('ann')]);
+    expect(decision.allowed).toBe(true);
+  });
+
+  test('a credit', async () => {
+    const limiter = make(one);
+    await limiter.check('ann');
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    const [, decision] = await Promise.all([credit(limiter, 'ann', 1), limiter.check('ann')]);
     expect(decision.allowed).toBe(true);
   });
 

@@ -9,6 +9,7 @@ import {
   rollingWindow,
   tokenBucket,
 } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
@@ -120,6 +121,11 @@ test('freed units start the first caller at once, wherever they are freed', asyn
   await until('the last one waits', async () => (await countQueued()) === 1);
   await other.reset('api');
   expect((await last).remaining).toBe(1);
+  await one.wait('api');
+  const credited = third.wait('api');
+  await until('one more waits', async () => (await countQueued()) === 1);
+  await credit(other, 'api', 1);
+  expect((await credited).remaining).toBe(0);
 });
 
 test('one command extends the leases of callers with different keys', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Decision, fixedWindow, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { RedisStore } from '@rollgate/redis';
 import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
@@ -25,6 +26,7 @@ const OPERATIONS: [name: string, remaining: number, operate: Operate][] = [
   ['refund', 45, (limiter, decision) => limiter.refund(decision)],
   ['settlement to a lower cost', 39, (limiter, decision) => limiter.settle(decision, { cost: 6 })],
   ['settlement to a higher cost', 31, (limiter, decision) => limiter.settle(decision, { cost: 14 })],
+  ['credit', 41, (limiter) => credit(limiter, 'ann', 6)],
   ['charge', 28, (limiter) => limiter.charge('ann', { cost: 7 })],
 ];
 

@@ -70,6 +70,11 @@ export function mayReport({ algorithm, options }: LimitSpec): boolean {
   return quotaNames.includes(algorithm) && !hasQueue(algorithm) && lease === undefined && blockFor === undefined;
 }
 
+/** Whether recorded units of a limit of this spec can be given back. */
+export function mayCredit(spec: LimitSpec): boolean {
+  return oracleOf(spec, false).credit !== undefined;
+}
+
 /** All algorithms that count units. */
 export const quotaNames: readonly AlgorithmName[] = withQuotas(algorithmNames);
 

@@ -123,6 +123,16 @@ export class LimitModel<One extends LimitOnKey> {
     for (const one of limits) if (one.cost > 0) this.#recordOverdraft(one, now);
   }
 
+  /** Gives up to `units` recorded units of each limit back that has some to give back. */
+  giveBack(limits: readonly One[], units: number, now: number): void {
+    for (const one of limits) {
+      const { oracle, stateId } = one;
+      this.states.dropImplausible(one, now);
+      if (!oracle.credit || !this.states.isLive(stateId, now)) continue;
+      this.states.replace(stateId, oracle.credit(this.states.lifeOf(stateId)!.state, now, units));
+    }
+  }
+
   /** What a subclass does when something was recorded. */
   protected onRecord(_recorded: Recorded<One>): void {}
 

@@ -1,6 +1,7 @@
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { MS } from './algorithms/oracle.js';
-import { limitsOf } from './algorithms.js';
+import { limitsOf, mayCredit } from './algorithms.js';
 import type { Command, Cost, KeyNames, SettledCost, Step } from './arbitraries/histories.js';
 import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
@@ -86,6 +87,8 @@ export class ModelComparison {
       await this.#settle(command.back, command.settled);
     } else if (command.kind === 'charge') {
       await this.#charge(command, limiter);
+    } else if (command.kind === 'credit') {
+      await this.#credit(command, limiter);
     } else if (command.kind === 'reset') {
       const keys = toKeys(this.#specs, command.keys);
       await limiter.reset(keys, { limits: this.#limits });
@@ -152,6 +155,15 @@ export class ModelComparison {
     const { micros } = this.#clock;
     const expected = this.#model.charge(this.#specs, keys, cost, micros);
     const decision = await limiter.charge(keys, { cost: toCost(this.#specs, cost), limits: this.#limits });
+    assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
+  }
+
+  async #credit(command: Extract<Command, { kind: 'credit' }>, limiter: RateLimiter): Promise<void> {
+    const keys = toKeys(this.#specs, command.keys);
+    const credited = Object.entries(keys).filter(([name]) => mayCredit(this.#specs[name]!));
+    if (credited.length === 0) return;
+    const expected = this.#model.credit(this.#specs, keys, command.units, this.#clock.micros);
+    const decision = await credit(limiter, Object.fromEntries(credited), command.units, { limits: this.#limits });
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
   }
 

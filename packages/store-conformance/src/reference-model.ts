@@ -32,6 +32,14 @@ export class ReferenceModel extends LimitModel<LimitOnKey> {
     return this.check(specs, keys, 1, now, false).decision;
   }
 
+  /** Gives units back. Returns the decision of a peek right after of the limits that have some to give back. */
+  credit(specs: LimitSpecs, keys: Readonly<Record<string, string>>, units: number, now: number): Decision {
+    const limits = this.#limitsOnKeys(specs, keys, 1).filter(({ oracle }) => oracle.credit);
+    this.giveBack(limits, units, now);
+    const credited = Object.fromEntries(limits.map(({ name }) => [name, specs[name]!]));
+    return this.check(credited, keys, 1, now, false).decision;
+  }
+
   reset(specs: LimitSpecs, keys: Readonly<Record<string, string>>): void {
     for (const { stateId } of this.#withBlocks(specs, keys, 1)) this.states.delete(stateId);
   }

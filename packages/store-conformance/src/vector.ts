@@ -29,10 +29,15 @@ export type VectorVerdict<Options = unknown> = readonly [
 
 /**
  * A step at a time in milliseconds. `of` is the index of the step whose action a refund, a release or a settlement is about. The verdict of a
- * charge is that of a peek with cost 1 right after. A renewal is that of all open leases.
+ * charge or a credit is that of a peek with cost 1 right after. A renewal is that of all open leases.
  */
 export type VectorStep<Options = unknown> =
-  | readonly [at: number, operation: 'check' | 'peek' | 'charge', cost: number, ...verdict: VectorVerdict<Options>]
+  | readonly [
+      at: number,
+      operation: 'check' | 'peek' | 'charge' | 'credit',
+      cost: number,
+      ...verdict: VectorVerdict<Options>,
+    ]
   | readonly [at: number, operation: 'refund' | 'release', of: number]
   | readonly [at: number, operation: 'settle', of: number, cost: number]
   | readonly [at: number, operation: 'renew' | 'reset'];

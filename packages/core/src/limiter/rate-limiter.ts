@@ -313,7 +313,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   /** The store in its guard, and the plan of some limits, for functions such as `keysOf` of `@rollgate/core/observe`. */
   internals(options?: Pick<CheckOptions, 'limits'>): LimiterInternals {
     return {
-      plan: this.#plans.of(options),
+      plan: this.#planOf(options),
       store: this.#store,
       hasOwnName: this.#hasOwnName,
       ends: this.#ends,

@@ -76,6 +76,12 @@ export interface ClosingLimit extends Limit {
   readonly testsOnly: boolean;
 }
 
+/** A limit in a plan of `credit`: a charge by it gives recorded units back. */
+export interface CreditingLimit extends Limit {
+  /** Tells it from a limit that records. */
+  readonly givesBack: true;
+}
+
 /** A limit of another package, which a script on a server decides. The name of its algorithm chooses the script. */
 export interface ScriptedLimit extends Limit {
   /** Returns the settings that the script needs at this time, as it describes them. */
@@ -119,6 +125,11 @@ export function onlyTests(limit: Limit): boolean {
 /** Whether a charge by the limit closes keys. */
 export function closesKeys(limit: Limit): boolean {
   return (limit as Partial<ClosingLimit>).testsOnly === false;
+}
+
+/** Whether a charge by the limit gives units back. */
+export function givesBack(limit: Limit): limit is CreditingLimit {
+  return (limit as Partial<CreditingLimit>).givesBack === true;
 }
 
 /** Whether the limit is what `blockFor` closes keys with. The rule before it is that of the limit with the option. */

@@ -31,7 +31,7 @@ export interface FixedWindowOptions extends MinDifferenceOption, BlockForOption,
 // The numbers of the state, after those of min-difference.ts.
 /** The end of the current window, or `-Infinity` before the first one. */
 const END = MIN_DIFFERENCE_SIZE;
-const COUNT = END + 1;
+export const COUNT = END + 1;
 /** The scale of the largest limit that has recorded in the window. */
 const SCALE = END + 2;
 

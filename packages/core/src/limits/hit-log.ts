@@ -136,6 +136,18 @@ export function removeUnits(log: State, micros: number, cost: number): void {
   }
 }
 
+/** Removes up to `units` units, the newest first. */
+export function removeNewest(log: State, units: number): void {
+  let left = units;
+  for (let index = hitsOf(log) - 1; left > 0 && index >= 0; index--) {
+    const own = unitsOf(log, index);
+    const taken = Math.min(left, own);
+    if (hasTotals(log)) lowerTotals(log, index, taken);
+    if (taken === own) removeHit(log, index);
+    left -= taken;
+  }
+}
+
 /** Returns the time in microseconds and the units of each hit. */
 export function describeHits(log: State): [micros: number, units: number][] {
   return Array.from({ length: hitsOf(log) }, (_, index) => [timeOf(log, index), unitsOf(log, index)]);

@@ -33,8 +33,8 @@ const END = MIN_DIFFERENCE_SIZE;
 /** The window of the limit that recorded last. */
 const WINDOW = END + 1;
 /** The units of the current window, and those of the window before it. */
-const CURRENT = END + 2;
-const PREVIOUS = END + 3;
+export const CURRENT = END + 2;
+export const PREVIOUS = END + 3;
 /** The scale of the largest limit that has recorded in the current window. */
 const SCALE = END + 4;
 

@@ -33,13 +33,13 @@ export interface TokenBucketOptions extends MinDifferenceOption, BlockForOption,
 
 // The numbers of the state, after those of min-difference.ts.
 /** The time at which the bucket is full. It determines how many tokens are missing. */
-const FULL = MIN_DIFFERENCE_SIZE;
+export const FULL = MIN_DIFFERENCE_SIZE;
 /** The rest of `FULL` below a microsecond, in units of `1 / TokenBucket.tokens` microseconds. */
-const PARTS = FULL + 1;
+export const PARTS = FULL + 1;
 /** The sum of the times of refunded tokens, because a refund moves the times of all tokens that were taken later. */
-const REFUNDED = FULL + 2;
+export const REFUNDED = FULL + 2;
 /** The latest time of an action. Tokens have refilled until then, also for a refund after a clock step back. */
-const LATEST = FULL + 3;
+export const LATEST = FULL + 3;
 /** The scale of the largest limit that has recorded since the bucket was full. */
 const SCALE = FULL + 4;
 

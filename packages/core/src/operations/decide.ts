@@ -5,6 +5,7 @@ import { toDecision } from '../decision/to-decision.js';
 import {
   type CapableLimit,
   closesUsedUp,
+  givesBack,
   hasLeases,
   holdsSlots,
   isMetered,
@@ -268,15 +269,16 @@ export interface Overdraft extends Place {
   readonly units: number;
 }
 
-/** Records units without deciding. */
+/** Records units without deciding. A limit that gives units back does so, if its key has a state. */
 export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[]): void {
   const changing = overdrafts.filter(({ rule }) => !onlyTests(rule.limit));
   const found = changing.map(({ rule, key }) => states.find(rule, key));
   // All states exist before the first one changes, so that a store can make room for them first.
   changing.forEach(({ rule, key }, index) => {
-    if (found[index]!.isNew) states.begin(found[index]!, rule, key);
+    if (found[index]!.isNew && !givesBack(rule.limit)) states.begin(found[index]!, rule, key);
   });
   changing.forEach(({ rule, units }, index) => {
+    if (found[index]!.isNew) return;
     rule.limit.apply(found[index]!, states.nowMicros, units, onlyVerdict, OVERDRAW);
     states.save(found[index]!, onlyVerdict.expiresMicros);
   });

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { hitsOf, type RecordedHit } from '../decision/receipt.js';
-import { holdsSlots } from '../limits/capabilities.js';
+import { givesBack, holdsSlots } from '../limits/capabilities.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
 import type { CountingStore } from '../store/capabilities.js';
@@ -40,7 +40,8 @@ export class StateStore<Sync extends boolean = false> implements Store, Counting
     const stored = toStoredKeys(keys);
     const places = toPlaces(rules, stored);
     const overdrafts = toOverdrafts(places, (_, index) => costAt(costs, index));
-    return this.#port.run(places, 'records', (states) => {
+    const effect = rules.some(({ limit }) => givesBack(limit)) ? 'frees' : 'records';
+    return this.#port.run(places, effect, (states) => {
       recordOverdrafts(states, overdrafts);
       return peek(states, rules, stored, 1);
     });

@@ -18,7 +18,10 @@ export interface SettlingStore {
    * settlement before it has succeeded.
    */
   settle(receipt: unknown, costs: SettledCosts): Awaitable<void>;
-  /** Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. */
+  /**
+   * Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. A limit with `givesBack` gives
+   * the costs back instead: its `apply` does so for a key that has a state, and a key without one gets none.
+   */
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
 }
 

@@ -1,4 +1,5 @@
-import { type Costs, costAt, holdsSlots } from '@rollgate/core/store';
+import type { Limit } from '@rollgate/core';
+import { type Costs, costAt, givesBack, holdsSlots } from '@rollgate/core/store';
 import { CHANGES_PART, COUNTER_PART, partOfScript, type ScriptParts } from '../operations/algorithm-registry.js';
 import {
   type CheckOperation,
@@ -76,10 +77,7 @@ function inputOf(run: readonly Change[]): readonly (number | false)[] {
   switch (operation.kind) {
     case 'charge': {
       const { number, clockMicros, encodedPlan, costs } = operation;
-      // A charge takes no slot, because only a check may.
-      const chargedCosts = encodedPlan.plan.rules.map(({ limit }, index) =>
-        holdsSlots(limit) ? 0 : costAt(costs, index),
-      );
+      const chargedCosts = encodedPlan.plan.rules.map(({ limit }, index) => chargedCost(limit, costAt(costs, index)));
       return [number, clockMicros ?? false, ...chargedCosts];
     }
     case 'settle':
@@ -97,6 +95,12 @@ function inputOf(run: readonly Change[]): readonly (number | false)[] {
       return [clockMicros ?? false, widthMicros, spanMicros, expiryMicros, units, intervalMicros];
     }
   }
+}
+
+/** What a charge records, or what it gives back as a negative number. It takes no slot, because only a check may. */
+function chargedCost(limit: Limit, cost: number): number {
+  if (holdsSlots(limit)) return 0;
+  return givesBack(limit) ? -cost : cost;
 }
 
 function inputOfSettlement({ number, clockMicros, receipt, hits }: SettleOperation): readonly (number | false)[] {

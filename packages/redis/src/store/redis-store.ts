@@ -3,6 +3,7 @@ import {
   type Costs,
   type CounterAlgorithm,
   foreignDecision,
+  givesBack,
   guardStore,
   hasReport,
   type Keys,
@@ -138,6 +139,7 @@ export class RedisStore implements Store, CountingStore {
   async charge(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
     const charged = this.#changes.charge(this.#toInput(plan, keys, costs));
     if (plan.rules.some(({ limit }) => hasReport(limit))) this.#wakeReported(plan, keys);
+    else if (plan.rules.some(({ limit }) => givesBack(limit))) this.#wakeKeys(plan, keys);
     const { limitDecisions } = await charged;
     return toDecision(plan.rules, limitDecisions, undefined);
   }
@@ -218,8 +220,13 @@ export class RedisStore implements Store, CountingStore {
   #wakeReported(plan: Plan, keys: Keys): void {
     if (this.#queues === undefined) return;
     const rules = plan.rules.map((rule) => ({ ...rule, limit: (rule.limit as ReportingLimit).quota }));
-    const encodedPlan = this.#plans.encode({ ...plan, rules });
-    this.#queues.wake(encodedPlan, encodedPlan.buildKeys(keys), 1);
+    this.#wakeKeys({ ...plan, rules }, keys);
+  }
+
+  /** Grants the turns of units that are free now. */
+  #wakeKeys(plan: Plan, keys: Keys): void {
+    const encodedPlan = this.#plans.encode(plan);
+    this.#queues?.wake(encodedPlan, encodedPlan.buildKeys(keys), 1);
   }
 
   #toQueueingStore(): QueueingStore {

@@ -59,6 +59,7 @@ function bucketedWindowOracle({ limit, minDifference, ...settings }: BucketedWin
       for (let unit = kept; unit < cost && left.includes(own); unit++) left.splice(left.indexOf(own), 1);
       return { width, ends: left };
     },
+    credit: ({ width, ends }, _, units) => ({ width, ends: ends.slice(0, Math.max(0, ends.length - units)) }),
   };
   return withMinDifference(oracle, window, minDifference);
 }
@@ -255,6 +256,15 @@ const vectors = [
     [1200, 'check', 6, false, 5, 100, 100, 100],
     [1300, 'check', 10, true, 0, 0, 1100, 1100],
     [1400, 'charge', 9_007_199_254_740_991, false, 0, 1100, 1100, 1100],
+  ]),
+  vector('a credit gives units of the newest buckets back first', { limit: 5, window: 1000, buckets: 10 }, [
+    [0, 'check', 2, true, 3, 0, 1100, 1100],
+    [150, 'check', 2, true, 1, 0, 1050, 950],
+    [350, 'check', 1, true, 0, 0, 1050, 750],
+    [350, 'credit', 2, true, 2, 0, 850, 750],
+    [350, 'credit', 2, true, 4, 0, 750, 750],
+    [1099.999, 'credit', 9, true, 5, 0, 0, 0],
+    [1099.999, 'check', 5, true, 0, 0, 1000.001, 1000.001],
   ]),
 ];
 

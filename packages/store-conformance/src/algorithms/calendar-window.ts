@@ -19,9 +19,15 @@ export interface CalendarWindowSettings {
   readonly blockFor?: number | undefined;
 }
 
-/** One action. A refund or a settlement finds it by its id. */
+/** What a refund or a settlement finds an action by, and what the action has cost. */
+interface Id {
+  readonly cost: number;
+}
+
+/** One action. */
 interface Hit {
-  readonly id: object;
+  readonly id: Id;
+  /** What of it is used. A credit may have given the rest back. */
   readonly cost: number;
   /** When the reservation of these units ends. Spent units have none. */
   readonly until?: number | undefined;
@@ -56,7 +62,20 @@ const isBack = ({ until = Infinity, returns }: Hit, at: number) => returns === t
 function withoutEnded(running: Running, now: number): Running {
   const left = running.hits.filter((hit) => !isBack(hit, now));
   const hits = left.map((hit) => (isReserved(hit, now) ? hit : { id: hit.id, cost: hit.cost }));
-  return hits.length === 0 ? EMPTY : { ...running, hits };
+  return unitsOf(hits) === 0 ? EMPTY : { ...running, hits };
+}
+
+/** Takes up to so many units of the hits that may lose some, the newest first. */
+function takeUnits(hits: readonly Hit[], units: number, mayLose: (hit: Hit) => boolean): Hit[] {
+  let left = units;
+  return hits
+    .toReversed()
+    .map((hit) => {
+      const taken = mayLose(hit) ? Math.min(left, hit.cost) : 0;
+      left -= taken;
+      return { ...hit, cost: hit.cost - taken };
+    })
+    .reverse();
 }
 
 /**
@@ -79,26 +98,31 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
     if (now >= end) return { end: ownEnd, hits: [hit], scale: ownScale };
     return { end: Math.max(end, ownEnd), hits: [...hits, hit], scale: Math.max(scale, ownScale) };
   };
-  const charge = (running: Running, now: number, cost: number): [Running, object] => {
-    const id = {};
+  const charge = (running: Running, now: number, cost: number): [Running, Id] => {
+    const id = { cost };
     return [add(running, now, { id, cost }), id];
   };
-  const reserve = (running: Running, now: number, cost: number): [Running, object] => {
-    const id = {};
+  const reserve = (running: Running, now: number, cost: number): [Running, Id] => {
+    const id = { cost };
     const hit = { id, cost, until: endFrom(now), returns: unsettled === 'refund' };
     return [add(withoutEnded(running, now), now, hit), id];
   };
-  const keep = (running: Running, id: object, kept: number): Running => ({
-    ...running,
-    hits: running.hits.flatMap((hit) => (hit.id !== id ? [hit] : kept > 0 ? [{ id, cost: kept }] : [])),
-  });
-  const reserving: ReservingOracle<Running, object> = {
+  /** Gives all but `kept` units of an action back. Spent units are interchangeable, so others make up for those that a credit has. */
+  const keep = (running: Running, id: Id, kept: number, now: number): Running => {
+    const own = running.hits.find((hit) => hit.id === id);
+    const returned = id.cost - kept;
+    const taken = Math.min(returned, own?.cost ?? 0);
+    const hits = running.hits.map((hit) => (hit === own ? { id, cost: hit.cost - taken } : hit));
+    const others = takeUnits(hits, returned - taken, (hit) => lease === undefined || !isReserved(hit, now));
+    return { ...running, hits: others };
+  };
+  const reserving: ReservingOracle<Running, Id> = {
     charge: (running, now, cost) => charge(withoutEnded(running, now), now, cost),
     settle(before, id, now, cost) {
       const running = withoutEnded(before, now);
       const hit = running.hits.find((one) => one.id === id);
       if (hit === undefined) return [running, cost];
-      return [keep(running, id, Math.min(cost, hit.cost)), Math.max(0, cost - hit.cost)];
+      return [keep(running, id, Math.min(cost, id.cost), now), Math.max(0, cost - id.cost)];
     },
     withoutLeases(running, now) {
       return { ...running, hits: counted(running, now).map(({ id, cost }) => ({ id, cost })) };
@@ -108,16 +132,20 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
       return cost > free(running, now) && isEnough ? Math.min(lease! * MS, running.end - now) : undefined;
     },
   };
-  const oracle: Oracle<Running, object> = {
+  const oracle: Oracle<Running, Id> = {
     quota: limit,
     empty: EMPTY,
     isImplausible: ({ end, scale }, now) => isTooFarAhead(end, now, scale),
-    expires: ({ end, hits }) => (hits.length > 0 ? end : -Infinity),
+    expires: ({ end, hits }) => (unitsOf(hits) > 0 ? end : -Infinity),
     allows: (running, at, cost) => cost <= free(running, at),
     free,
     delay: noDelay,
     record: lease === undefined ? charge : reserve,
-    refund: (running, id, _, kept) => keep(running, id, kept),
+    refund: (running, id, now, kept) => keep(running, id, kept, now),
+    credit(running, now, units) {
+      const isSpent = (hit: Hit) => lease === undefined || !(isReserved(hit, now) || isBack(hit, now));
+      return { ...running, hits: takeUnits(hitsAt(running, now), units, isSpent) };
+    },
     usage(running, at) {
       return { spent: limit - free(running, at) - reserved(running, at), reserved: reserved(running, at) };
     },
@@ -130,7 +158,7 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
   };
   return oracle as Oracle;
 
-  function renew(running: Running, id: object, now: number): Running | undefined {
+  function renew(running: Running, id: Id, now: number): Running | undefined {
     const hit = running.hits.find((one) => one.id === id);
     if (hit === undefined || !isReserved(hit, now)) return undefined;
     const renewed = { ...hit, until: endFrom(now) };
@@ -367,6 +395,32 @@ const vectors = [
       [1000, 'check', 1, true, 8, 0, 1000, 1000],
       [1100, 'settle', 0, 3],
       [1100, 'check', 5, true, 0, 0, 900, 900],
+    ],
+  ),
+  vector('a credit gives units of the period back, and no more than are used', { limit: 3, lengths: [1000] }, [
+    [0, 'check', 3, true, 0, 0, 1000, 1000, { usage: [3, 0] }],
+    [100, 'credit', 2, true, 2, 0, 900, 900, { usage: [1, 0] }],
+    [200, 'credit', 2, true, 3, 0, 0, 0, { usage: [0, 0] }],
+    [200, 'check', 3, true, 0, 0, 800, 800, { usage: [3, 0] }],
+  ]),
+  vector('a credit leaves reserved units to those who settle them', { limit: 9, lengths: [1000], lease: 300 }, [
+    [0, 'check', 3, true, 6, 0, 1000, 1000, { usage: [0, 3] }],
+    [0, 'check', 4, true, 2, 0, 1000, 1000, { usage: [0, 7] }],
+    [0, 'settle', 1, 4],
+    [0, 'credit', 9, true, 6, 0, 1000, 1000, { usage: [0, 3] }],
+    [0, 'settle', 0, 2],
+    [0, 'peek', 1, true, 7, 0, 1000, 1000, { usage: [2, 0] }],
+  ]),
+  vector(
+    'a refund after a credit takes no units that others have reserved',
+    { limit: 9, lengths: [1000], lease: 300 },
+    [
+      [0, 'check', 3, true, 6, 0, 1000, 1000, { usage: [0, 3] }],
+      [0, 'release', 0],
+      [0, 'check', 4, true, 2, 0, 1000, 1000, { usage: [3, 4] }],
+      [0, 'credit', 3, true, 5, 0, 1000, 1000, { usage: [0, 4] }],
+      [0, 'refund', 0],
+      [0, 'peek', 1, true, 5, 0, 1000, 1000, { usage: [0, 4] }],
     ],
   ),
 ];

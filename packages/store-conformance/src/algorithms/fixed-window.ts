@@ -4,7 +4,7 @@ import { vector } from '../vector.js';
 import { assertAtMost, unitsOf } from './admissions.js';
 import { type Algorithm, LONG_RUN, windowsIn } from './algorithm.js';
 import { withMinDifference } from './min-difference.js';
-import { isTooFarAhead, MS, noDelay, type Oracle, scaleOf, sum } from './oracle.js';
+import { isTooFarAhead, MS, noDelay, type Oracle, scaleOf } from './oracle.js';
 import { LARGE_WINDOWS, minDifference, minuteWindow, ms, quota, TINY_WINDOWS } from './small-settings.js';
 
 /** Durations in milliseconds. */
@@ -14,15 +14,16 @@ export interface FixedWindowSettings {
   readonly minDifference?: number | undefined;
 }
 
-/** One action. A refund finds it by object identity. */
+/** The window in which an action was recorded, and its cost. */
 interface Hit {
+  readonly end: number;
   readonly cost: number;
 }
 
-/** The end of the running window, the actions in it, and the scale of the largest limit that recorded them. */
+/** The end of the running window, its units, and the scale of the largest limit that recorded them. */
 interface Running {
   readonly end: number;
-  readonly hits: readonly Hit[];
+  readonly units: number;
   readonly scale: number;
 }
 
@@ -33,24 +34,26 @@ export const windowEndAfter = (at: number, window: number): number => (Math.floo
 function fixedWindowOracle({ limit, minDifference, ...settings }: FixedWindowSettings): Oracle {
   const window = settings.window * MS;
   const ownScale = scaleOf(window);
-  const count = ({ end, hits }: Running, at: number) => (at < end ? sum(hits.map(({ cost }) => cost)) : 0);
+  const count = ({ end, units }: Running, at: number) => (at < end ? units : 0);
+  const take = (running: Running, units: number) => ({ ...running, units: Math.max(0, running.units - units) });
   const oracle: Oracle<Running, Hit> = {
     quota: limit,
-    empty: { end: -Infinity, hits: [], scale: 0 },
+    empty: { end: -Infinity, units: 0, scale: 0 },
     isImplausible: ({ end, scale }, now) => isTooFarAhead(end, now, scale),
-    expires: ({ end, hits }) => (hits.length > 0 ? end : -Infinity),
+    expires: ({ end, units }) => (units > 0 ? end : -Infinity),
     allows: (running, at, cost) => count(running, at) + cost <= limit,
     free: (running, at) => limit - count(running, at),
     delay: noDelay,
-    record({ end, hits, scale }, now, cost) {
-      const hit = { cost };
-      if (now < end) return [{ end, hits: [...hits, hit], scale: Math.max(scale, ownScale) }, hit];
-      return [{ end: windowEndAfter(now, window), hits: [hit], scale: ownScale }, hit];
+    record({ end: before, units, scale }, now, cost) {
+      const isRunning = now < before;
+      const end = isRunning ? before : windowEndAfter(now, window);
+      const recorded = isRunning
+        ? { end, units: units + cost, scale: Math.max(scale, ownScale) }
+        : { end, units: cost, scale: ownScale };
+      return [recorded, { end, cost }];
     },
-    refund(running, receipt, _, kept) {
-      const left = kept === 0 ? [] : [{ cost: kept }];
-      return { ...running, hits: running.hits.flatMap((hit) => (hit === receipt ? left : [hit])) };
-    },
+    refund: (running, { end, cost }, _, kept) => (running.end === end ? take(running, cost - kept) : running),
+    credit: (running, _, units) => take(running, units),
   };
   return withMinDifference(oracle, window, minDifference);
 }
@@ -242,6 +245,25 @@ const vectors = [
     [500, 'check', 2, true, 0, 0, 500, 500],
     [1000, 'settle', 3, 0],
     [1000, 'peek', 1, true, 3, 0, 0, 0],
+  ]),
+  vector('a credit gives units of the window back, and no more than are used', { limit: 3, window: 1000 }, [
+    [100, 'check', 3, true, 0, 0, 900, 900],
+    [200, 'credit', 1, true, 1, 0, 800, 800],
+    [300, 'check', 1, true, 0, 0, 700, 700],
+    [400, 'credit', 9, true, 3, 0, 0, 0],
+    [400, 'refund', 0],
+    [400, 'check', 3, true, 0, 0, 600, 600],
+    [1000, 'credit', 1, true, 3, 0, 0, 0],
+    [1000, 'check', 3, true, 0, 0, 1000, 1000],
+  ]),
+  vector('a refund after a credit takes other units, as long as there are some', { limit: 5, window: 1000 }, [
+    [0, 'check', 3, true, 2, 0, 1000, 1000],
+    [0, 'check', 2, true, 0, 0, 1000, 1000],
+    [0, 'credit', 3, true, 3, 0, 1000, 1000],
+    [0, 'refund', 1],
+    [0, 'check', 5, true, 0, 0, 1000, 1000],
+    [0, 'refund', 0],
+    [0, 'check', 1, false, 0, 1000, 1000, 1000],
   ]),
 ];
 

@@ -41,5 +41,6 @@ export function withMinDifference<State, Receipt>(
       ];
     },
     refund: (state, receipt, now, kept) => ({ ...state, inner: inner.refund(state.inner, receipt, now, kept) }),
+    credit: (state, now, units) => ({ ...state, inner: inner.credit!(state.inner, now, units) }),
   };
 }

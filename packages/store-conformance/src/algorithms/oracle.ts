@@ -38,6 +38,8 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   record(state: State, now: number, cost: number): readonly [State, Receipt];
   /** Refunds what this limit recorded with this receipt, except for the first `kept` units. */
   refund(state: State, receipt: Receipt, now: number, kept: number): State;
+  /** Gives up to so many recorded units back, the newest first. Absent if the limit has none to give back. */
+  credit?(state: State, now: number, units: number): State;
   /** Extends a lease, or takes the slots again. Returns `undefined` if the lease is lost. */
   renew?(state: State, receipt: Receipt, now: number, units: number): State | undefined;
   /** Times at which a lease or a block ends, which may be before the end of each wait. */

@@ -62,6 +62,10 @@ function rollingWindowOracle(settings: RollingWindowSettings): Oracle {
       for (let unit = kept; unit < cost && left.includes(at); unit++) left.splice(left.indexOf(at), 1);
       return { times: left, longestDifference: left.length === 0 ? 0 : longestDifference };
     },
+    credit({ times, longestDifference }, _, units) {
+      const left = times.slice(0, Math.max(0, times.length - units));
+      return { times: left, longestDifference: left.length === 0 ? 0 : longestDifference };
+    },
   };
   return oracle;
 }
@@ -332,6 +336,26 @@ const vectors = [
     [1001, 'check', 10, true, 0, 0, 1000, 1000],
     [1001, 'charge', 9_007_199_254_740_991, false, 0, 1000, 1000, 1000],
     [2001, 'check', 10, true, 0, 0, 1000, 1000],
+  ]),
+  vector('a credit gives the newest units back, and no more than are used', { limit: 5, window: 1000 }, [
+    [0, 'check', 2, true, 3, 0, 1000, 1000],
+    [400, 'check', 3, true, 0, 0, 1000, 600],
+    [500, 'credit', 2, true, 2, 0, 900, 500],
+    [500, 'credit', 2, true, 4, 0, 500, 500],
+    [999.999, 'check', 5, false, 4, 0.001, 0.001, 0.001],
+    [999.999, 'credit', 9, true, 5, 0, 0, 0],
+    [999.999, 'credit', 1, true, 5, 0, 0, 0],
+    [999.999, 'check', 5, true, 0, 0, 1000, 1000],
+  ]),
+  vector('a refund returns nothing that a credit has given back', { limit: 3, window: 1000 }, [
+    [0, 'check', 1, true, 2, 0, 1000, 1000],
+    [100, 'check', 2, true, 0, 0, 1000, 900],
+    [200, 'credit', 1, true, 1, 0, 900, 800],
+    [300, 'refund', 1],
+    [300, 'check', 2, true, 0, 0, 1000, 700],
+    [300, 'credit', 3, true, 3, 0, 0, 0],
+    [300, 'refund', 0],
+    [300, 'check', 3, true, 0, 0, 1000, 1000],
   ]),
 ];
 

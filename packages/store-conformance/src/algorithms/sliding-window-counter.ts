@@ -67,6 +67,11 @@ function slidingWindowCounterOracle(settings: SlidingWindowCounterSettings): Ora
       if (end === receipt.end + window) return { ...counts, previous: Math.max(0, previous - units) };
       return counts;
     },
+    credit(counts, _, units) {
+      const current = Math.max(0, counts.current - units);
+      const previous = Math.max(0, counts.previous - (units - (counts.current - current)));
+      return { ...counts, current, previous };
+    },
   };
   return withMinDifference(oracle, window, minDifference);
 }
@@ -281,6 +286,14 @@ const vectors = [
       [1250, 'peek', 1, true, 2, 0, 750, 250],
     ],
   ),
+  vector('a credit gives units of the current window back first', { limit: 10, window: 1000 }, [
+    [500, 'check', 4, true, 6, 0, 1500, 750],
+    [1500, 'check', 3, true, 5, 0, 1500, 250],
+    [1500, 'credit', 2, true, 7, 0, 1500, 250],
+    [1500, 'credit', 3, true, 9, 0, 500, 500],
+    [1500, 'check', 9, true, 0, 0, 1500, 500],
+    [1500, 'credit', 99, true, 10, 0, 0, 0],
+  ]),
 ];
 
 export const slidingWindowCounterAlgorithm: Algorithm<SlidingWindowCounterSettings> = {

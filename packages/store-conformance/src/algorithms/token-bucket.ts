@@ -102,6 +102,17 @@ function tokenBucketOracle({ capacity, refill, every, minDifference }: TokenBuck
         refunded: bucket.refunded + ceilDivided(returned, parts),
       };
     },
+    // No more than is missing now, or at its newest action if the clock has stepped back since.
+    credit(bucket, now, units) {
+      if (bucket === undefined) return undefined;
+      const returned = min(BigInt(units) * cycles, missing(bucket, Math.max(now, Number(bucket.newest))));
+      if (returned === 0n) return bucket;
+      return {
+        ...bucket,
+        ...split(fullAt(bucket) - returned),
+        refunded: bucket.refunded + ceilDivided(returned, parts),
+      };
+    },
   };
   return withMinDifference(oracle, fillTime, minDifference);
 }
@@ -374,6 +385,19 @@ const vectors = [
     [0, 'charge', 9_007_199_254_740_991, false, 0, 3_155_760_000_000, 3_155_760_000_000, 3_155_760_000_000],
     [3_155_760_000_000, 'peek', 1, true, 1, 0, 0, 0],
   ]),
+  vector(
+    'a credit fills the bucket by so many of the tokens that are missing',
+    { capacity: 5, refill: 1, every: 1000 },
+    [
+      [0, 'check', 5, true, 0, 0, 5000, 1000],
+      [500, 'credit', 2, true, 2, 0, 2500, 500],
+      [1000, 'peek', 1, true, 3, 0, 2000, 1000],
+      [1500, 'credit', 9, true, 5, 0, 0, 0],
+      [1500, 'check', 5, true, 0, 0, 5000, 1000],
+      [1500, 'charge', 3, false, 0, 4000, 8000, 4000],
+      [1500, 'credit', 3, false, 0, 1000, 5000, 1000],
+    ],
+  ),
 ];
 
 export const tokenBucketAlgorithm: Algorithm<TokenBucketSettings> = {

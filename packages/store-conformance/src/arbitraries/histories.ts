@@ -25,6 +25,7 @@ export type Command =
   | { readonly kind: 'renew'; readonly step: Step }
   | { readonly kind: 'settle'; readonly step: Step; readonly back: number; readonly settled: SettledCost }
   | { readonly kind: 'charge'; readonly step: Step; readonly keys: KeyNames; readonly cost: Cost }
+  | { readonly kind: 'credit'; readonly step: Step; readonly keys: KeyNames; readonly units: number }
   | { readonly kind: 'reset'; readonly step: Step; readonly keys: KeyNames }
   | { readonly kind: 'change'; readonly step: Step; readonly limits: LimitSpecs; readonly isNew: boolean };
 
@@ -65,6 +66,9 @@ const cost: fc.Arbitrary<Cost> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(ownCost, ownCost, ownCost) },
 );
 
+/** Often more than is used. */
+const units = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 4 }) }, fc.constantFrom(9, 1000, 2 ** 53 - 1));
+
 const settledCost = fc.integer({ min: 0, max: 9 });
 
 const settled: fc.Arbitrary<SettledCost> = fc.oneof(
@@ -73,14 +77,14 @@ const settled: fc.Arbitrary<SettledCost> = fc.oneof(
 );
 
 /**
- * Histories of all operations, with such limits and keys. `changes` is the weight of changes of the limits, and `slots`
- * that of operations on slots.
+ * Histories of all operations, with such limits and keys. `changes` is the weight of changes of the limits, `slots`
+ * that of operations on slots, and `credits` that of credits.
  */
 export function histories(
   limitsWith: (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs>,
   names: readonly string[],
   step: fc.Arbitrary<Step>,
-  { changes = 1, slots = 0 } = {},
+  { changes = 1, slots = 0, credits = 0 } = {},
 ): fc.Arbitrary<History> {
   const key = fc.constantFrom(...names);
   const keys = fc.tuple(key, key, key);
@@ -95,6 +99,7 @@ export function histories(
       { weight: 3 * slots, arbitrary: fc.record({ kind: fc.constant('release'), step: zeroOr(step), back }) },
       { weight: 4 * slots, arbitrary: fc.record({ kind: fc.constant('renew'), step }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
+      { weight: 4 * credits, arbitrary: fc.record({ kind: fc.constant('credit'), step: zeroOr(step), keys, units }) },
       { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits, isNew: fc.boolean() }) },
     );
     return fc.record({ limits, commands: fc.array(command, { maxLength: 60, size: 'max' }) });

@@ -6,6 +6,8 @@ import {
   endsLeases,
   hasQueue,
   limitsOf,
+  mayCredit,
+  minuteLimit,
   quotaNames,
   takesLeases,
 } from '../algorithms.js';
@@ -62,6 +64,30 @@ export const decisions: readonly Requirement[] = [
         histories(someUnenforced(oneThatMayReport(algorithm)), ['ann'], anySteps, { changes: 3 }),
       ),
   })),
+  ...quotaNames
+    .filter((name) => mayCredit(minuteLimit(name, 1)))
+    .map((algorithm) => ({
+      name: `${algorithm} gives units back like its oracle, with and without \`enforce: false\``,
+      among: [algorithm],
+      // A calendar window without leases cannot tell what others have reserved.
+      verify: (context: CheckContext) =>
+        compareWithModel(
+          context,
+          histories(someUnenforced(oneLimit(algorithm)), ['ann'], anySteps, {
+            changes: algorithm === 'calendarWindow' ? 0 : 1,
+            slots: 1,
+            credits: 1,
+          }),
+        ),
+    })),
+  {
+    name: 'several limits, some of which do not reject, give units back together like their oracles',
+    verify: (context) => {
+      const some = someUnenforced(limits(context.algorithms));
+      const options = { changes: 0, slots: 1, credits: 1 };
+      return compareWithModel(context, histories(some, ['ann', 'bob'], forwardSteps, options));
+    },
+  },
   {
     name: 'several limits, some of which do not reject, decide together like their oracles',
     verify: (context) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Decision, type RateLimiter, StoreError } from '@rollgate/core';
-import { type AlgorithmName, limitOf, minuteLimit, takesLeases, withQuotas } from '../algorithms.js';
+import { credit } from '@rollgate/core/credit';
+import { type AlgorithmName, limitOf, mayCredit, minuteLimit, takesLeases, withQuotas } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
@@ -57,9 +58,10 @@ async function shrink(limiter: RateLimiter, decisions: readonly Decision[], algo
   await limiter.settle(decisions[4]!, { cost: 0 });
   if (takesLeases(algorithm)) await limiter.release(decisions[3]!);
   await limiter.reset('bob');
+  if (mayCredit(minuteLimit(algorithm, QUOTA))) await credit(limiter, 'ann', 2);
 }
 
-/** Refunds, lower settlements, releases and resets have the same effect on a full storage. */
+/** Refunds, lower settlements, releases, credits and resets have the same effect on a full storage. */
 async function expectFreedUnits(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const states = [];
   for (const isFull of [false, true]) {
@@ -92,7 +94,7 @@ export const impairedStorage: readonly Requirement[] = [
     },
   },
   {
-    name: 'refunds, lower settlements, releases and resets need no memory',
+    name: 'refunds, lower settlements, releases, credits and resets need no memory',
     needs: ['setFull'],
     async verify(context) {
       for (const algorithm of withQuotas(context.algorithms)) await expectFreedUnits(context, algorithm);

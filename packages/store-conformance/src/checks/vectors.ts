@@ -1,4 +1,5 @@
 import type { Decision } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { MS } from '../algorithms/oracle.js';
 import { algorithmNames, endsLeases, limitOf, toSpec, type Vector, vectors } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
@@ -33,7 +34,9 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
         ? limiter.check(KEY, given)
         : operation === 'peek'
           ? limiter.peek(KEY, given)
-          : limiter.charge(KEY, given));
+          : operation === 'charge'
+            ? limiter.charge(KEY, given)
+            : credit(limiter, KEY, cost, { limits: given.limits }));
       decisions[index] = decision;
       const { spent, reserved } = Object.values(decision.limits)[0]!;
       const figures = [decision.allowed, decision.remaining, decision.retryAfterMs, decision.resetMs];

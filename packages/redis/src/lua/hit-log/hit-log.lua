@@ -71,6 +71,15 @@ define_lazily(log, function()
     if finish then finish() end
   end
 
+  -- Drops all but the oldest `units` units. Writes the newest hit that is left again, with the data of the key.
+  function log.keep_oldest(hits, units)
+    if units == 0 then return log.truncate(hits, 0) end
+    local index = log.index_of_unit(hits, 0, units)
+    local time, before = log.time_of(hits, index), log.total_before(hits, index) - hits.dropped
+    count_steps(60)
+    log.rewrite_from(hits, index, { { time = time, units = units - before } })
+  end
+
   -- Refunds up to `cost` of the units that were recorded at `time`.
   function log.refund(hits, time, cost)
     if log.remove(hits, time, cost) then return end

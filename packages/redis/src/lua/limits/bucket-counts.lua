@@ -154,6 +154,25 @@ function bucket_counts.drop_units(buckets, units)
   end
 end
 
+-- Drops all but the oldest `units` units. There are more.
+function bucket_counts.keep_oldest(buckets, units)
+  local body, start, left, count = buckets.body, buckets.start, units, nil
+  step_count = step_count + buckets.size / 10
+  buckets.units = units
+  if units == 0 then buckets.size = 0 return end
+  for index = 1, buckets.size do
+    local from = start
+    count, start = count_at(body, from)
+    if count >= left then
+      buckets.body, buckets.start = string.sub(body, buckets.start, from - 1) .. string.format('%d', left), 1
+      buckets.size = index
+      return
+    end
+    left = left - count
+  end
+  error('damaged', 0)
+end
+
 -- Subtracts up to `units` from the bucket of the microsecond before `ends`.
 function bucket_counts.take(buckets, ends, units)
   local index = math.floor((ends - 1) / buckets.width) - buckets.first

@@ -87,16 +87,28 @@ end
 local function apply_bucketed_window(...) return protect(decide_in_buckets, ...) end
 -- end of what checks need
 
+-- Writes what is left of a state. Returns when it expires and its keep.
+local function rewrite_buckets(rule, key, buckets, window, created, newest, longest)
+  if buckets.units == 0 and not newest then redis.call('UNLINK', key) return end
+  redis.call('SET', key, format_bucketed_window(buckets, window, created, newest, longest))
+  local expires, keep = bucket_counts.newest_end(buckets) + window, rule[2] + rule[3]
+  if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
+  return expires, keep
+end
+
 changes['bucketed-window'] = {
   read = read_bucketed_window,
   refund = function(rule, key, stamp, _, at, cost, kept)
     local buckets, window, created, newest, longest = raise_false(read_bucketed_window(key))
     if not buckets or created > stamp then return end
     bucket_counts.take(buckets, at, cost - kept)
-    if buckets.units == 0 and not newest then redis.call('UNLINK', key) return end
-    redis.call('SET', key, format_bucketed_window(buckets, window, created, newest, longest))
-    local expires, keep = bucket_counts.newest_end(buckets) + window, rule[2] + rule[3]
-    if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
-    return expires, keep
+    return rewrite_buckets(rule, key, buckets, window, created, newest, longest)
+  end,
+  credit = function(rule, key, _, _, units, state)
+    if not state[3] then return end -- There is no state.
+    local buckets, window, created, newest, longest = raise_false(read_bucketed_window(key)) -- With what the test has dropped.
+    if buckets.units == 0 then return end
+    bucket_counts.keep_oldest(buckets, math.max(0, buckets.units - units))
+    return rewrite_buckets(rule, key, buckets, window, created, newest, longest)
   end,
 }

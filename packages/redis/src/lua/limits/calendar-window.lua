@@ -55,14 +55,21 @@ local function apply_calendar_window(rule, key, now, cost, mode, stamp, injected
 end
 -- end of what checks need
 
+local function write_calendar_count(key, first, ends, count, scale, rest)
+  if count == 0 then redis.call('UNLINK', key)
+  else redis.call('SET', key, struct.pack('>dddB', first, ends, count, scale) .. rest, 'KEEPTTL') end
+end
+
 changes['calendar-window'] = {
   read = read_calendar_window,
   refund = function(_, key, stamp, _, _, cost, kept, recorded_at)
     local first, ends, count, scale, rest = raise_false(read_calendar_window(key))
     -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
     if not first or first > stamp or recorded_at >= ends then return end
-    count = math.max(0, count - (cost - kept))
-    if count == 0 then redis.call('UNLINK', key) return end
-    redis.call('SET', key, struct.pack('>dddB', first, ends, count, scale) .. rest, 'KEEPTTL')
+    write_calendar_count(key, first, ends, math.max(0, count - (cost - kept)), scale, rest)
+  end,
+  credit = function(_, key, _, _, units, state)
+    local first, ends, count, scale, rest = unpack(state, 1, 5)
+    if first then write_calendar_count(key, first, ends, math.max(0, count - units), scale, rest) end
   end,
 }

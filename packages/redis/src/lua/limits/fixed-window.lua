@@ -79,4 +79,11 @@ changes['fixed-window'] = {
     local text = (count > 0 or newest) and format_fixed_window(window_end, count, scale, newest, longest)
     rewrite_text(key, text, reset_stamp, stamp)
   end,
+  credit = function(_, key, stamp, _, units, state)
+    local window_end, count, scale, newest, longest, reset_stamp = unpack(state, 1, 6)
+    if count == 0 then return end
+    count = math.max(0, count - units)
+    local text = (count > 0 or newest) and format_fixed_window(window_end, count, scale, newest, longest)
+    rewrite_text(key, text, reset_stamp, stamp)
+  end,
 }

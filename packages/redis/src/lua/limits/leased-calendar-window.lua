@@ -152,7 +152,9 @@ local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_a
   elseif not position and rule[5] == 1 and not is_spent then owed = settled
   else
     owed = settled - cost
-    state.count = math.max(0, state.count - math.max(0, -owed))
+    -- A credit may have given back what was spent. What others have reserved stays.
+    local reserved = state.reserved - (position and cost or 0)
+    state.count = math.max(math.min(state.count, reserved), state.count - math.max(0, -owed))
     if position then
       state.leases = string.sub(text, 1, position - 1) .. string.sub(text, position + LEASE_SIZE)
       state.reserved = math.max(0, state.reserved - cost)
@@ -190,6 +192,16 @@ local function renew_reservations(key, input, first, last, now, lost)
   if state.earliest < earliest then redis.call('SETRANGE', key, 0, pack_beginning(state)) end
 end
 
+-- Gives spent units back. Those of reservations stay.
+local function credit_spent(_, key, _, _, units, state)
+  if not state.first then return end
+  state.count = state.count - math.min(units, math.max(0, state.count - state.reserved))
+  if state.count == 0 then redis.call('UNLINK', key)
+  elseif state.newest > 0 then write_reservations(state)
+  else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
+end
+
 changes['leased-calendar-window'] = {
+  credit = credit_spent,
   read = read_reservations, find = find_reservations, settle = settle_reservation, renew = renew_reservations,
 }

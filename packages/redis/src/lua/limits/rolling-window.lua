@@ -191,7 +191,15 @@ local function load_rolling_window()
     return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
   end
 
-  return { decide = decide_by_log, read = log.open, refund = refund }
+  local function credit(key, now, units)
+    local hits = log.open(key)
+    if hits.size == 0 or hits.newest + hits.recorder.keep <= now then return nil end
+    log.keep_oldest(hits, math.max(0, hits.total - hits.dropped - units))
+    if hits.size == 0 then return nil end
+    return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
+  end
+
+  return { decide = decide_by_log, read = log.open, refund = refund, credit = credit }
 end
 
 -- What `load_rolling_window` has returned.
@@ -359,5 +367,9 @@ changes['rolling-window'] = {
   refund = function(_, key, stamp, _, at, cost, kept)
     rolling_steps = rolling_steps or load_rolling_window()
     return rolling_steps.refund(key, stamp, at, cost, kept)
+  end,
+  credit = function(_, key, _, now, units)
+    rolling_steps = rolling_steps or load_rolling_window()
+    return rolling_steps.credit(key, now, units)
   end,
 }

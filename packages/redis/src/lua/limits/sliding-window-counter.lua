@@ -108,6 +108,17 @@ local function apply_sliding_window_counter(rule, key, now, cost, mode, stamp, i
 end
 -- end of what checks need
 
+-- Writes what is left of a state. Returns when it expires and its keep, unless the key has a marker, which stays as long as before.
+local function rewrite_counts(key, stamp, window_end, window, current, previous, scale, newest, longest, reset_stamp)
+  local has_left = current > 0 or previous > 0 or newest
+  local text = has_left and format_sliding_window_counter(window_end, window, current, previous, scale, newest, longest)
+  rewrite_text(key, text, reset_stamp, stamp)
+  if text and not reset_stamp then
+    local expires = sliding_window_counter_expires(window_end, window, current, previous, newest, longest)
+    return expires, newest and math.max(2 * window, longest) or 2 * window
+  end
+end
+
 changes['sliding-window-counter'] = {
   read = read_sliding_window_counter,
   has_marker = true,
@@ -119,12 +130,13 @@ changes['sliding-window-counter'] = {
     if window_end == at then current = math.max(0, current - units)
     elseif window_end == at + window then previous = math.max(0, previous - units)
     else return end
-    local has_left = current > 0 or previous > 0 or newest
-    local text = has_left and format_sliding_window_counter(window_end, window, current, previous, scale, newest, longest)
-    rewrite_text(key, text, reset_stamp, stamp)
-    if text and not reset_stamp then
-      local expires = sliding_window_counter_expires(window_end, window, current, previous, newest, longest)
-      return expires, newest and math.max(2 * window, longest) or 2 * window
-    end
+    return rewrite_counts(key, stamp, window_end, window, current, previous, scale, newest, longest, reset_stamp)
+  end,
+  credit = function(_, key, stamp, _, units, state)
+    local window_end, window, current, previous, scale, newest, longest, reset_stamp = unpack(state, 1, 8)
+    if current + previous == 0 then return end
+    local left = math.max(0, units - current)
+    current, previous = math.max(0, current - units), math.max(0, previous - left)
+    return rewrite_counts(key, stamp, window_end, window, current, previous, scale, newest, longest, reset_stamp)
   end,
 }

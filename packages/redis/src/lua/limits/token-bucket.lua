@@ -109,6 +109,14 @@ local function apply_token_bucket(rule, key, now, cost, mode, stamp, injected_no
 end
 -- end of what checks need
 
+-- Writes a state after tokens have come back. Returns when it expires and its keep.
+local function rewrite_token_bucket(rule, key, now, full, parts, refunded, newest_action, created, scale, newest, longest)
+  redis.call('SET', key, format_token_bucket(full, parts, refunded, newest_action, created, scale, newest, longest))
+  local expires, keep = parts > 0 and full + 1 or full, math.max(rule[4], rule[6])
+  if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
+  return expires, math.max(keep, expires - now)
+end
+
 changes['token-bucket'] = {
   read = read_token_bucket,
   refund = function(rule, key, stamp, now, at, cost, kept, recorded_at)
@@ -131,9 +139,22 @@ changes['token-bucket'] = {
     -- The time since the first record counts from the new time.
     full, parts = full - micros + carried, left - carried * rule[2]
     refunded = refunded + micros + (own_parts > 0 and 1 or 0)
-    redis.call('SET', key, format_token_bucket(full, parts, refunded, newest_action, created, scale, newest, longest))
-    local expires, keep = parts > 0 and full + 1 or full, math.max(rule[4], rule[6])
-    if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
-    return expires, math.max(keep, expires - now)
+    return rewrite_token_bucket(rule, key, now, full, parts, refunded, newest_action, created, scale, newest, longest)
+  end,
+  credit = function(rule, key, _, now, units, state)
+    local full, parts, refunded, newest_action, created, scale, newest, longest = unpack(state, 1, 8)
+    -- The bucket has refilled up to its newest action, even if the clock has stepped back since.
+    local latest, own_parts = math.max(newest_action, now), math.min(parts, rule[2] - 1)
+    local until_full = full - latest
+    if until_full < 0 or until_full + own_parts == 0 then return end
+    local missing, rest = divide_product(until_full, rule[2], rule[3])
+    if units < missing + math.ceil((rest + own_parts) / rule[3]) then
+      local micros, returned_parts = time_of_tokens(rule, units)
+      local left = own_parts - returned_parts
+      local carried = math.floor(left / rule[2])
+      full, parts = full - micros + carried, left - carried * rule[2]
+      refunded = refunded + micros + (returned_parts > 0 and 1 or 0)
+    else full, parts, refunded = latest, 0, refunded + until_full + (own_parts > 0 and 1 or 0) end
+    return rewrite_token_bucket(rule, key, now, full, parts, refunded, newest_action, created, scale, newest, longest)
   end,
 }

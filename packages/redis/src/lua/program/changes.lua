@@ -4,6 +4,8 @@
 --   refund(rule, key, stamp, now, at, cost, kept, recorded_at)  refunds all but the first `kept` units of what the check with
 --                          this stamp recorded, unless the key was reset or expired since. Returns when the key expires and
 --                          its keep, if they have changed
+--   credit(rule, key, stamp, now, units, state)  gives up to `units` recorded units back, the newest first. `state` is that of a
+--                          test. Returns when the key expires and its keep, if they have changed
 --   has_marker             true if a reset must leave a marker, so that a refund finds nothing that was recorded before
 --   find, settle           what ends a reservation: see leased-calendar-window.lua. With `settles_free_calls`, a rule with reported
 --                          numbers also settles what has cost nothing: see reported-quota.lua
@@ -62,20 +64,37 @@ local function overdraw(rule, key, now, units, stamp, injected_now, state)
   raise_false(rule.apply(rule, key, now, units, OVERDRAW, stamp, injected_now, state))
 end
 
-function kinds.charge(run, stamp, first_key)
-  local plan, input = run.plan, run.input
+-- Reads or changes a state by a step of an algorithm. Drops a damaged state.
+local function run_step(step, key, ...)
+  local succeeded, one, other = pcall(step, ...)
+  if succeeded then return one, other end
+  if one ~= 'damaged' then error(one, 0) end
+  redis.call('UNLINK', key)
+end
+
+local function charge(plan, input, stamp, first_key)
   local number, injected_now, states = input[1], input[2] or nil, {}
   local now = injected_now or stamp
   -- First, because an operation that fails here runs again.
   for index = 1, #plan do
     states[index] = state_before(plan[index], KEYS[first_key + index], now, input[2 + index], stamp, injected_now)
   end
-  if not (number and is_done(KEYS[first_key + #plan + 1], number)) then
-    for index = 1, #plan do
-      local units = input[2 + index]
-      if units > 0 then overdraw(plan[index], KEYS[first_key + index], now, units, stamp, injected_now, states[index]) end
+  if number and is_done(KEYS[first_key + #plan + 1], number) then return end
+  for index = 1, #plan do
+    local rule, key, units = plan[index], KEYS[first_key + index], input[2 + index]
+    if units > 0 then overdraw(rule, key, now, units, stamp, injected_now, states[index])
+    elseif units < 0 and changes[rule.name].credit then
+      local expires, keep = run_step(changes[rule.name].credit, key, rule, key, stamp, now, -units, states[index])
+      if expires then expire(key, expires, keep, injected_now) end
     end
   end
+end
+
+function kinds.charge(run, stamp, first_key)
+  local plan, input, injected_now, frees = run.plan, run.input, run.input[2] or nil, false
+  for index = 1, #plan do frees = frees or input[2 + index] < 0 end
+  if frees then change_without_memory(first_key, #plan, charge, plan, input, stamp, first_key)
+  else charge(plan, input, stamp, first_key) end
   return decide({ plan = plan, cost = 1, mode = TEST, injected_now = injected_now }, stamp, first_key)
 end
 
@@ -83,14 +102,6 @@ end
 local function settled_hit(plan, input, start, index)
   local number, at, cost, settled = unpack(input, start + 1 + 4 * index, start + 4 + 4 * index)
   return plan[number], at, cost, settled
-end
-
--- Reads or refunds by a step of an algorithm. Drops a damaged state.
-local function run_step(step, key, ...)
-  local succeeded, one, other = pcall(step, ...)
-  if succeeded then return one, other end
-  if one ~= 'damaged' then error(one, 0) end
-  redis.call('UNLINK', key)
 end
 
 -- Settles the `count` keys of an operation whose input follows `start`.
