@@ -15,11 +15,8 @@ export interface RequestReader<Request> {
   readonly getClientAddress: (request: Request) => string | undefined;
   /** Returns the value of a request's header with this lowercase name. */
   readonly getRequestHeader: (request: Request, name: string) => unknown;
-  /**
-   * Returns the connection of a request, to warn about settings under which all clients count as one, or can forge their
-   * address. `undefined` if a function of the app returns the address, so that no setting of the host matters.
-   */
-  readonly getConnection?: (request: Request) => Connection | undefined;
+  /** Returns the mistake that a request shows about the proxies in front of the app, to warn about it. */
+  readonly findProxyMistake?: (request: Request) => ProxyMistake | undefined;
   /** Whether the client has closed the connection. */
   readonly isDisconnected: (request: Request) => boolean;
   /** Returns the request that the app knows, if `Request` is an object of the adapter. */
@@ -28,6 +25,14 @@ export interface RequestReader<Request> {
   readonly getSettledRequest?: (request: Request) => object;
   /** Whether one request may count several times, so that this is not a mistake. Defaults to `false`. */
   readonly countsRepeatedly?: boolean;
+}
+
+/** A setting under which all clients count as one, or can forge their address. */
+export interface ProxyMistake {
+  /** The code of the warning. */
+  readonly code: 'ROLLGATE_UNTRUSTED_PROXY' | 'ROLLGATE_TRUSTS_EVERY_PROXY' | 'ROLLGATE_UNREAD_FORWARDED';
+  /** What is wrong, and how to correct it. */
+  readonly text: string;
 }
 
 /** The connection on which a request has arrived. */

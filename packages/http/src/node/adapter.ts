@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import type { HeaderWriter, RequestReader } from '../host/host.js';
+import type { Connection, HeaderWriter, RequestReader } from '../host/host.js';
 import type { Rejection } from '../rejection/rejection.js';
 
 // What an adapter implements for a framework with Node's responses: how to use the framework, and what to do there.
@@ -33,6 +33,11 @@ export interface HeaderEditor<Response> extends HeaderWriter<Response> {
 export interface Framework<Request, Response> extends RequestReader<Request> {
   /** Returns Node's response object behind the framework's. */
   readonly getNodeResponse: (response: Response) => NodeResponse;
+  /**
+   * Returns the connection of a request, to warn about settings under which all clients count as one, or can forge their
+   * address. `undefined` if a function of the app returns the address, so that no setting of the host matters.
+   */
+  readonly getConnection?: (request: Request) => Connection | undefined;
   /** How to write headers, if the framework keeps them elsewhere than in Node's response object. */
   readonly headers?: HeaderEditor<Response>;
   /**

@@ -6,6 +6,7 @@ import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.j
 import type { HttpOptions } from '../options/options.js';
 import type { Rejection } from '../rejection/rejection.js';
 import { isRejectionError } from '../rejection/status.js';
+import { findProxyMistake } from '../warnings/proxy-mistake.js';
 import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
 import { delayRequest } from './delay-request.js';
 import { NODE_HEADERS, omitFromRedirects, rememberCacheControl, withdrawRejection } from './node-headers.js';
@@ -68,7 +69,7 @@ export class HttpLimiter<Request, Response> {
     options: HttpOptions<Request, Limits, Response>,
     adapter: Adapter<Request, Response>,
   ) {
-    const { headers = NODE_HEADERS, getNodeResponse } = framework;
+    const { headers = NODE_HEADERS, getNodeResponse, getConnection } = framework;
     const isResponseSent = framework.isResponseSent ?? ((response) => getNodeResponse(response).writableEnded);
     this.#framework = framework;
     this.#adapter = adapter;
@@ -76,7 +77,11 @@ export class HttpLimiter<Request, Response> {
     this.#hasOwnHeaders = headers !== NODE_HEADERS;
     this.#isResponseSent = isResponseSent;
     const { attachDecision, hasHandler = false } = adapter;
-    this.gate = new Gate({ ...framework, ...this.#headers, attachDecision, isResponseSent, hasHandler }, options);
+    const ofRequests = {
+      ...framework,
+      findProxyMistake: (request: Request) => findProxyMistake(framework, request, getConnection?.(request)),
+    };
+    this.gate = new Gate({ ...ofRequests, ...this.#headers, attachDecision, isResponseSent, hasHandler }, options);
   }
 
   /** The limiter that decides the requests. */

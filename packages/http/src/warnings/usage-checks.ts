@@ -1,10 +1,9 @@
 import type { Store } from '@rollgate/core';
 import { formatValue, type ParsedLimits, warnOnce } from '@rollgate/core/store';
-import { readAddress } from '../client/client-address.js';
 import { parseAddress } from '../client/ip-address.js';
 import { originalRequest, type RequestReader } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
-import { describeWarning, type WarningCode } from './warnings.js';
+import { describeWarning, type UsageWarningCode, type WarningCode } from './warnings.js';
 
 /** A mistake shows in a limiter's first requests, so later requests do not pay for the checks. */
 const INSPECTED_REQUESTS = 100;
@@ -61,8 +60,8 @@ export class UsageChecks {
 
   /** Inspects where the address of a request comes from. */
   inspectAddress<Request>(reader: RequestReader<Request>, request: Request): void {
-    const proxyMistake = findProxyMistake(reader, request);
-    if (proxyMistake !== undefined) this.#warn(proxyMistake);
+    const mistake = reader.findProxyMistake?.(request);
+    if (mistake !== undefined) this.#emit(mistake.code, mistake.text);
   }
 
   /** Inspects a key that the option `key` returned. */
@@ -91,15 +90,19 @@ export class UsageChecks {
   }
 
   /** Warns about the failure of an option function that no request can report any more. */
-  reportFailure(code: WarningCode, thrown: unknown): void {
+  reportFailure(code: UsageWarningCode, thrown: unknown): void {
     this.#warn(code, String(thrown instanceof Error ? thrown : formatValue(thrown)));
   }
 
-  /** Emits a process warning, once for each code. `detail` is what differs from case to case. */
-  #warn(code: WarningCode, detail?: string): void {
+  /** Warns about a mistake of any host. `detail` is what differs from case to case. */
+  #warn(code: UsageWarningCode, detail?: string): void {
+    this.#emit(code, describeWarning(code, detail));
+  }
+
+  /** Emits a process warning, once for each code. */
+  #emit(code: WarningCode, text: string): void {
     if (this.#silence.includes(code)) return;
-    const silencing = `Silence it with \`silence: ['${code}']\`. ${PAGE}#${code.toLowerCase()}`;
-    warnOnce(code, describeWarning(code, detail), silencing);
+    warnOnce(code, text, `Silence it with \`silence: ['${code}']\`. ${PAGE}#${code.toLowerCase()}`);
   }
 }
 
@@ -108,27 +111,4 @@ function isFullIPv6Address(key: unknown): boolean {
   return (
     typeof key === 'string' && key.includes(':') && parseAddress(key) !== undefined && !/^(?:::ffff:|fe80:)/i.test(key)
   );
-}
-
-/** More proxies than any app has in front of it. Their addresses are reserved for documentation (RFC 5737). */
-const UNKNOWN_PROXIES = Array.from({ length: 40 }, (_, index) => `203.0.113.${index + 1}`);
-
-/**
- * Returns the code of the mistake that a request's headers show about the proxies in front of the app, if there is one. It asks
- * the host itself which address it resolves, because settings such as a number of hops mean different things to each version.
- */
-function findProxyMistake<Request>(reader: RequestReader<Request>, request: Request): WarningCode | undefined {
-  const connection = reader.getConnection?.(request);
-  if (connection === undefined) return undefined;
-  const { peer, resolve = () => peer } = connection;
-  const forwardedFor = reader.getRequestHeader(request, 'x-forwarded-for');
-  const address = forwardedFor == null || peer === undefined ? peer : resolve(peer, String(forwardedFor));
-  // Otherwise the app counts clients by an address that it has put on the request itself.
-  if (readAddress(reader, request) !== address) return undefined;
-  if (forwardedFor == null) {
-    return reader.getRequestHeader(request, 'forwarded') == null ? undefined : 'ROLLGATE_UNREAD_FORWARDED';
-  }
-  const [first] = UNKNOWN_PROXIES;
-  if (resolve('203.0.113.254', UNKNOWN_PROXIES.join(', ')) === first) return 'ROLLGATE_TRUSTS_EVERY_PROXY';
-  return peer === undefined || resolve(peer, first!) === first ? undefined : 'ROLLGATE_UNTRUSTED_PROXY';
 }

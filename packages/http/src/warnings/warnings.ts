@@ -1,3 +1,5 @@
+import type { ProxyMistake } from '../host/host.js';
+
 /**
  * The codes of the process warnings that the option `silence` accepts. Rollgate emits each once per process. See
  * docs/errors.md, which also describes the warnings that have no such option.
@@ -17,13 +19,10 @@ export const WARNING_CODES = [
 /** The code of a warning that the option `silence` accepts. */
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-const TEXTS: Readonly<Record<WarningCode, string>> = {
-  ROLLGATE_UNTRUSTED_PROXY:
-    'A request has the header X-Forwarded-For, but the app does not trust the address that it came from as a proxy. All clients behind that proxy then count as one. Configure the framework to trust the address of your proxy, or set the `key` option',
-  ROLLGATE_TRUSTS_EVERY_PROXY:
-    'The app trusts every proxy, so a client can forge its address with X-Forwarded-For and evade the limit. Configure the framework to trust only your proxy',
-  ROLLGATE_UNREAD_FORWARDED:
-    'A request has the header Forwarded but not X-Forwarded-For, and its client is identified by the address of the connection. All clients behind a proxy then count as one. Configure your proxy to send X-Forwarded-For, or set the `key` option',
+/** The codes but those of a {@link ProxyMistake}, which only some hosts can find. */
+export type UsageWarningCode = Exclude<WarningCode, ProxyMistake['code']>;
+
+const TEXTS: Readonly<Record<UsageWarningCode, string>> = {
   ROLLGATE_SHARED_KEYS:
     "Two limiters on one store have the prefix '%s', so their limits of the same name and algorithm share their keys. Give each its own `prefix`",
   ROLLGATE_LIMITER_PER_REQUEST:
@@ -38,6 +37,6 @@ const TEXTS: Readonly<Record<WarningCode, string>> = {
 };
 
 /** Returns the message of a warning. `detail` is what differs from case to case. */
-export function describeWarning(code: WarningCode, detail = ''): string {
+export function describeWarning(code: UsageWarningCode, detail = ''): string {
   return TEXTS[code].replace('%s', () => detail);
 }
