@@ -21,7 +21,7 @@ export default [
     import: '{ MemoryStore, rateLimit, rollingWindow }',
     modifyEsbuildConfig: (config) => ({ ...config, ...OF_BUNDLER }),
     gzip: true,
-    limit: '32.6 kB',
+    limit: '31.8 kB',
   },
   { ...installed('core'), limit: '694 kB' },
   { ...installed('express', 'http', 'core'), limit: '922 kB' },

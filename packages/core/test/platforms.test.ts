@@ -50,6 +50,12 @@ describe('outside Node', () => {
     expect(() => new RateLimiter({ limits, store })).toThrow('Expected `store.guard` to be guardStore');
   });
 
+  test('an unknown option is an error that lists the options, but knows none of other packages', () => {
+    const { rollingWindow } = load();
+    const options = { limit: 1, windowMs: 60_000 } as never;
+    expect(() => rollingWindow(options)).toThrow(/Unknown option `windowMs` .+\. The options are `limit`, `window`/);
+  });
+
   test('a call that the store does not settle ends at its deadline, after others that it has settled', async () => {
     const { createStore, RateLimiter, rollingWindow } = load();
     const rows: Rows = new Map();

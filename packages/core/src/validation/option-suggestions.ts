@@ -1,3 +1,5 @@
+import { NAMES_OTHER_PACKAGES } from '../util/platform.js';
+
 /**
  * Option names of other limiters and of Rollgate's other algorithms, each with Rollgate's names for the same setting.
  */
@@ -54,9 +56,14 @@ const MAX_LISTED_OPTIONS = 8;
 
 /** Completes the message about an option that is not in `known`: suggests Rollgate's name, or lists the options. */
 export function suggestOption(name: string, known: readonly string[]): string {
-  const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name]!.find((other) => known.includes(other)) : undefined;
-  if (alias !== undefined) return `. Rollgate's name for it is \`${alias}\``;
-  if (Object.hasOwn(INSTEAD, name)) return INSTEAD[name]!;
+  const counterpart = NAMES_OTHER_PACKAGES ? findCounterpart(name, known) : undefined;
+  if (counterpart !== undefined) return counterpart;
   if (known.length > MAX_LISTED_OPTIONS) return '. Remove it, or see https://rollgate-js.github.io/rollgate/options';
   return `. The options are ${known.map((option) => `\`${option}\``).join(', ')}`;
+}
+
+function findCounterpart(name: string, known: readonly string[]): string | undefined {
+  const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name]!.find((other) => known.includes(other)) : undefined;
+  if (alias !== undefined) return `. Rollgate's name for it is \`${alias}\``;
+  return Object.hasOwn(INSTEAD, name) ? INSTEAD[name]! : undefined;
 }
