@@ -44,6 +44,14 @@ test('one check crosses the threshold, and another one after units have expired'
   expect(heard).toHaveLength(3);
 });
 
+test('a limit that only reports crosses the threshold once, however much exceeds it', async () => {
+  const close = usageWarnings({ warnAt: 1 });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1h', enforce: false }) });
+  for (const cost of [2, 1, 2]) await limiter.check('ann', { cost });
+  close();
+  expect(heard).toMatchObject([{ limit: 'default', used: 2, share: 1 }]);
+});
+
 test('of parallel checks, exactly one crosses the threshold each time after a credit', async () => {
   const rows: Rows = new Map();
   // Two processes, as it were, whose transactions come one after the other.

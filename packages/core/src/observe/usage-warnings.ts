@@ -42,6 +42,7 @@ const thresholds = channel('rollgate:threshold');
  * Publishes an event when a check makes a quota nearly used up. Of checks that run at the same time, in any number of processes,
  * exactly one crosses the threshold, because a store decides one after the other. It takes no further call of the store.
  *
+ * A check that exceeds a limit with `enforce: false` publishes no event for it, because `exceeded` of its decision names the limit.
  * Only checks cross the threshold: neither `charge` nor `settle` publishes decisions. Limits of a `LeasingStore` are not watched,
  * because their figures are estimates.
  *
@@ -80,8 +81,9 @@ export function usageWarnings(options: UsageWarningsOptions): () => void {
 function warn(event: DecisionEvent, warnAt: number, only: string | undefined): void {
   const { limiter, name, prefix, dryRun, key, cost, decision } = event;
   if (!decision.allowed || decision.degraded === 'allow') return;
-  for (const [limit, { limit: quota, remaining, remainingIsEstimate }] of Object.entries(decision.limits)) {
+  for (const [limit, { allowed, limit: quota, remaining, remainingIsEstimate }] of Object.entries(decision.limits)) {
     if ((only !== undefined && only !== limit) || quota === Infinity || remainingIsEstimate) continue;
+    if (!allowed) continue; // What exceeds a limit that only reports does not show in what remains, and is named by `exceeded`.
     const units = typeof cost === 'number' ? cost : (cost[limit] ?? 1);
     if (units === 0) continue; // The limit neither decides nor records, and its quota may be 0.
     const used = quota - remaining;
