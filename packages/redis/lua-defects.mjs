@@ -124,7 +124,7 @@ const DEFECTS = {
       'math.max(math.min(state.count, reserved), state.count -',
       'math.max(0, state.count -',
     ],
-    ['a credit gives reserved units back', 'math.max(0, state.count - state.reserved))', 'state.count)'],
+    ['a credit gives reserved units back', 'credit_period(state.count - reserved,', 'credit_period(state.count,'],
     ['ended reservations stay', '  elseif state.earliest <= now then', '  elseif false then'],
     ['a lost reservation is settled by the difference', 'not position and rule[5] == 1 and not is_spent', 'false'],
     ['a settlement leaves the reserved units', 'state.reserved = math.max(0, state.reserved - cost)', ''],

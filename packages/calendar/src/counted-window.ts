@@ -63,8 +63,14 @@ export interface CalendarWindowSettings extends BlockForOption, EnforceOption {
 /** The end of the current period, or `-Infinity` before the first one. */
 export const END = 0;
 export const COUNT = 1;
-/** The scale of the largest limit that has recorded in the period. */
-export const SCALE = 2;
+/**
+ * The scale of the largest limit that has recorded in the period, and `EXTRA` times the units that were added to its quota. Few keys have
+ * such units, and so no key takes memory for them.
+ */
+const SCALE = 2;
+const EXTRA = 64;
+/** A sum of more added units would not be exact. */
+const MOST_EXTRA = 2 ** 46;
 /**
  * The id of the newest reservation, or 0 without any. Only a calendar window with leases uses it, and keeps the other numbers
  * of its reservations behind it. They count in `COUNT`.
@@ -107,19 +113,24 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
     if (new.target === CalendarWindow) Object.freeze(this);
   }
 
-  create({ numbers, start }: State): void {
+  create(state: State): void {
+    this.restart(state);
+    state.numbers[state.start + NEWEST_RESERVATION] = 0;
+  }
+
+  /** Begins a state without units again, whose reservations stay. */
+  protected restart({ numbers, start }: State): void {
     numbers[start + END] = -Infinity;
     numbers[start + COUNT] = 0;
     numbers[start + SCALE] = 0;
-    numbers[start + NEWEST_RESERVATION] = 0;
   }
 
   expiresMicros({ numbers, start }: State): number {
-    return numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
+    return numbers[start + COUNT]! > 0 || numbers[start + SCALE]! >= EXTRA ? numbers[start + END]! : -Infinity;
   }
 
   isPlausible({ numbers, start }: State, nowMicros: number): boolean {
-    return isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!);
+    return isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]! % EXTRA);
   }
 
   describe(state: State): unknown {
@@ -127,11 +138,17 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
     return { endMicros, count, scale };
   }
 
+  /** The quota of the period of a state that has not ended. */
+  protected quotaOf({ numbers, start }: State): number {
+    return Math.min(this.limit + Math.floor(numbers[start + SCALE]! / EXTRA), Number.MAX_SAFE_INTEGER);
+  }
+
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const { numbers, start } = state;
     const leftMicros = numbers[start + END]! - nowMicros;
-    const used = leftMicros > 0 ? numbers[start + COUNT]! : 0;
-    verdict.waitMicros = cost <= this.limit - used ? 0 : cost > this.limit ? Infinity : leftMicros;
+    const free = leftMicros > 0 ? this.quotaOf(state) - numbers[start + COUNT]! : this.limit;
+    // A later period has no room for a larger cost, so that what is allowed stays allowed.
+    verdict.waitMicros = cost > this.limit ? Infinity : cost <= free ? 0 : leftMicros;
     verdict.reason = 'limit';
     verdict.delayMicros = 0;
     verdict.atMicros = nowMicros; // All units of one period are interchangeable.
@@ -145,31 +162,42 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
     if (numbers[start + END]! <= nowMicros) this.create(state);
     numbers[start + END] = Math.max(numbers[start + END]!, this.calendar.periodAt(nowMicros).endMicros);
     numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + units, Number.MAX_SAFE_INTEGER);
-    numbers[start + SCALE] = Math.max(numbers[start + SCALE]!, this.scale);
+    numbers[start + SCALE]! += Math.max(0, this.scale - (numbers[start + SCALE]! % EXTRA));
+  }
+
+  /** Implements {@link PeriodicLimit.extend}. */
+  extend(state: State, nowMicros: number, units: number): void {
+    const { numbers, start } = state;
+    this.spend(state, nowMicros, 0);
+    const taken = Math.min(units, this.usageOf(state, nowMicros).spent);
+    const extra = Math.floor(numbers[start + SCALE]! / EXTRA);
+    numbers[start + COUNT]! -= taken;
+    numbers[start + SCALE]! += EXTRA * (Math.min(extra + units - taken, MOST_EXTRA) - extra);
   }
 
   /** Fills in the figures of the current period. */
-  protected reportPeriod({ numbers, start }: State, nowMicros: number, verdict: Verdict): void {
+  protected reportPeriod(state: State, nowMicros: number, verdict: Verdict): void {
+    const { numbers, start } = state;
     const leftMicros = Math.max(0, numbers[start + END]! - nowMicros);
-    verdict.remaining = Math.max(0, leftMicros > 0 ? this.limit - numbers[start + COUNT]! : this.limit);
+    verdict.remaining = Math.max(0, leftMicros > 0 ? this.quotaOf(state) - numbers[start + COUNT]! : this.limit);
     verdict.resetMicros = verdict.nextUnitMicros = leftMicros; // Without units, a key has no state.
-    verdict.expiresMicros = numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
+    verdict.expiresMicros = this.expiresMicros(state);
   }
 
   /** Implements {@link PeriodicLimit.addPeriod}. */
   addPeriod(result: UsedFigures, nowMicros: number): void {
-    const { spent = 0, reserved = 0, resetMs } = result;
+    const { resetMs } = result;
     const { startMicros, endMicros } = this.calendar.periodAt(nowMicros);
     // Another calendar may have recorded the units, so that they count until the end of its period.
-    const resetMicros = nowMicros + Math.round(resetMs * 1000);
-    const endsMicros = spent + reserved > 0 ? resetMicros : endMicros;
+    const endsMicros = resetMs > 0 ? nowMicros + Math.round(resetMs * 1000) : endMicros;
     Object.assign(result, { periodStartsAt: startMicros / 1000, periodEndsAt: endsMicros / 1000 });
   }
 
   /** Returns how the used units of the period divide. */
   usageOf(state: State | undefined, nowMicros: number): Usage {
-    const isRunning = state !== undefined && state.numbers[state.start + END]! > nowMicros;
-    return { spent: isRunning ? state.numbers[state.start + COUNT]! : 0, reserved: 0 };
+    if (state === undefined || state.numbers[state.start + END]! <= nowMicros) return { spent: 0, reserved: 0 };
+    const limit = this.quotaOf(state);
+    return { spent: state.numbers[state.start + COUNT]!, reserved: 0, ...(limit > this.limit && { limit }) };
   }
 
   /** A life of a key is one period, so the hit is of the current one. */

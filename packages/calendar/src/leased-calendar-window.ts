@@ -19,14 +19,7 @@ import {
   type Verdict,
 } from '@rollgate/core/limits';
 import { validateOneOf } from '@rollgate/core/store';
-import {
-  CalendarWindow,
-  type CalendarWindowSettings,
-  COUNT,
-  END,
-  RESERVATIONS_START,
-  SCALE,
-} from './counted-window.js';
+import { CalendarWindow, type CalendarWindowSettings, COUNT, END, RESERVATIONS_START } from './counted-window.js';
 
 /** What becomes of a reservation whose lease ends without a settlement. */
 export type Unsettled = 'refund' | 'charge';
@@ -87,11 +80,11 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     const leftMicros = state.numbers[state.start + END]! - nowMicros;
     const list = reservationsOf(state);
     if (list !== undefined && leftMicros > 0) {
-      const { spent, reserved } = this.usageOf(state, nowMicros);
-      const free = this.limit - spent - reserved;
+      const { spent, reserved, limit = this.limit } = this.usageOf(state, nowMicros);
+      const free = limit - spent - reserved;
       // The reserved units come back at any time, and after one lease if the processes that hold them have died.
-      verdict.isEstimate = cost > free && cost <= this.limit - spent;
-      if (cost <= free) verdict.waitMicros = 0;
+      verdict.isEstimate = cost > free && cost <= Math.min(limit - spent, this.limit);
+      if (cost <= Math.min(free, this.limit)) verdict.waitMicros = 0;
       else if (verdict.isEstimate) verdict.waitMicros = Math.min(leftMicros, this.leaseMicros);
       verdict.atMicros = Math.max(verdict.atMicros, list.numbers[list.start + leases.NEWEST_ID]! + 1);
     }
@@ -105,9 +98,14 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
   protected override reportPeriod(state: State, nowMicros: number, verdict: Verdict): void {
     super.reportPeriod(state, nowMicros, verdict);
     if (verdict.resetMicros === 0 || reservationsOf(state) === undefined) return;
-    const { spent, reserved } = this.usageOf(state, nowMicros);
-    verdict.remaining = Math.max(0, this.limit - spent - reserved);
-    if (spent + reserved === 0) verdict.resetMicros = verdict.nextUnitMicros = 0;
+    const { spent, reserved, limit = this.limit } = this.usageOf(state, nowMicros);
+    verdict.remaining = Math.max(0, limit - spent - reserved);
+    if (spent + reserved === 0 && limit === this.limit) verdict.resetMicros = verdict.nextUnitMicros = 0;
+  }
+
+  override extend(state: State, nowMicros: number, units: number): void {
+    this.#dropEnded(state, nowMicros);
+    super.extend(state, nowMicros, units);
   }
 
   #reserve(state: State, nowMicros: number, cost: number, id: number): void {
@@ -118,7 +116,7 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
 
   /** Implements {@link ReservingLimit.settle}. A release ends only reservations that are not settled. */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined {
-    if (isRelease && hit.wantedCost === 0) return undefined;
+    if (isRelease ? hit.wantedCost === 0 : hit.cost + cost === 0) return undefined;
     const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
     const settlement = settleReservation(hit, cost, (state, nowMicros) =>
       this.#settleIn(state, nowMicros, hit, cost, isSpent),
@@ -153,11 +151,11 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
   }
 
   override usageOf(state: State | undefined, nowMicros: number): Usage {
-    const { spent: used } = super.usageOf(state, nowMicros);
-    const list = used === 0 ? undefined : reservationsOf(state!);
-    if (list === undefined) return { spent: used, reserved: 0 };
+    const usage = super.usageOf(state, nowMicros);
+    const list = usage.spent === 0 ? undefined : reservationsOf(state!);
+    if (list === undefined) return usage;
     const reserved = leases.usedUnits(list, nowMicros);
-    return { spent: Math.max(0, used - reserved - leases.expiredUnits(list, nowMicros)), reserved };
+    return { ...usage, spent: Math.max(0, usage.spent - reserved - leases.expiredUnits(list, nowMicros)), reserved };
   }
 
   override settingsAt(nowMicros: number): readonly number[] {
@@ -182,9 +180,7 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     const { numbers, start } = state;
     numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! - leases.expiredUnits(list, nowMicros));
     leases.dropExpired(list, nowMicros);
-    if (numbers[start + COUNT] !== 0) return;
-    numbers[start + END] = -Infinity;
-    numbers[start + SCALE] = 0;
+    if (this.expiresMicros(state) === -Infinity) this.restart(state);
   }
 }
 

@@ -1,6 +1,7 @@
 import { calendarWindow } from '@rollgate/calendar';
-import { RateLimiter } from '@rollgate/core';
+import { MemoryStore, manualClock, RateLimiter } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
+import { keysOf } from '@rollgate/core/observe';
 
 test('reserved units stay reserved, and their settlement is exact', async () => {
   const limits = calendarWindow({ limit: 20, period: 'year', lease: '1m' });
@@ -11,4 +12,42 @@ test('reserved units stay reserved, and their settlement is exact', async () => 
   await limiter.settle(running, { cost: 3 });
   expect((await limiter.peek('ann')).limits.default).toMatchObject({ remaining: 17, spent: 3, reserved: 0 });
   await limiter.close();
+});
+
+test('`beyond` adds to the present period, next to limits that it leaves alone', async () => {
+  const clock = manualClock(Date.UTC(2026, 0, 31));
+  const limits = {
+    month: calendarWindow({ limit: 10, period: 'month' }),
+    minute: '20/1m',
+  };
+  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+  await limiter.check('ann', { cost: 4 });
+  const credited = await credit(limiter, 'ann', 6, { beyond: true });
+  expect(Object.keys(credited.limits)).toEqual(['month']);
+  expect(credited).toMatchObject({ limit: 12, remaining: 12 });
+  const { limits: checked } = await limiter.check('ann', { cost: 9 });
+  expect(checked.month).toMatchObject({ limit: 12, remaining: 3, spent: 9, periodEndsAt: Date.UTC(2026, 1, 1) });
+  expect(checked.minute.remaining).toBe(7);
+  clock.advance('1d');
+  expect((await limiter.peek('ann')).limits.month).toMatchObject({ limit: 10, remaining: 10, resetMs: 0 });
+});
+
+test('units that were added are listed, and a reset takes them back', async () => {
+  const limiter = new RateLimiter({ limits: calendarWindow({ limit: 10, period: 'year' }) });
+  await credit(limiter, 'ann', 5, { beyond: true });
+  const { value } = await keysOf(limiter).next();
+  expect(value).toMatchObject({ key: 'ann', result: { limit: 15, remaining: 15, spent: 0 } });
+  await limiter.reset('ann');
+  expect(await limiter.peek('ann')).toMatchObject({ limit: 10, remaining: 10 });
+});
+
+test('an action above the limit itself stays impossible, whatever was added', async () => {
+  const limiter = new RateLimiter({ limits: calendarWindow({ limit: 10, period: 'year' }) });
+  await credit(limiter, 'ann', 5, { beyond: true });
+  expect(await limiter.check('ann', { cost: 11 })).toMatchObject({
+    allowed: false,
+    remaining: 15,
+    retryAfterMs: Infinity,
+  });
+  expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ allowed: true, limit: 15, remaining: 5 });
 });

@@ -91,6 +91,16 @@ test.each([
   await limiter.close();
 });
 
+test('`beyond` is for limits with periods', async () => {
+  const limiter = new RateLimiter({ limits: { minute: '5/1m' } });
+  const error = { code: 'ERR_ROLLGATE_UNSUPPORTED_OPERATION', message: expect.stringContaining('`beyond`') };
+  await expect(credit(limiter, 'ann', 1, { beyond: true })).rejects.toMatchObject(error);
+  await expect(credit(limiter, { minute: 'ann' }, 1, { beyond: true })).rejects.toMatchObject(error);
+  await expect(credit(limiter, 'ann', 1, { beyond: 'yes' as never })).rejects.toMatchObject({
+    code: 'ERR_ROLLGATE_INVALID_OPTION',
+  });
+});
+
 test('limits of 0 and `Infinity` stay as they are, also when only a call has them', async () => {
   const limiter = new RateLimiter({ limits: null });
   const limits = {

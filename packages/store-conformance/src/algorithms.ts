@@ -70,9 +70,9 @@ export function mayReport({ algorithm, options }: LimitSpec): boolean {
   return quotaNames.includes(algorithm) && !hasQueue(algorithm) && lease === undefined && blockFor === undefined;
 }
 
-/** Whether recorded units of a limit of this spec can be given back. */
-export function mayCredit(spec: LimitSpec): boolean {
-  return oracleOf(spec, false).credit !== undefined;
+/** Whether recorded units of a limit of this spec can be given back, or added to its period. */
+export function mayCredit(spec: LimitSpec, beyond = false): boolean {
+  return oracleOf(spec, false)[beyond ? 'extend' : 'credit'] !== undefined;
 }
 
 /** All algorithms that count units. */

@@ -123,13 +123,21 @@ export class LimitModel<One extends LimitOnKey> {
     for (const one of limits) if (one.cost > 0) this.#recordOverdraft(one, now);
   }
 
-  /** Gives up to `units` recorded units of each limit back that has some to give back. */
+  /** Gives up to `units` recorded units of each limit back. */
   giveBack(limits: readonly One[], units: number, now: number): void {
     for (const one of limits) {
       const { oracle, stateId } = one;
       this.states.dropImplausible(one, now);
-      if (!oracle.credit || !this.states.isLive(stateId, now)) continue;
-      this.states.replace(stateId, oracle.credit(this.states.lifeOf(stateId)!.state, now, units));
+      if (!this.states.isLive(stateId, now)) continue;
+      this.states.replace(stateId, oracle.credit!(this.states.lifeOf(stateId)!.state, now, units));
+    }
+  }
+
+  /** Gives units of each limit back, and adds what exceeds the used ones to the present period. */
+  extend(limits: readonly One[], units: number, now: number): void {
+    for (const one of limits) {
+      this.states.dropImplausible(one, now);
+      this.states.change(one, one.oracle.extend!(this.states.read(one, now), now, units), now);
     }
   }
 

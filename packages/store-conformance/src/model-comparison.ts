@@ -9,6 +9,7 @@ import { LeaseControl } from './lease-control.js';
 import { hasLease, hasSlots } from './model-states.js';
 import { type LimitSpecs, type ModelReceipt, ReferenceModel } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
+import type { WarningLog } from './warning-log.js';
 
 type DecidingCommand = Extract<Command, { kind: 'check' | 'peek' }>;
 
@@ -42,6 +43,10 @@ function toSettledCost(names: readonly string[], settled: SettledCost): number |
   return Object.fromEntries(costs.filter((entry): entry is [string, number] => entry[1] !== undefined));
 }
 
+function pick<Value>(record: Readonly<Record<string, Value>>, names: readonly string[]): Record<string, Value> {
+  return Object.fromEntries(names.map((name) => [name, record[name]!]));
+}
+
 function leaseOf(specs: LimitSpecs): number | undefined {
   return Object.values(specs)
     .map(({ options }) => ('lease' in options ? options.lease : undefined))
@@ -60,11 +65,14 @@ export class ModelComparison {
   readonly #knownLimits = new Map<string, Readonly<Record<string, Limit>>>();
   #limits: Readonly<Record<string, Limit>>;
   #dueMicros = 0;
+  readonly #warnings: WarningLog | undefined;
   /** The lease of all slots of the history. */
   #leaseMs: number | undefined;
 
-  constructor(specs: LimitSpecs, clock: TestClock, leasesEnd: boolean) {
+  /** @param warnings The warnings of the limiter, if they are compared, too. */
+  constructor(specs: LimitSpecs, clock: TestClock, leasesEnd: boolean, warnings?: WarningLog) {
     this.#clock = clock;
+    this.#warnings = warnings;
     this.#model = new ReferenceModel(leasesEnd);
     this.#specs = specs;
     this.#limits = this.#limitsOf(specs);
@@ -159,11 +167,12 @@ export class ModelComparison {
   }
 
   async #credit(command: Extract<Command, { kind: 'credit' }>, limiter: RateLimiter): Promise<void> {
-    const keys = toKeys(this.#specs, command.keys);
-    const credited = Object.entries(keys).filter(([name]) => mayCredit(this.#specs[name]!));
-    if (credited.length === 0) return;
-    const expected = this.#model.credit(this.#specs, keys, command.units, this.#clock.micros);
-    const decision = await credit(limiter, Object.fromEntries(credited), command.units, { limits: this.#limits });
+    const { units, beyond } = command;
+    const names = Object.keys(this.#specs).filter((name) => mayCredit(this.#specs[name]!, beyond));
+    if (names.length === 0) return;
+    const keys = pick(toKeys(this.#specs, command.keys), names);
+    const expected = this.#model.credit(pick(this.#specs, names), keys, command, this.#clock.micros);
+    const decision = await credit(limiter, keys, units, { limits: this.#limits, beyond });
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
   }
 
@@ -180,10 +189,16 @@ export class ModelComparison {
     const { kind, cost } = command;
     const keys = toKeys(this.#specs, command.keys);
     const { micros } = this.#clock;
+    const peek = () => this.#model.check(this.#specs, keys, 1, micros, false).decision;
+    const before = this.#warnings && peek();
     const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
     const options = { cost: toCost(this.#specs, cost), limits: this.#limits };
     const decision = await (kind === 'check' ? limiter.check(keys, options) : limiter.peek(keys, options));
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
+    if (this.#warnings) {
+      const crossings = decision.allowed ? this.#warnings.expected(expected, before!, peek()) : [];
+      assertSame(this.#warnings.take(), crossings, () => `Warnings: ${this.#describe(command)}`);
+    }
     // A rejected attempt stays recorded.
     const left = decision.allowed ? receipt : [];
     const slots = left.filter(hasLease);

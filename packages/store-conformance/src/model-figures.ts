@@ -69,6 +69,11 @@ export function figuresOf<One extends LimitOnKey>(
     const { limit, resetMicros, nextUnitMicros } = own;
     return { limit, remaining, resetMs: resetMicros / MS, nextUnitMs: nextUnitMicros / MS };
   }
+  const extra = oracle.extra?.(state, now) ?? 0;
+  if (extra > 0) {
+    const endMs = findWait(now, (at) => oracle.extra!(states.read(limit, at), at) === 0, guess?.resetMs);
+    return { limit: Math.min(quota + extra, Number.MAX_SAFE_INTEGER), remaining, resetMs: endMs, nextUnitMs: endMs };
+  }
   const isFull = remaining === quota;
   const waitFor = (units: number, guessMs?: number) => (isFull ? 0 : findWait(now, (at) => free(at) >= units, guessMs));
   if (hasSlots(limit))

@@ -32,12 +32,17 @@ export class ReferenceModel extends LimitModel<LimitOnKey> {
     return this.check(specs, keys, 1, now, false).decision;
   }
 
-  /** Gives units back. Returns the decision of a peek right after of the limits that have some to give back. */
-  credit(specs: LimitSpecs, keys: Readonly<Record<string, string>>, units: number, now: number): Decision {
-    const limits = this.#limitsOnKeys(specs, keys, 1).filter(({ oracle }) => oracle.credit);
-    this.giveBack(limits, units, now);
-    const credited = Object.fromEntries(limits.map(({ name }) => [name, specs[name]!]));
-    return this.check(credited, keys, 1, now, false).decision;
+  /** Gives units of limits that have some to give back, or have periods. Returns the decision of a peek right after. */
+  credit(
+    specs: LimitSpecs,
+    keys: Readonly<Record<string, string>>,
+    { units, beyond }: { readonly units: number; readonly beyond: boolean },
+    now: number,
+  ): Decision {
+    const limits = this.#limitsOnKeys(specs, keys, 1);
+    if (beyond) this.extend(limits, units, now);
+    else this.giveBack(limits, units, now);
+    return this.check(specs, keys, 1, now, false).decision;
   }
 
   reset(specs: LimitSpecs, keys: Readonly<Record<string, string>>): void {

@@ -12,6 +12,8 @@ export interface VectorDetails<Options = unknown> {
   readonly retryIsEstimate?: true;
   /** The units that are spent and reserved. Absent if the vector does not compare them. */
   readonly usage?: readonly [spent: number, reserved: number];
+  /** The quota of the period. Absent if it is that of the limit. */
+  readonly limit?: number;
 }
 
 /**
@@ -29,12 +31,12 @@ export type VectorVerdict<Options = unknown> = readonly [
 
 /**
  * A step at a time in milliseconds. `of` is the index of the step whose action a refund, a release or a settlement is about. The verdict of a
- * charge or a credit is that of a peek with cost 1 right after. A renewal is that of all open leases.
+ * charge or a credit is that of a peek with cost 1 right after. `extend` is a credit that adds to the period. A renewal is that of all open leases.
  */
 export type VectorStep<Options = unknown> =
   | readonly [
       at: number,
-      operation: 'check' | 'peek' | 'charge' | 'credit',
+      operation: 'check' | 'peek' | 'charge' | 'credit' | 'extend',
       cost: number,
       ...verdict: VectorVerdict<Options>,
     ]

@@ -10,8 +10,14 @@ import { FULL, LATEST, PARTS, REFUNDED, type TokenBucket } from '../limits/token
 /** Gives up to `units` recorded units of a state back, the newest first. */
 export type GiveBack = (state: State, nowMicros: number, units: number) => void;
 
-/** Returns how to give units of the limit back, or `undefined` if it has none to give back. */
-export function giveBackOf(limit: Limit): GiveBack | undefined {
+/**
+ * Returns how to give units of the limit back, or `undefined` if it has none to give back.
+ *
+ * @param isBeyond Whether units that exceed those are added to the present period.
+ */
+export function giveBackOf(limit: Limit, isBeyond: boolean): GiveBack | undefined {
+  if (isPeriodic(limit)) return isBeyond ? (...credit) => limit.extend(...credit) : giveBackOfPeriod(limit);
+  if (isBeyond) return undefined;
   switch (limit.algorithm) {
     case 'rolling-window':
       return (state, _, units) => removeNewest(state, units);
@@ -24,7 +30,7 @@ export function giveBackOf(limit: Limit): GiveBack | undefined {
     case 'token-bucket':
       return (state, nowMicros, units) => returnTokens(limit as TokenBucket, state, nowMicros, units);
     default:
-      return isPeriodic(limit) ? giveBackOfPeriod(limit) : undefined;
+      return undefined;
   }
 }
 

@@ -9,6 +9,8 @@ export interface Usage {
   readonly spent: number;
   /** The units of checks that are not settled yet. */
   readonly reserved: number;
+  /** The quota while it differs from that of the limit, because units were added to this period. */
+  readonly limit?: number;
 }
 
 /** A limit whose peeks report how the used units divide. */
@@ -31,6 +33,8 @@ export interface UsedFigures {
 export interface PeriodicLimit extends MeteredLimit {
   /** Adds the period to a new result that has the usage. The limit has decided at this time. */
   addPeriod(result: UsedFigures, nowMicros: number): void;
+  /** Gives up to `units` spent units of the present period back, and adds the rest to its quota. */
+  extend(state: State, nowMicros: number, units: number): void;
 }
 
 /** A limit whose checks take leases: slots, or reserved units. A release or a settlement ends them. */
@@ -78,8 +82,8 @@ export interface ClosingLimit extends Limit {
 
 /** A limit in a plan of `credit`: a charge by it gives recorded units back. */
 export interface CreditingLimit extends Limit {
-  /** Tells it from a limit that records. */
-  readonly givesBack: true;
+  /** Whether it gives back what is used, or also adds to the present period what exceeds that. Other limits have no such property. */
+  readonly givesBack: 'used' | 'beyond';
 }
 
 /** A limit of another package, which a script on a server decides. The name of its algorithm chooses the script. */
@@ -129,7 +133,12 @@ export function closesKeys(limit: Limit): boolean {
 
 /** Whether a charge by the limit gives units back. */
 export function givesBack(limit: Limit): limit is CreditingLimit {
-  return (limit as Partial<CreditingLimit>).givesBack === true;
+  return (limit as Partial<CreditingLimit>).givesBack !== undefined;
+}
+
+/** Whether a charge by the limit leaves a key without a state alone. */
+export function needsState(limit: Limit): boolean {
+  return (limit as Partial<CreditingLimit>).givesBack === 'used';
 }
 
 /** Whether the limit is what `blockFor` closes keys with. The rule before it is that of the limit with the option. */

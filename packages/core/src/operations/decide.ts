@@ -5,12 +5,12 @@ import { toDecision } from '../decision/to-decision.js';
 import {
   type CapableLimit,
   closesUsedUp,
-  givesBack,
   hasLeases,
   holdsSlots,
   isMetered,
   isPeriodic,
   type MeteredLimit,
+  needsState,
   onlyTests,
 } from '../limits/capabilities.js';
 import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, type State, TEST, type Verdict } from '../limits/limit.js';
@@ -275,7 +275,7 @@ export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[
   const found = changing.map(({ rule, key }) => states.find(rule, key));
   // All states exist before the first one changes, so that a store can make room for them first.
   changing.forEach(({ rule, key }, index) => {
-    if (found[index]!.isNew && !givesBack(rule.limit)) states.begin(found[index]!, rule, key);
+    if (found[index]!.isNew && !needsState(rule.limit)) states.begin(found[index]!, rule, key);
   });
   changing.forEach(({ rule, units }, index) => {
     if (found[index]!.isNew) return;

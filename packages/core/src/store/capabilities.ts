@@ -20,7 +20,7 @@ export interface SettlingStore {
   settle(receipt: unknown, costs: SettledCosts): Awaitable<void>;
   /**
    * Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. A limit with `givesBack` gives
-   * the costs back instead: its `apply` does so for a key that has a state, and a key without one gets none.
+   * the costs back instead, by its `apply`. With `'used'`, a key without a state gets none.
    */
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
 }

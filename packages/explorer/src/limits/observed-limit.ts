@@ -56,6 +56,7 @@ export class ObservedLimit implements Limit {
   readonly blockFor: ObservedLimit | undefined;
   declare readonly usageOf?: MeteredLimit['usageOf'];
   declare readonly addPeriod?: PeriodicLimit['addPeriod'];
+  declare readonly extend?: PeriodicLimit['extend'];
   declare readonly onLateReply?: LeasedLimit['onLateReply'];
   /** Only limits with leases have these. */
   readonly leaseMicros?: number;
@@ -82,7 +83,10 @@ export class ObservedLimit implements Limit {
     this.#index = index;
     this.blockFor = inner.blockFor && new ObservedLimit(inner.blockFor, observer, index + 1);
     if (isMetered(inner)) this.usageOf = (...decided) => inner.usageOf(...decided);
-    if (isPeriodic(inner)) this.addPeriod = (...decided) => inner.addPeriod(...decided);
+    if (isPeriodic(inner)) {
+      this.addPeriod = (...decided) => inner.addPeriod(...decided);
+      this.extend = (...credit) => inner.extend(...credit);
+    }
     if (!hasLeases(inner)) return;
     this.leaseMicros = inner.leaseMicros;
     this.onLateReply = inner.onLateReply;

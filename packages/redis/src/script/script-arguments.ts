@@ -72,13 +72,14 @@ function partsOf(operation: Operation): ScriptParts {
 type Change = Exclude<Operation, TicketOperation | CheckOperation>;
 
 /** The input of a run, as `lua/program/main.lua` describes it. */
-function inputOf(run: readonly Change[]): readonly (number | false)[] {
+function inputOf(run: readonly Change[]): readonly (number | boolean)[] {
   const operation = run[0]!;
   switch (operation.kind) {
     case 'charge': {
       const { number, clockMicros, encodedPlan, costs } = operation;
       const chargedCosts = encodedPlan.plan.rules.map(({ limit }, index) => chargedCost(limit, costAt(costs, index)));
-      return [number, clockMicros ?? false, ...chargedCosts];
+      const isBeyond = encodedPlan.plan.rules.some(({ limit }) => givesBack(limit) && limit.givesBack === 'beyond');
+      return [number, clockMicros ?? false, ...chargedCosts, ...(isBeyond ? [true] : [])];
     }
     case 'settle':
       return (run as readonly SettleOperation[]).flatMap(inputOfSettlement);

@@ -9,7 +9,7 @@ const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:,[-\d ]*)*))*(?:\n\+)?$/;
 const encoder = new TextEncoder();
 
 /** The numbers of a result while it is read, so that reading one allocates no array. */
-const numbers = new Float64Array(9);
+const numbers = new Float64Array(10);
 
 const LINE_BREAK = 10;
 const SPACE = 32;
@@ -142,7 +142,7 @@ export class ScriptReply {
     let reset = numbers[3]!;
     let nextUnit = numbers[4]!;
     let ahead: number | undefined;
-    let hasUsage = false;
+    let usageAt = 0;
     switch (count) {
       case 2: // Of a rejection until the next unit is free.
         if (first >= 0) throw this.#unexpectedLine();
@@ -163,12 +163,17 @@ export class ScriptReply {
         ahead = numbers[5];
         break;
       case 7: // Of a result that nothing was recorded for, with usage.
-        hasUsage = true;
+        usageAt = 5;
+        break;
+      case 9: // The same, with the units that were added to the period.
+        if (!isPeriodic(by)) throw this.#unexpectedLine();
+        usageAt = 5;
         break;
       case 8: // Of an action that was recorded, with usage.
+      case 10:
         if (!isPeriodic(by)) throw this.#unexpectedLine();
         ahead = numbers[5];
-        hasUsage = true;
+        usageAt = 6;
         break;
       default:
         throw this.#unexpectedLine();
@@ -193,7 +198,7 @@ export class ScriptReply {
     const isEstimate = delay === RESERVED || (holdsSlots(by) && !allowed && wait !== Infinity);
     const decision: LimitDecision = {
       allowed,
-      limit,
+      limit: count > 8 ? Math.min(limit + numbers[usageAt + 2]!, Number.MAX_SAFE_INTEGER) : limit,
       remaining: isBlock && remaining > 0 ? Infinity : remaining,
       retryAfterMs: wait / 1000,
       resetMs: reset / 1000,
@@ -201,9 +206,9 @@ export class ScriptReply {
       delayMs: allowed ? delay / 1000 : 0,
       ...(allowed ? undefined : { reason }),
       ...(isEstimate ? { retryIsEstimate: true } : undefined),
-      ...(hasUsage ? { spent: numbers[count - 2], reserved: numbers[count - 1] } : undefined),
+      ...(usageAt > 0 ? { spent: numbers[usageAt], reserved: numbers[usageAt + 1] } : undefined),
     };
-    if (hasUsage && isPeriodic(by)) by.addPeriod(decision, nowMicros);
+    if (usageAt > 0 && isPeriodic(by)) by.addPeriod(decision, nowMicros);
     return decision;
   }
 

@@ -35,14 +35,18 @@ interface Hit {
   readonly returns?: boolean | undefined;
 }
 
-/** The end of the running period, the actions in it, and the scale of the largest limit that recorded them. */
+/** The end of the running period, the actions in it, the scale of the largest limit that recorded them, and units added to the quota. */
 interface Running {
   readonly end: number;
   readonly hits: readonly Hit[];
   readonly scale: number;
+  readonly extra: number;
 }
 
-const EMPTY: Running = { end: -Infinity, hits: [], scale: 0 };
+const EMPTY: Running = { end: -Infinity, hits: [], scale: 0, extra: 0 };
+
+/** The most units that are added to a period. */
+const MOST_EXTRA = 2 ** 46;
 
 /** The start and the end of the period that contains `at`, in microseconds. */
 function tabledPeriod(lengths: readonly number[], at: number): readonly [start: number, end: number] {
@@ -62,7 +66,7 @@ const isBack = ({ until = Infinity, returns }: Hit, at: number) => returns === t
 function withoutEnded(running: Running, now: number): Running {
   const left = running.hits.filter((hit) => !isBack(hit, now));
   const hits = left.map((hit) => (isReserved(hit, now) ? hit : { id: hit.id, cost: hit.cost }));
-  return unitsOf(hits) === 0 ? EMPTY : { ...running, hits };
+  return unitsOf(hits) + running.extra === 0 ? EMPTY : { ...running, hits };
 }
 
 /** Takes up to so many units of the hits that may lose some, the newest first. */
@@ -89,15 +93,23 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
   const hitsAt = ({ end, hits }: Running, at: number) => (at < end ? hits : []);
   const counted = (running: Running, at: number) =>
     hitsAt(running, at).filter((hit) => lease === undefined || !isBack(hit, at));
-  const free = (running: Running, at: number) => limit - unitsOf(counted(running, at));
+  const extra = (running: Running, at: number) => (at < running.end ? running.extra : 0);
+  const quotaAt = (running: Running, at: number) => Math.min(limit + extra(running, at), MAX);
+  const free = (running: Running, at: number) => quotaAt(running, at) - unitsOf(counted(running, at));
   const reserved = (running: Running, at: number) =>
     lease === undefined ? 0 : unitsOf(hitsAt(running, at).filter((hit) => isReserved(hit, at)));
   const endFrom = (now: number) => (leasesEnd ? now + lease! * MS : Infinity);
-  const add = ({ end, hits, scale }: Running, now: number, hit: Hit): Running => {
+  const reach = (running: Running, now: number): Running => {
     const [, ownEnd] = tabledPeriod(lengths, now);
-    if (now >= end) return { end: ownEnd, hits: [hit], scale: ownScale };
-    return { end: Math.max(end, ownEnd), hits: [...hits, hit], scale: Math.max(scale, ownScale) };
+    const { end, scale } = running;
+    if (now >= end) return { ...EMPTY, end: ownEnd, scale: ownScale };
+    return { ...running, end: Math.max(end, ownEnd), scale: Math.max(scale, ownScale) };
   };
+  const add = (running: Running, now: number, hit: Hit): Running => {
+    const reached = reach(running, now);
+    return { ...reached, hits: [...reached.hits, hit] };
+  };
+  const isSpent = (hit: Hit, now: number) => lease === undefined || !(isReserved(hit, now) || isBack(hit, now));
   const charge = (running: Running, now: number, cost: number): [Running, Id] => {
     const id = { cost };
     return [add(running, now, { id, cost }), id];
@@ -128,7 +140,7 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
       return { ...running, hits: counted(running, now).map(({ id, cost }) => ({ id, cost })) };
     },
     suggestedWait(running, now, cost) {
-      const isEnough = cost <= free(running, now) + reserved(running, now);
+      const isEnough = cost <= Math.min(limit, free(running, now) + reserved(running, now));
       return cost > free(running, now) && isEnough ? Math.min(lease! * MS, running.end - now) : undefined;
     },
   };
@@ -136,22 +148,32 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
     quota: limit,
     empty: EMPTY,
     isImplausible: ({ end, scale }, now) => isTooFarAhead(end, now, scale),
-    expires: ({ end, hits }) => (unitsOf(hits) > 0 ? end : -Infinity),
+    expires: ({ end, hits, extra }) => (unitsOf(hits) + extra > 0 ? end : -Infinity),
     allows: (running, at, cost) => cost <= free(running, at),
     free,
     delay: noDelay,
     record: lease === undefined ? charge : reserve,
     refund: (running, id, now, kept) => keep(running, id, kept, now),
-    credit(running, now, units) {
-      const isSpent = (hit: Hit) => lease === undefined || !(isReserved(hit, now) || isBack(hit, now));
-      return { ...running, hits: takeUnits(hitsAt(running, now), units, isSpent) };
+    credit: (running, now, units) => ({
+      ...running,
+      hits: takeUnits(hitsAt(running, now), units, (hit) => isSpent(hit, now)),
+    }),
+    extend(before, now, units) {
+      const running = reach(lease === undefined ? before : withoutEnded(before, now), now);
+      const spent = unitsOf(running.hits.filter((hit) => isSpent(hit, now)));
+      const hits = takeUnits(running.hits, units, (hit) => isSpent(hit, now));
+      return { ...running, hits, extra: Math.min(running.extra + Math.max(0, units - spent), MOST_EXTRA) };
     },
+    extra,
     usage(running, at) {
-      return { spent: limit - free(running, at) - reserved(running, at), reserved: reserved(running, at) };
+      return { spent: unitsOf(counted(running, at)) - reserved(running, at), reserved: reserved(running, at) };
     },
     period(running, at) {
       const [start, end] = tabledPeriod(lengths, at);
-      return { periodStartsAt: start / MS, periodEndsAt: (free(running, at) < limit ? running.end : end) / MS };
+      return {
+        periodStartsAt: start / MS,
+        periodEndsAt: (unitsOf(counted(running, at)) + extra(running, at) > 0 ? running.end : end) / MS,
+      };
     },
     boundaries: ({ hits }) => hits.flatMap(({ until = Infinity }) => (until < Infinity ? [until] : [])),
     ...(lease === undefined ? {} : { reserving, renew }),
@@ -423,6 +445,41 @@ const vectors = [
       [0, 'peek', 1, true, 5, 0, 1000, 1000, { usage: [0, 4] }],
     ],
   ),
+  vector(
+    'a credit beyond the used units adds the rest to the period, and to no later one',
+    { limit: 3, lengths: [1000] },
+    [
+      [100, 'check', 2, true, 1, 0, 900, 900, { usage: [2, 0] }],
+      [200, 'extend', 5, true, 6, 0, 800, 800, { usage: [0, 0], limit: 6 }],
+      [300, 'check', 3, true, 3, 0, 700, 700, { usage: [3, 0], limit: 6 }],
+      [300, 'check', 4, false, 3, Infinity, 700, 700, { usage: [3, 0], limit: 6 }],
+      [400, 'check', 3, true, 0, 0, 600, 600, { usage: [6, 0], limit: 6 }],
+      [400, 'check', 1, false, 0, 600, 600, 600, { usage: [6, 0], limit: 6 }],
+      [500, 'refund', 2],
+      [500, 'credit', 9, true, 6, 0, 500, 500, { usage: [0, 0], limit: 6 }],
+      [1000, 'peek', 3, true, 3, 0, 0, 0, { usage: [0, 0] }],
+      [1000, 'check', 3, true, 0, 0, 1000, 1000, { usage: [3, 0] }],
+    ],
+  ),
+  vector('a period can have more units before it has used any', { limit: 1, lengths: [1000] }, [
+    [100, 'extend', 1, true, 2, 0, 900, 900, { usage: [0, 0], limit: 2 }],
+    [200, 'check', 1, true, 1, 0, 800, 800, { usage: [1, 0], limit: 2 }],
+    [200, 'check', 1, true, 0, 0, 800, 800, { usage: [2, 0], limit: 2 }],
+    [999.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { usage: [2, 0], limit: 2 }],
+    [1000, 'peek', 1, true, 1, 0, 0, 0, { usage: [0, 0] }],
+    [1000, 'extend', 1, true, 2, 0, 1000, 1000, { usage: [0, 0], limit: 2 }],
+    [1000, 'reset'],
+    [1000, 'peek', 1, true, 1, 0, 0, 0, { usage: [0, 0] }],
+  ]),
+  vector('units that are added to a period can be reserved', { limit: 5, lengths: [1000], lease: 300 }, [
+    [0, 'check', 4, true, 1, 0, 1000, 1000, { usage: [0, 4] }],
+    [0, 'extend', 3, true, 4, 0, 1000, 1000, { usage: [0, 4], limit: 8 }],
+    [0, 'check', 4, true, 0, 0, 1000, 1000, { usage: [0, 8], limit: 8 }],
+    [0, 'check', 1, false, 0, 300, 1000, 1000, { usage: [0, 8], limit: 8, retryIsEstimate: true }],
+    [0, 'settle', 0, 1],
+    [0, 'settle', 2, 2],
+    [0, 'peek', 5, true, 5, 0, 1000, 1000, { usage: [3, 0], limit: 8 }],
+  ]),
 ];
 
 export const calendarWindowAlgorithm: Algorithm<CalendarWindowSettings> = {

@@ -12,7 +12,7 @@ interface SpacedState<State> {
 
 /** Adds a minimal time between two actions to an algorithm whose actions matter for at most `keepMicros`. */
 export function withMinDifference<State, Receipt>(
-  inner: Omit<Oracle<State, Receipt>, 'renew' | 'boundaries' | 'usage' | 'period' | 'reserving'>,
+  inner: Omit<Oracle<State, Receipt>, 'extend' | 'extra' | 'renew' | 'boundaries' | 'usage' | 'period' | 'reserving'>,
   keepMicros: number,
   minDifference: number | undefined,
 ): Oracle<SpacedState<State>, Receipt> {

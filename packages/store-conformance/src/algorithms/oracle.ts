@@ -40,6 +40,10 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   refund(state: State, receipt: Receipt, now: number, kept: number): State;
   /** Gives up to so many recorded units back, the newest first. Absent if the limit has none to give back. */
   credit?(state: State, now: number, units: number): State;
+  /** Like `credit`, but adds what exceeds the used units to the present period. Absent without periods. */
+  extend?(state: State, now: number, units: number): State;
+  /** The units that are added to the present period. */
+  extra?(state: State, at: number): number;
   /** Extends a lease, or takes the slots again. Returns `undefined` if the lease is lost. */
   renew?(state: State, receipt: Receipt, now: number, units: number): State | undefined;
   /** Times at which a lease or a block ends, which may be before the end of each wait. */

@@ -25,7 +25,13 @@ export type Command =
   | { readonly kind: 'renew'; readonly step: Step }
   | { readonly kind: 'settle'; readonly step: Step; readonly back: number; readonly settled: SettledCost }
   | { readonly kind: 'charge'; readonly step: Step; readonly keys: KeyNames; readonly cost: Cost }
-  | { readonly kind: 'credit'; readonly step: Step; readonly keys: KeyNames; readonly units: number }
+  | {
+      readonly kind: 'credit';
+      readonly step: Step;
+      readonly keys: KeyNames;
+      readonly units: number;
+      readonly beyond: boolean;
+    }
   | { readonly kind: 'reset'; readonly step: Step; readonly keys: KeyNames }
   | { readonly kind: 'change'; readonly step: Step; readonly limits: LimitSpecs; readonly isNew: boolean };
 
@@ -99,7 +105,10 @@ export function histories(
       { weight: 3 * slots, arbitrary: fc.record({ kind: fc.constant('release'), step: zeroOr(step), back }) },
       { weight: 4 * slots, arbitrary: fc.record({ kind: fc.constant('renew'), step }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
-      { weight: 4 * credits, arbitrary: fc.record({ kind: fc.constant('credit'), step: zeroOr(step), keys, units }) },
+      {
+        weight: 4 * credits,
+        arbitrary: fc.record({ kind: fc.constant('credit'), step: zeroOr(step), keys, units, beyond: fc.boolean() }),
+      },
       { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits, isNew: fc.boolean() }) },
     );
     return fc.record({ limits, commands: fc.array(command, { maxLength: 60, size: 'max' }) });

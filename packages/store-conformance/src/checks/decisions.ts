@@ -10,23 +10,39 @@ import {
   minuteLimit,
   quotaNames,
   takesLeases,
+  withQuotas,
 } from '../algorithms.js';
 import { anySteps, forwardSteps, type History, histories, plainHistories } from '../arbitraries/histories.js';
 import { limits, oneLimit, oneThatMayReport, plainWindows, someUnenforced } from '../arbitraries/limits.js';
 import { ModelComparison } from '../model-comparison.js';
+import { WarningLog } from '../warning-log.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
 
 /** Every decision equals the model's, and every wait is exact to the microsecond. */
-export async function compareWithModel(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
+export async function compareWithModel(
+  context: CheckContext,
+  some: fc.Arbitrary<History>,
+  warnings?: WarningLog,
+): Promise<void> {
   const { clock, random } = context;
   const property = fc.asyncProperty(some, async ({ limits, commands }) => {
     clock.micros = 1e9 * MS;
     const limiter = createLimiter(context, limitsOf(limits));
-    const comparison = new ModelComparison(limits, clock, endsLeases(context.store));
+    const comparison = new ModelComparison(limits, clock, endsLeases(context.store), warnings);
     for (const command of commands) await comparison.run(command, limiter);
   });
   await fc.assert(property.beforeEach(yieldToEventLoop), random);
+}
+
+/** Like {@link compareWithModel}, and each crossing of a threshold is reported by the check that makes it. */
+async function compareWarnings(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
+  const warnings = new WarningLog(0.6);
+  try {
+    await compareWithModel(context, some, warnings);
+  } finally {
+    warnings.close();
+  }
 }
 
 /** The algorithms whose limits take the option `enforce`. */
@@ -67,7 +83,7 @@ export const decisions: readonly Requirement[] = [
   ...quotaNames
     .filter((name) => mayCredit(minuteLimit(name, 1)))
     .map((algorithm) => ({
-      name: `${algorithm} gives units back like its oracle, with and without \`enforce: false\``,
+      name: `${algorithm} gives units back and warns like its oracle, with and without \`enforce: false\``,
       among: [algorithm],
       // A calendar window without leases cannot tell what others have reserved.
       verify: (context: CheckContext) =>
@@ -81,11 +97,11 @@ export const decisions: readonly Requirement[] = [
         ),
     })),
   {
-    name: 'several limits, some of which do not reject, give units back together like their oracles',
+    name: 'several limits, some of which do not reject, give units back together and warn like their oracles',
     verify: (context) => {
-      const some = someUnenforced(limits(context.algorithms));
+      const some = someUnenforced(limits(withQuotas(context.algorithms)));
       const options = { changes: 0, slots: 1, credits: 1 };
-      return compareWithModel(context, histories(some, ['ann', 'bob'], forwardSteps, options));
+      return compareWarnings(context, histories(some, ['ann', 'bob'], forwardSteps, options));
     },
   },
   {

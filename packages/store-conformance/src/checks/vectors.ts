@@ -28,6 +28,7 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
         reason,
         retryIsEstimate,
         usage,
+        limit,
       } = Object.assign({}, ...details) as VectorDetails;
       const given = { cost, limits: limitOf(toSpec(algorithm, options)) };
       const decision = await (operation === 'check'
@@ -36,7 +37,7 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
           ? limiter.peek(KEY, given)
           : operation === 'charge'
             ? limiter.charge(KEY, given)
-            : credit(limiter, KEY, cost, { limits: given.limits }));
+            : credit(limiter, KEY, cost, { limits: given.limits, beyond: operation === 'extend' }));
       decisions[index] = decision;
       const { spent, reserved } = Object.values(decision.limits)[0]!;
       const figures = [decision.allowed, decision.remaining, decision.retryAfterMs, decision.resetMs];
@@ -48,6 +49,7 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
           decision.reason,
           decision.retryIsEstimate,
           usage && [spent, reserved],
+          usage && decision.limit,
         ],
         [
           allowed,
@@ -59,6 +61,7 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
           allowed ? undefined : (reason ?? 'limit'),
           retryIsEstimate,
           usage,
+          usage && (limit ?? given.limits.limit),
         ],
         () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${at} ms`,
       );

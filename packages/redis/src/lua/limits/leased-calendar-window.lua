@@ -13,36 +13,44 @@ local MAX_READ <const> = 100
 
 -- Reads the beginning of a value.
 local function read_reservations(key)
-  local text = redis.call('GETRANGE', key, 0, LEASES_START - 1)
-  local state = { key = key, ends = -NEVER, count = 0, scale = 0, newest = 0, earliest = NEVER, reserved = 0 }
+  local text = redis.call('GETRANGE', key, 0, LEASES_START + 7)
+  local state = { key = key, ends = -NEVER, count = 0, scale = 0, newest = 0, earliest = NEVER, reserved = 0, extra = 0 }
   if text == '' then return state end
-  if #text ~= 25 and #text ~= LEASES_START then error(rare_steps().foreign(key), 0) end
+  local size = 25
+  if #text >= 33 and string.byte(text, 25) >= HAS_EXTRA then size = 33 end
+  if #text ~= size and #text < size + 24 then error(rare_steps().foreign(key), 0) end
   state.first, state.ends, state.count, state.scale = struct.unpack('>dddB', text)
-  if #text == 25 then return state end
-  state.newest, state.earliest, state.reserved = struct.unpack('>ddd', text, 26)
+  if size > 25 then state.scale, state.extra = state.scale - HAS_EXTRA, struct.unpack('>d', text, 26) end
+  if #text == size then return state end
+  state.newest, state.earliest, state.reserved = struct.unpack('>ddd', text, size + 1)
   return state
 end
 
 -- The text of a state without its reservations.
 local function pack_count(state)
-  return struct.pack('>dddB', state.first, state.ends, state.count, state.scale)
+  return pack_calendar_window(state.first, state.ends, state.count, state.scale, state.extra)
 end
 
 local function pack_beginning(state)
   return pack_count(state) .. struct.pack('>ddd', state.newest, state.earliest, state.reserved)
 end
 
--- The reservations of a key as text.
-local function reservations_of(key)
-  local text = string.sub(redis.call('GET', key), LEASES_START + 1)
-  if #text % LEASE_SIZE ~= 0 then error(rare_steps().foreign(key), 0) end
+-- The size of what is in front of the reservations.
+local function size_of_beginning(state)
+  return state.extra > 0 and LEASES_START + 8 or LEASES_START
+end
+
+-- The reservations of a state as text.
+local function reservations_of(state)
+  local text = string.sub(redis.call('GET', state.key), size_of_beginning(state) + 1)
+  if #text % LEASE_SIZE ~= 0 then error(rare_steps().foreign(state.key), 0) end
   step_count = step_count + #text / LEASE_SIZE / 4
   return text
 end
 
 -- Drops the reservations that have ended. Then `leases` is the text of the others, and `returned` are units that have come back.
 local function drop_ended(state, now)
-  local text, left, earliest, reserved, returned = reservations_of(state.key), {}, NEVER, 0, 0
+  local text, left, earliest, reserved, returned = reservations_of(state), {}, NEVER, 0, 0
   local kept_from = 1
   for position = 1, #text, LEASE_SIZE do
     local _, ends, units = struct.unpack('>ddd', text, position)
@@ -58,25 +66,25 @@ local function drop_ended(state, now)
   state.leases, state.earliest, state.reserved = table.concat(left), earliest, reserved
   state.count = math.max(0, state.count - returned)
   -- A read-only server keeps what has ended.
-  if #text > MAX_READ * LEASE_SIZE and state.count > 0 then
+  if #text > MAX_READ * LEASE_SIZE and state.count + state.extra > 0 then
     redis.pcall('SET', state.key, pack_beginning(state) .. state.leases, 'KEEPTTL')
   end
 end
 
 -- A key of which nothing is left begins a new period.
 local function blank(state)
-  state.ends, state.count, state.scale = -NEVER, 0, 0
+  state.ends, state.count, state.scale, state.extra = -NEVER, 0, 0, 0
 end
 
 local function find_reservations(rule, key, now)
   local state = read_reservations(key)
   if state.ends <= now or state.ends - now > 2 ^ (state.scale + 1) then
     if state.ends > now then redis.call('UNLINK', key) end -- A broken clock wrote it.
-    state = { key = key, newest = 0, earliest = NEVER, reserved = 0 }
+    state = { key = key, newest = 0, earliest = NEVER, reserved = 0, extra = 0 }
     blank(state)
   elseif state.earliest <= now then
     drop_ended(state, now)
-    if state.count == 0 then blank(state) end
+    if state.count + state.extra == 0 then blank(state) end
   end
   local problem
   state.period_end, problem = period_end_of(rule, now, 6)
@@ -111,17 +119,19 @@ end
 local function decide_on_reservations(rule, key, now, cost, mode, stamp, injected_now, state)
   local limit, lease = rule[1], rule[4]
   state = state or find_reservations(rule, key, now)
-  local free, left = limit - state.count, state.count > 0 and state.ends - now or 0
+  local extra = state.extra
+  local quota = math.min(limit + extra, MAX_UNITS)
+  local free, left = quota - state.count, state.count + extra > 0 and state.ends - now or 0
   local wait, reason = cost > limit and NEVER or cost > free and left or 0, nil
-  if cost > free and cost <= free + state.reserved then wait, reason = math.min(left, lease), -3 end
+  if cost > free and cost <= math.min(free + state.reserved, limit) then wait, reason = math.min(left, lease), -3 end
   local id = math.max(1, now, state.newest + 1)
   if mode > CHECK or (mode == CHECK and wait == 0) then
     spend(rule, state, now, cost, id, stamp, mode ~= OVERDRAW)
     expire(key, state.ends, rule[2], injected_now)
     left = state.ends - now
   end
-  local remaining = math.max(0, limit - state.count)
-  local usage = string.format(' %d %d', math.max(0, state.count - state.reserved), state.reserved)
+  local remaining = math.max(0, quota - state.count)
+  local usage = string.format(extra > 0 and ' %d %d %d 0' or ' %d %d', math.max(0, state.count - state.reserved), state.reserved, extra)
   return wait, remaining, left, left, id - now, nil, reason, mode == TEST and state or nil, usage
 end
 
@@ -146,7 +156,7 @@ local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_a
   cost = math.abs(cost)
   -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
   local is_own_life = state.first and state.first <= recorded_stamp and recorded_at < state.ends
-  local text = is_own_life and state.newest > 0 and (state.leases or reservations_of(key)) or ''
+  local text = is_own_life and state.newest > 0 and (state.leases or reservations_of(state)) or ''
   local position = position_of(text, id)
   if not is_own_life then owed = is_spent and settled - cost or settled
   elseif not position and rule[5] == 1 and not is_spent then owed = settled
@@ -159,7 +169,7 @@ local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_a
       state.leases = string.sub(text, 1, position - 1) .. string.sub(text, position + LEASE_SIZE)
       state.reserved = math.max(0, state.reserved - cost)
     end
-    if state.count == 0 and owed <= 0 then redis.call('UNLINK', key) return end
+    if state.count + state.extra == 0 and owed <= 0 then redis.call('UNLINK', key) return end
     -- Without reservations, the value is as short as before the first one. Ids stay unique while the server's clock decides.
     if state.leases == '' and now == stamp then state.newest, state.leases = 0, nil end
     if state.newest > 0 then write_reservations(state) else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
@@ -178,13 +188,13 @@ local function renew_reservations(key, input, first, last, now, lost)
     redis.call('UNLINK', key) -- A broken clock wrote it.
     return
   end
-  local text, earliest = state.newest > 0 and reservations_of(key) or '', state.earliest
+  local text, earliest = state.newest > 0 and reservations_of(state) or '', state.earliest
   for index = first, last do
     local stamp, lease, _, id = unpack(input, 4 * index - 2, 4 * index + 1)
     if state.first <= stamp then
       local position = position_of(text, id)
       if position and struct.unpack('>d', text, position + 8) > now then
-        redis.call('SETRANGE', key, LEASES_START + position + 7, struct.pack('>d', now + lease))
+        redis.call('SETRANGE', key, size_of_beginning(state) + position + 7, struct.pack('>d', now + lease))
         state.earliest = math.min(state.earliest, now + lease)
       else lost[#lost + 1] = index - 1 end
     end
@@ -193,12 +203,18 @@ local function renew_reservations(key, input, first, last, now, lost)
 end
 
 -- Gives spent units back. Those of reservations stay.
-local function credit_spent(_, key, _, _, units, state)
-  if not state.first then return end
-  state.count = state.count - math.min(units, math.max(0, state.count - state.reserved))
-  if state.count == 0 then redis.call('UNLINK', key)
-  elseif state.newest > 0 then write_reservations(state)
-  else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
+local function credit_spent(rule, key, stamp, _, units, state, is_beyond)
+  if not state.first and not is_beyond then return end
+  if is_beyond and state.newest > 0 then state.leases = state.leases or reservations_of(state) end -- They move.
+  local reserved = math.min(state.reserved, state.count)
+  local spent, extra = credit_period(state.count - reserved, state.extra, units, is_beyond)
+  state.count, state.extra = reserved + spent, extra
+  if state.count + extra == 0 then redis.call('UNLINK', key) return end
+  if is_beyond then
+    state.first, state.ends, state.scale = state.first or stamp, math.max(state.ends, state.period_end), math.max(state.scale, rule[3])
+  end
+  if state.newest > 0 then write_reservations(state) else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
+  if is_beyond then return state.ends, rule[2] end
 end
 
 changes['leased-calendar-window'] = {

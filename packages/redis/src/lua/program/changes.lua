@@ -4,8 +4,9 @@
 --   refund(rule, key, stamp, now, at, cost, kept, recorded_at)  refunds all but the first `kept` units of what the check with
 --                          this stamp recorded, unless the key was reset or expired since. Returns when the key expires and
 --                          its keep, if they have changed
---   credit(rule, key, stamp, now, units, state)  gives up to `units` recorded units back, the newest first. `state` is that of a
---                          test. Returns when the key expires and its keep, if they have changed
+--   credit(rule, key, stamp, now, units, state, is_beyond)  gives up to `units` recorded units back, the newest first, and adds the
+--                          others to the period if `is_beyond`. `state` is that of a test. Returns when the key expires and its keep,
+--                          if they have changed
 --   has_marker             true if a reset must leave a marker, so that a refund finds nothing that was recorded before
 --   find, settle           what ends a reservation: see leased-calendar-window.lua. With `settles_free_calls`, a rule with reported
 --                          numbers also settles what has cost nothing: see reported-quota.lua
@@ -84,7 +85,7 @@ local function charge(plan, input, stamp, first_key)
     local rule, key, units = plan[index], KEYS[first_key + index], input[2 + index]
     if units > 0 then overdraw(rule, key, now, units, stamp, injected_now, states[index])
     elseif units < 0 and changes[rule.name].credit then
-      local expires, keep = run_step(changes[rule.name].credit, key, rule, key, stamp, now, -units, states[index])
+      local expires, keep = run_step(changes[rule.name].credit, key, rule, key, stamp, now, -units, states[index], input[3 + #plan])
       if expires then expire(key, expires, keep, injected_now) end
     end
   end

@@ -11,6 +11,7 @@
 --   with another number               something was recorded, so far ahead of now
 --   with two more                     the spent units and the reserved ones, for a peek or a charge of an algorithm that reports them, and
 --                                     for a check of a calendar's window, which then has all six numbers or five
+--   with four more                    these two, the units that were added to the period, and 0
 local function to_result(rule, allowed, has_recorded, is_allowed, wait, remaining, reset, next_unit, ahead, delay, reason, usage)
   if not is_allowed and not has_recorded and not reason and remaining == 0 and wait == next_unit and not usage then
     return string.format('-%d %d', wait, reset)

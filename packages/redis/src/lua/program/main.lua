@@ -8,7 +8,8 @@
 --          JSON list:
 --            "charge"  number, now, and the cost of each rule
 --                                      records without deciding, then decides like a "peek" with a cost of 1. A negative cost
---                                      gives so many recorded units back
+--                                      gives so many recorded units back. If true follows the costs, it
+--                                      adds to the period what exceeds those
 --            "settle"  number, now, stamp, recorded_at, and for each key the number of a rule, `at`, the cost, and the settled cost
 --                                      replaces the costs that the check with this stamp recorded. The inputs of a run follow
 --                                      each other, because decoding one list takes less time
