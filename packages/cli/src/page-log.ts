@@ -1,7 +1,7 @@
 import { createCallerWarnings } from './caller-warnings.js';
 import { LogError } from './errors.js';
 import { ClientFinder, privateNetworks } from './log/client.js';
-import type { Entry } from './log/entry.js';
+import type { Caller } from './log/entry.js';
 import { FileReader, ReadState } from './log/file-reader.js';
 import { RequestFilter } from './log/filter.js';
 import type { CommonKeySource } from './log/request.js';
@@ -37,22 +37,31 @@ export async function analyzeLog(
   const keySource = { kind, field: undefined };
   const selectors = { keySource, time: undefined, cost: undefined, clients, needsTarget: false };
   const state = new ReadState({ format: undefined, selectors, ipv6Prefix: 56, filter: new RequestFilter({}) });
-  const entries: Entry[] = [];
-  const reader = new FileReader('log', state, (entry) => entries.push(entry));
+  // Two columns take a third of the memory of the entries.
+  const times: number[] = [];
+  const callers: Caller[] = [];
+  const reader = new FileReader('log', state, ({ micros, caller }) => {
+    times.push(micros);
+    callers.push(caller);
+  });
   for await (const chunk of chunks) reader.push(chunk as Buffer);
   reader.end();
-  if (entries.length === 0) throw new LogError(state.summary.explainEmpty(['log']));
+  if (times.length === 0) throw new LogError(state.summary.explainEmpty(['log']));
 
-  entries.sort((one, other) => one.micros - other.micros);
+  const order = Uint32Array.from(times.keys()).sort((one, other) => times[one]! - times[other]!);
   const suggester = new Suggester({ windowMs });
   const totals = new Totals();
-  for (const entry of entries) {
-    suggester.add(entry);
-    totals.add(entry);
+  for (const index of order) {
+    const request = { micros: times[index]!, caller: callers[index]! };
+    suggester.add(request);
+    totals.add(request);
   }
   const found = suggester.result(SHARE, (caller) => totals.requestsOf(caller));
   const { key, withoutIt } = found.heaviest;
-  const own = entries.filter(({ caller }) => caller.key === key).map(({ micros }) => micros / 1000);
+  const own = Array.from(
+    order.filter((index) => callers[index]!.key === key),
+    (index) => times[index]! / 1000,
+  );
   return {
     facts: [
       ...describeSuggestions(SHARE, [found], totals).facts,

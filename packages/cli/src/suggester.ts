@@ -28,7 +28,7 @@ export class Suggester {
   }
 
   /** Times never decrease. */
-  add({ micros, caller }: Entry): void {
+  add({ micros, caller }: Pick<Entry, 'micros' | 'caller'>): void {
     const { index } = caller;
     if (this.#periodLanes !== undefined) {
       this.#counts.add(caller, this.#periodLanes.take(index, micros));

@@ -234,6 +234,20 @@ describe('with a server', () => {
     expect(errors).toEqual([]);
   });
 
+  test.each([
+    ['little-endian', (bytes: Buffer) => bytes],
+    ['big-endian', (bytes: Buffer) => bytes.swap16()],
+  ])('a log in %s UTF-16 is read, and an IPv6 address with a zone is a client', async (_, encode) => {
+    const line = (second: number) => `{"time":"2026-03-01T00:00:0${second}Z","ip":"fe80::1%eth0"}\r\n`;
+    const buffer = encode(Buffer.from(`\ufeff${[0, 1, 2, 3].map(line).join('')}`, 'utf16le'));
+    await open(server.url);
+    await page.getByText('Find a limit for your own log').click();
+    await page.locator('#log-file').setInputFiles({ name: 'u_ex.log', mimeType: 'text/plain', buffer });
+    await shows('#log-facts', /fe80::.*4 in 1m/);
+    expect(await page.locator('#limit').inputValue()).toBe('4');
+    expect(errors).toEqual([]);
+  });
+
   test('a pasted text that is no log gets a message', async () => {
     await open(server.url);
     await page.getByText('Find a limit for your own log').click();

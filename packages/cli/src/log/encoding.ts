@@ -1,5 +1,3 @@
-import { TextDecoder } from 'node:util';
-
 /** What the first bytes of a log mean. */
 export type Encoding =
   | { readonly kind: 'plain' | 'gzip' }
@@ -20,8 +18,8 @@ const PACKED = [
 ] as const;
 
 /** Detects how a log is encoded by its first bytes, whatever its name is. */
-export function encodingOf(first: Buffer): Encoding {
-  const hex = first.toString('hex');
+export function encodingOf(first: Uint8Array): Encoding {
+  const hex = Array.from(first.subarray(0, MAGIC_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
   if (hex.startsWith('1f8b')) return { kind: 'gzip' };
   const packed = PACKED.find(({ magic }) => hex.startsWith(magic));
   if (packed !== undefined) return { kind: 'packed', name: packed.name, command: packed.command };

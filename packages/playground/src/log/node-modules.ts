@@ -1,5 +1,10 @@
 // What the log reader of the command line imports from Node, for browsers.
 
+import { hasPrefix, type IPAddress, parseAddress } from '../../../http/src/client/ip-address.js';
+
+/** Where an IPv4 address begins in the bits of an IPv6 address. */
+const IPV4_START = 96;
+
 /** Decodes UTF-8 in chunks, as the class of node:string_decoder. */
 export class StringDecoder {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -16,39 +21,24 @@ export class StringDecoder {
 /** Keeps the whole text, because browsers have no hash that is synchronous. A long key then takes more memory. */
 export const createHash = () => ({ update: (text: string) => ({ digest: () => text }) });
 
+/** Most addresses of a log, which need no parser. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
-const IPV6 = /^[\da-f:.]*:[\da-f:.]*$/i;
 
-export const isIPv6 = (text: string): boolean => IPV6.test(text) && URL.canParse(`http://[${text}]`);
+export const isIP = (text: string): 0 | 4 | 6 =>
+  IPV4.test(text) ? 4 : text.includes(':') && parseAddress(text) !== undefined ? 6 : 0;
 
-export const isIP = (text: string): 0 | 4 | 6 => (IPV4.test(text) ? 4 : isIPv6(text) ? 6 : 0);
+export const isIPv6 = (text: string): boolean => isIP(text) === 6;
 
 /** Networks, as the class of node:net. */
 export class BlockList {
-  readonly #networks: [bits: string, family: string][] = [];
+  readonly #networks: [prefix: IPAddress, bits: number][] = [];
 
   addSubnet(address: string, length: number, family: string): void {
-    this.#networks.push([toBits(address).slice(0, length), family]);
+    this.#networks.push([parseAddress(address)!, family === 'ipv4' ? length + IPV4_START : length]);
   }
 
-  check(address: string, family: string): boolean {
-    const bits = toBits(address);
-    return this.#networks.some(([prefix, own]) => own === family && bits.startsWith(prefix));
+  check(address: string): boolean {
+    const parsed = parseAddress(address)!;
+    return this.#networks.some(([prefix, bits]) => hasPrefix(parsed, prefix, bits));
   }
-}
-
-/** The bits of an address, as text. */
-function toBits(address: string): string {
-  if (!address.includes(':'))
-    return address
-      .split('.')
-      .map((byte) => Number(byte).toString(2).padStart(8, '0'))
-      .join('');
-  const { hostname } = new URL(`http://[${address}]`);
-  const [start = [], end = []] = hostname
-    .slice(1, -1)
-    .split('::')
-    .map((half) => half.split(':').filter(Boolean));
-  const groups = [...start, ...new Array<string>(8 - start.length - end.length).fill('0'), ...end];
-  return groups.map((group) => Number.parseInt(group, 16).toString(2).padStart(16, '0')).join('');
 }

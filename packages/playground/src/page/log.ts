@@ -1,3 +1,4 @@
+import { encodingOf, MAGIC_BYTES } from '../../../cli/src/log/encoding.js';
 import type { analyzeLog, LogFindings } from '../../../cli/src/page-log.js';
 import { worstBurst } from '../race.js';
 
@@ -61,8 +62,15 @@ const SHOWN = 2000;
 
 /** The page keeps the time and the client of each request, but never the whole text of a log. */
 async function* chunksOf(log: Blob): AsyncGenerator<Uint8Array> {
-  const isPacked = new Uint8Array(await log.slice(0, 2).arrayBuffer()).join() === '31,139';
-  const stream = isPacked ? log.stream().pipeThrough(new DecompressionStream('gzip')) : log.stream();
-  const reader = stream.getReader();
+  const reader = (await utf8Of(log)).getReader();
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) yield chunk.value;
+}
+
+/** The bytes of a log in UTF-8, without a compression that the browser knows. */
+async function utf8Of(log: Blob): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const encoding = encodingOf(new Uint8Array(await log.slice(0, MAGIC_BYTES).arrayBuffer()));
+  if (encoding.kind === 'packed') throw new Error(`The log is ${encoding.name} data. Unpack it: ${encoding.command}`);
+  if (encoding.kind === 'utf16')
+    return log.stream().pipeThrough(new TextDecoderStream(encoding.label)).pipeThrough(new TextEncoderStream());
+  return encoding.kind === 'gzip' ? log.stream().pipeThrough(new DecompressionStream('gzip')) : log.stream();
 }
