@@ -46,7 +46,7 @@ const config: Config = {
     '^@rollgate/calendar/window$': '<rootDir>/packages/calendar/src/window.ts',
     '^@rollgate/core/(limits|leases|cached-limits|observe|credit)$': '<rootDir>/packages/core/src/$1-api.ts',
     '^@rollgate/fetch/outgoing$': '<rootDir>/packages/fetch/src/outgoing.ts',
-    '^@rollgate/http/drop-in$': '<rootDir>/packages/http/src/drop-in-api.ts',
+    '^@rollgate/http/(app|drop-in)$': '<rootDir>/packages/http/src/$1-api.ts',
     '^@rollgate/([^/]+)/(express-rate-limit|fastify-rate-limit|hono-rate-limiter|better-auth|throttler)$':
       '<rootDir>/packages/$1/src/$2.ts',
     '^@rollgate/fetch/undici$': '<rootDir>/packages/fetch/src/undici.ts',

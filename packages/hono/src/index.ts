@@ -1,13 +1,4 @@
-// Includes the core's API, so that an app installs and imports one package.
-export * from '@rollgate/core';
-export type {
-  ForwardedAddressOptions,
-  MessageFormats,
-  RequestEvent,
-  SettleRequestOptions,
-  WarningCode,
-} from '@rollgate/http';
-export { createClientKey, settle } from '@rollgate/http';
+export * from '@rollgate/http/app';
 export {
   bunAddress,
   cloudflareAddress,

@@ -1,13 +1,4 @@
-// Includes the core's API, so that an app installs and imports one package.
-export * from '@rollgate/core';
-export type {
-  ForwardedAddressOptions,
-  MessageFormats,
-  RequestEvent,
-  SettleRequestOptions,
-  WarningCode,
-} from '@rollgate/http';
-export { createClientKey } from '@rollgate/http';
+export * from '@rollgate/http/app';
 export { cloudflareAddress, forwardedAddress, vercelAddress } from './addresses.js';
 export { RateLimit, SkipRateLimit } from './decorators.js';
 export type { NestResponse, RateLimitModuleOptions, RateLimitOptions } from './options.js';
