@@ -13,6 +13,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'rollingWindow decides like its oracle when time jumps and runs back, with waits exact to the microsecond': ESTIMATES,
   'rollingWindow decides like its oracle when limits of very different sizes share one key': ESTIMATES,
   'rollingWindow with and without `enforce: false` counts what was allowed like its oracle': ESTIMATES,
+  'rollingWindow gives units back and warns like its oracle, with and without `enforce: false`': ESTIMATES,
   'rollingWindow allows its worst burst': LONGER,
   'rollingWindow at one store counts what another one on the same data settles, charges, refunds and resets': ESTIMATES,
   'rollingWindow admits nothing more when the clock steps back by a window or less': CLOCK,
