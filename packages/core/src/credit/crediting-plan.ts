@@ -50,7 +50,15 @@ function toCrediting(limit: Limit, giveBack: GiveBack, givesBack: CreditingLimit
     giveBack(state, nowMicros, cost);
     verdict.expiresMicros = limit.expiresMicros(state);
   };
-  return Object.create(limit, { apply: { value: apply }, givesBack: { value: givesBack } }) as Limit;
+  const own: Partial<CreditingLimit> = { apply, givesBack };
+  return new Proxy(limit, {
+    get(target, name) {
+      if (Object.hasOwn(own, name)) return own[name as keyof Limit];
+      const value: unknown = Reflect.get(target, name, target);
+      // Methods of a class may use private fields, which a proxy does not have.
+      return typeof value === 'function' && !Object.hasOwn(target, name) ? value.bind(target) : value;
+    },
+  });
 }
 
 function notGivenBack({ name, limit: { algorithm } }: Rule, isBeyond: boolean): TypeError {
