@@ -22,7 +22,10 @@ const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
   scenariosOf(algorithm).find((scenario) => scenario.name.includes(name))!;
 
 /** The depth that takes a few seconds: one limit has far fewer histories of four steps than several. */
-const depthOf = ({ calls }: Scenario) => (calls.length === 1 && Object.keys(calls[0]!.specs).length === 1 ? 4 : 3);
+function depthOf({ calls, credits }: Scenario): number {
+  const isAlone = calls.length === 1 && Object.keys(calls[0]!.specs).length === 1;
+  return isAlone && (!credits || effort(false, true)) ? 4 : 3;
+}
 
 /**
  * Which algorithm a limit decides together with matters little, because a store knows only their verdicts. `npm run explore` pairs all settings,

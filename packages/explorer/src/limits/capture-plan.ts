@@ -1,5 +1,6 @@
 import { type Limit, MemoryStore, RateLimiter } from '@rollgate/core';
-import type { Keys, Plan } from '@rollgate/core/store';
+import { credit } from '@rollgate/core/credit';
+import type { Costs, Keys, Plan } from '@rollgate/core/store';
 
 /** A limiter's plan and keys, as its store gets them. */
 export interface PlanWithKeys {
@@ -13,6 +14,11 @@ class PlanRecorder extends MemoryStore {
   override check(plan: Plan, keys: Keys, cost: number) {
     this.recorded = { plan, keys };
     return super.check(plan, keys, cost);
+  }
+
+  override charge(plan: Plan, keys: Keys, costs: Costs) {
+    this.recorded = { plan, keys };
+    return super.charge(plan, keys, costs);
   }
 }
 
@@ -28,4 +34,15 @@ export function capturePlan(
   new RateLimiter({ limits, store }).decide(keys);
   store.close();
   return store.recorded!;
+}
+
+/** The plan that `credit` passes to the store of a limiter. It calls the store before it returns its promise. */
+export function captureCreditingPlan(
+  limits: Readonly<Record<string, Limit>>,
+  keys: Readonly<Record<string, string>>,
+): Plan {
+  const store = new PlanRecorder();
+  void credit(new RateLimiter({ limits, store }), keys, 1);
+  store.close();
+  return store.recorded!.plan;
 }

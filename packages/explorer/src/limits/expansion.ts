@@ -12,6 +12,7 @@ import {
   decodeStep,
   encodeCharge,
   encodeCheck,
+  encodeCredit,
   encodePeek,
   encodeRefund,
   encodeRelease,
@@ -35,11 +36,13 @@ const COSTS = [1, 2];
 /** With costs of 1 and 2, these refund a part of a hit, change nothing, or record an overdraft. A refund settles to 0. */
 const SETTLED_COSTS = [1, 3];
 const CHARGED_COST = 2;
+/** A part of an overdraft, or more than is used. */
+const CREDITED_UNITS = 2;
 /** Ticks for every state: a microsecond, and the unit of all settings. Each state adds ticks to its own boundaries. */
 const TICKS = [1, MS];
 
-/** The decision of a charge is that of a peek with cost 1. */
-const costOfDecision = ({ kind, cost }: DecidingStep): number => (kind === 'charge' ? 1 : cost);
+/** The decision of a charge or a credit is that of a peek with cost 1. */
+const costOfDecision = ({ kind, cost }: DecidingStep): number => (kind === 'charge' || kind === 'credit' ? 1 : cost);
 
 /** Adds the ticks to a boundary and to one microsecond before it. */
 function addTicks(ticks: Set<number>, micros: number): void {
@@ -97,6 +100,7 @@ export class Expansion implements Explorable<undefined, Finding> {
     for (let call = 0; call < callCount; call++) {
       for (const cost of COSTS) this.#decide(encodeCheck(call, cost), undefined);
       this.#decide(encodeCharge(call, CHARGED_COST), undefined);
+      if (this.#scenario.credits) this.#decide(encodeCredit(call, CREDITED_UNITS), undefined);
       this.#takeStep(encodeReset(call));
     }
     for (let receipt = 0; receipt < this.#oracles.receipts.length; receipt++) {
@@ -162,7 +166,7 @@ export class Expansion implements Explorable<undefined, Finding> {
     if (after !== before) this.#fail(encodeRefund(receipt), 'a refund in ended lives changes the state', after, before);
   }
 
-  /** Takes a check, a peek or a charge, and adds the boundaries in its decision to `ticks`. */
+  /** Takes a check, a peek, a charge or a credit, and adds the boundaries in its decision to `ticks`. */
   #decide(code: number, ticks: Set<number> | undefined): void {
     this.#rewind();
     this.transitions += 1;
@@ -171,7 +175,9 @@ export class Expansion implements Explorable<undefined, Finding> {
     const verdict = oracles.take(step, this.#scenario.calls)!;
     const actual = this.#store.take(step)!;
     const difference = findDifference(actual, oracles.describe(verdict, actual));
-    const broken = actual.allowed ? findBrokenGuarantee(this.#oracles, oracles, verdict.limits) : undefined;
+    // What is given back may be admitted again.
+    const isGuaranteed = actual.allowed && step.kind !== 'credit';
+    const broken = isGuaranteed ? findBrokenGuarantee(this.#oracles, oracles, verdict.limits) : undefined;
     if (difference !== undefined) this.#fail(code, `\`${difference.field}\` differs`, actual, difference.expected);
     else if (broken !== undefined) this.#fail(code, broken, actual.allowed, false);
     else {

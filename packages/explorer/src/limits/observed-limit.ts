@@ -1,4 +1,4 @@
-import type { Limit } from '@rollgate/core';
+import type { Limit, TokenBucket } from '@rollgate/core';
 import {
   CHECK,
   type Hit,
@@ -55,6 +55,9 @@ export class ObservedLimit implements Limit {
   readonly testsOnly: boolean | undefined;
   readonly blockFor: ObservedLimit | undefined;
   declare readonly usageOf?: MeteredLimit['usageOf'];
+  /** Only a token bucket has these. */
+  readonly tokens: number | undefined;
+  readonly micros: number | undefined;
   declare readonly addPeriod?: PeriodicLimit['addPeriod'];
   declare readonly extend?: PeriodicLimit['extend'];
   declare readonly onLateReply?: LeasedLimit['onLateReply'];
@@ -78,6 +81,7 @@ export class ObservedLimit implements Limit {
     this.enforced = inner.enforced !== false;
     this.stateSize = inner.stateSize;
     this.testsOnly = onlyTests(inner);
+    ({ tokens: this.tokens, micros: this.micros } = inner as Partial<TokenBucket>);
     this.#inner = inner;
     this.#observer = observer;
     this.#index = index;

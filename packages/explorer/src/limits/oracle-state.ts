@@ -109,6 +109,16 @@ export class OracleState extends LimitModel<ExploredLimit> {
           this.nowMicros,
         );
         return this.decide(calls[step.call]!.withCost[1]!, this.nowMicros, false);
+      case 'credit': {
+        const limits = calls[step.call]!.withCost[1]!;
+        this.giveBack(limits, step.cost, this.nowMicros);
+        // What is given back may be admitted again.
+        for (const { stateIndex } of limits) {
+          this.admitted = this.admitted.with(stateIndex, []);
+          this.#newest = this.#newest.with(stateIndex, undefined);
+        }
+        return this.decide(limits, this.nowMicros, false);
+      }
       default:
         return this.#decide(calls[step.call]!.withCost[step.cost]!, step.kind === 'check');
     }

@@ -20,6 +20,8 @@ export interface Scenario {
   readonly calls: readonly Call[];
   /** Whether to explore a store whose leases end, instead of a `MemoryStore`. */
   readonly leasesEnd?: boolean;
+  /** Whether histories also give units back. All limits of such a scenario have some to give back. */
+  readonly credits?: boolean;
 }
 
 /**
@@ -71,6 +73,7 @@ export interface PreparedScenario {
   /** Nothing older than this matters, even when the clock steps back; microseconds. */
   readonly horizonMicros: number;
   readonly leasesEnd: boolean;
+  readonly credits: boolean;
 }
 
 /**
@@ -80,7 +83,10 @@ export interface PreparedScenario {
 export const STEP_BACK_MICROS = MS;
 
 /** Prepares a scenario. The limits report their calls to `observer`. */
-export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: StateObserver): PreparedScenario {
+export function prepare(
+  { name, calls, leasesEnd = false, credits = false }: Scenario,
+  observer: StateObserver,
+): PreparedScenario {
   const stateIds: string[] = [];
   const scenarioLimits: ScenarioLimit[] = [];
   const preparedCalls = calls.map(({ specs, keys }): PreparedCall => {
@@ -117,6 +123,7 @@ export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: 
     isSymmetric: calls.every(({ specs }) => specs === calls[0]!.specs),
     periodMicros: scenarioLimits.flatMap(({ spec }) => alignedLengthsOf(spec)).reduce(leastCommonMultiple, MS),
     leasesEnd,
+    credits,
     horizonMicros: 2 * Math.max(...scenarioLimits.map(({ limit }) => limit.keepMicros)) + 2 * STEP_BACK_MICROS,
   };
 }

@@ -4,6 +4,7 @@ import {
   algorithmOf,
   closingNames,
   type LimitSpec,
+  mayCredit,
   mayReport,
   toSpec,
 } from '../../../store-conformance/src/algorithms.js';
@@ -37,6 +38,12 @@ function withLeases(scenario: Scenario): Scenario {
 
 function withOneLimit(limit: LimitSpec): Scenario {
   return { name: `${describeLimits(limit)} alone`, calls: [callOnOneKey(limit)] };
+}
+
+/** Units are also given back. */
+function withCredits(limit: LimitSpec): Scenario {
+  const scenario = withOneLimit(limit);
+  return { ...scenario, name: `${scenario.name}, with credits`, credits: true };
 }
 
 /** Two limits of one name share a key, so each reads what the other has recorded. */
@@ -107,6 +114,10 @@ export function scenariosOf(algorithm: AlgorithmName, reach = algorithmNames.len
       .slice(0, 2)
       .flatMap((limit, index, all) => withoutRejections(limit, all.at(1 - index)!)),
     ...(closingNames.includes(algorithm) ? withBlocks(own) : []),
+    ...own
+      .filter((spec) => mayCredit(spec))
+      .slice(1, reach)
+      .map(withCredits),
   ];
   const leasing = scenarios.filter(({ calls }) => calls.some(({ specs }) => Object.values(specs).some(hasLease)));
   return [...scenarios, ...leasing.map(withLeases)];

@@ -1,9 +1,10 @@
 // A step of a history is one number below 2^16, so that millions of histories fit into memory.
 
 /** A number up to this one is a tick of as many microseconds. */
-export const MAX_TICK = 47_999;
+export const MAX_TICK = 46_999;
 
 const KINDS = {
+  credit: 47,
   release: 48,
   renew: 49,
   stepBack: 50,
@@ -24,6 +25,7 @@ export const encodeCheck = (call: number, cost: number): number => KINDS.check *
 export const encodePeek = (call: number, cost: number): number => KINDS.peek * 1000 + call * 10 + cost;
 export const encodeReset = (call: number): number => KINDS.reset * 1000 + call;
 export const encodeCharge = (call: number, cost: number): number => KINDS.charge * 1000 + call * 10 + cost;
+export const encodeCredit = (call: number, units: number): number => KINDS.credit * 1000 + call * 10 + units;
 /** `receipt` is below 900, because a step is below 2^16. */
 export const encodeSettle = (receipt: number, cost: number): number =>
   KINDS.settle * 1000 + receipt * SETTLED_COSTS + cost;
@@ -31,9 +33,9 @@ export const encodeRelease = (receipt: number): number => KINDS.release * 1000 +
 export const encodeRenew = (receipt: number): number => KINDS.renew * 1000 + receipt;
 export const encodeRefund = (receipt: number): number => KINDS.refund * 1000 + receipt;
 
-/** A step with a decision: a check, a peek or a charge of a scenario's call. */
+/** A step with a decision: a check, a peek, a charge or a credit of a scenario's call. Of a credit, the cost is what it gives back. */
 export interface DecidingStep {
-  readonly kind: 'check' | 'peek' | 'charge';
+  readonly kind: 'check' | 'peek' | 'charge' | 'credit';
   readonly call: number;
   readonly cost: number;
 }
@@ -48,6 +50,8 @@ export type Step =
   | { readonly kind: 'release'; readonly receipt: number }
   | { readonly kind: 'renew'; readonly receipt: number }
   | { readonly kind: 'settle'; readonly receipt: number; readonly cost: number };
+
+const DECIDING: readonly DecidingStep['kind'][] = ['check', 'peek', 'charge', 'credit'];
 
 const decoded = new Map<number, Step>();
 
@@ -74,6 +78,6 @@ function decode(code: number): Step {
   if (kind === KINDS.refund) return { kind: 'refund', receipt: rest };
   if (kind === KINDS.release) return { kind: 'release', receipt: rest };
   if (kind === KINDS.renew) return { kind: 'renew', receipt: rest };
-  const deciding = kind === KINDS.check ? 'check' : kind === KINDS.peek ? 'peek' : 'charge';
+  const deciding = DECIDING.find((one) => KINDS[one] === kind)!;
   return { kind: deciding, call: Math.floor(rest / 10), cost: rest % 10 };
 }

@@ -1,7 +1,7 @@
 import { type Decision, type MemoryStore, RateLimiter } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 import { TestClock } from '../../../store-conformance/src/test-clock.js';
-import { capturePlan } from './capture-plan.js';
+import { captureCreditingPlan, capturePlan } from './capture-plan.js';
 import type { StateObserver, StoreHit } from './observed-limit.js';
 import { OracleState } from './oracle-state.js';
 import { COST_COUNT, type PreparedScenario, STEP_BACK_MICROS } from './scenario.js';
@@ -31,6 +31,8 @@ export interface KeptState {
 
 interface CallInput {
   readonly plan: Plan;
+  /** Its charges give units back. */
+  readonly creditingPlan: Plan | undefined;
   readonly keys: Keys;
   readonly options: readonly { readonly cost: number; readonly limits: object }[];
 }
@@ -67,7 +69,8 @@ export class StoreUnderTest {
     this.#limiter = new RateLimiter({ limits: null, store: this.#store });
     this.#inputs = scenario.calls.map(({ limits, keys }) => {
       const options = Array.from({ length: COST_COUNT }, (_, cost) => ({ cost, limits }));
-      return { ...capturePlan(limits, keys), options };
+      const creditingPlan = scenario.credits ? captureCreditingPlan(limits, keys) : undefined;
+      return { ...capturePlan(limits, keys), creditingPlan, options };
     });
     const readIndexes = new Set<number>();
     this.#readingCalls = scenario.calls.flatMap(({ stateIndexes }, call) => {
@@ -116,6 +119,8 @@ export class StoreUnderTest {
         return undefined;
       case 'charge':
         return this.#store.charge(this.#inputs[step.call]!.plan, this.#inputs[step.call]!.keys, step.cost);
+      case 'credit':
+        return this.#store.charge(this.#inputs[step.call]!.creditingPlan!, this.#inputs[step.call]!.keys, step.cost);
     }
   }
 
