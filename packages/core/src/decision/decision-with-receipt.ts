@@ -69,6 +69,8 @@ export class DecisionWithReceipt implements Decision {
     this.allowed = allowed;
     this.limit = figures.limit;
     this.remaining = figures.remaining;
+    this.#limits = limits;
+    this.#receipt = receipt;
     this.retryAfterMs = figures.retryAfterMs;
     this.resetMs = figures.resetMs;
     this.nextUnitMs = figures.nextUnitMs;
@@ -77,8 +79,6 @@ export class DecisionWithReceipt implements Decision {
     this.degraded = degraded;
     if (!allowed && reason !== undefined) this.reason = reason;
     if (figures.retryIsEstimate) this.retryIsEstimate = true;
-    this.#limits = limits;
-    this.#receipt = receipt;
   }
 
   get limits(): LimitResults {
@@ -110,6 +110,25 @@ export class DecisionWithReceipt implements Decision {
     return receipt;
   }
 }
+
+// V8 gives all objects of a class the room that the first ones need. Without a rejection among these, each later one would need another
+// object for its reason. The row "rolling rejected" of `bench plain` shows the difference.
+new DecisionWithReceipt(
+  '',
+  {
+    allowed: false,
+    limit: 0,
+    remaining: 0,
+    retryAfterMs: 0.5,
+    resetMs: 0.5,
+    nextUnitMs: 0.5,
+    delayMs: 0,
+    reason: 'limit',
+  },
+  NO_LIMITS,
+  undefined,
+  false,
+);
 
 /** Returns the result of the only limit of a decision. */
 export function toOnlyResult(decision: Omit<Decision, 'limits' | 'exceeded'>): LimitDecision {

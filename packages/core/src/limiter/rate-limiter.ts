@@ -143,9 +143,10 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
     const keys = typeof key === 'string' && key !== '' ? key : resolveKeys(plan, key);
     const costs = cost === undefined ? 1 : resolveCosts(plan, cost);
     const store = this.#store;
+    const { leasing } = plan;
     let decision =
       this.#queues.size === 0 ? store.check(plan, keys, costs) : checkAtTail(this.#queues, store, plan, keys, costs);
-    if (plan.leasing !== undefined) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
+    if (leasing !== undefined) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
     const isObserved = decisions.hasSubscribers || rejections.hasSubscribers;
     return (isObserved ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }

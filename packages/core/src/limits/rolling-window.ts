@@ -149,8 +149,6 @@ export class RollingWindow implements Limit {
       place = place + 1 === capacity ? 0 : place + 1;
     }
     const first = hits - left;
-    let end = place + left;
-    if (end >= capacity) end -= capacity;
 
     // Without totals, each hit is one unit.
     let totalLeft = 0;
@@ -158,7 +156,8 @@ export class RollingWindow implements Limit {
     if (dropped >= 0) {
       const totals = start + RING + capacity;
       totalLeft = first === 0 ? dropped : numbers[totals + (place === 0 ? capacity : place) - 1]!;
-      total = left === 0 ? totalLeft : numbers[totals + (end === 0 ? capacity : end) - 1]!;
+      const last = place + left - 1;
+      total = left === 0 ? totalLeft : numbers[totals + (last < capacity ? last : last - capacity)]!;
     }
     const used = total - totalLeft;
     const free = limit - used;
@@ -202,6 +201,7 @@ export class RollingWindow implements Limit {
     }
     const fits = left < capacity && (first === 0 || 8 * left >= capacity);
     if (fits && kept === first && (dropped < 0 ? cost === 1 : total + cost <= Number.MAX_SAFE_INTEGER)) {
+      const end = place + left < capacity ? place + left : place + left - capacity;
       numbers[start + RING + end] = atMicros;
       numbers[start + HITS] = left + 1;
       numbers[start + FIRST] = place;

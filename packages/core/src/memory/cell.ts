@@ -38,8 +38,6 @@ export class Cell implements KeyState {
   /** The address of the cell, or `NOWHERE` if the key has none. */
   address = NOWHERE;
   readonly #slab: Slab;
-  /** The view that the operation uses after this one. */
-  next: Cell | undefined = undefined;
   /** The key, while it is not in the queue. */
   unqueuedKey = '';
 
@@ -86,6 +84,11 @@ export class Cell implements KeyState {
   /** Turns to a key that has no cell. */
   close(): this {
     this.address = NOWHERE;
+    return this.expire();
+  }
+
+  /** Notes that no state of the key counts. */
+  expire(): this {
     this.isNew = true;
     return this;
   }

@@ -26,10 +26,10 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   private readonly namespaces: Namespaces;
   readonly #reclaimer: Reclaimer;
   readonly #idleSweep: IdleSweep;
-  /** The views of the running operation are the first ones, up to this one. The next operation uses them again. */
-  private nextView: Cell | undefined = new Cell(this.#slab);
-  readonly #firstView = this.nextView!;
-  #lastView = this.#firstView;
+  private readonly firstView = new Cell(this.#slab);
+  readonly #views = [this.firstView];
+  /** How many of the views the running operation uses. The next operation uses them again. A number costs no write barrier. */
+  private used = 0;
   /** The numbers of no key, for tests. */
   #blank = new Float64Array(16);
   /** The number of lives so far, which identifies the latest one. */
@@ -56,7 +56,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   /** Starts an operation, until {@link end}. If one before it has thrown, ends that, too. */
   start(): void {
     if (this.hasUnqueued) this.end();
-    this.nextView = this.#firstView;
+    this.used = 0;
     const nowMicros = this.readMicros();
     if (nowMicros < this.nowMicros) this.stepsBack = true;
     this.nowMicros = nowMicros;
@@ -65,25 +65,28 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   /** Queues the keys that the operation has begun or kept, so that they can expire. */
   end(): void {
     this.hasUnqueued = false;
-    for (let cell = this.#firstView; cell !== this.nextView; cell = cell.next!) {
+    for (let index = 0; index < this.used; index++) {
+      const cell = this.#views[index]!;
       if (cell.address === NOWHERE || cell.queueIndex !== UNQUEUED) continue;
       if (cell.namespace.addresses.get(cell.key) === cell.address) this.#enqueue(cell, cell.expiresMicros);
     }
-    this.nextView = this.#firstView;
+    this.used = 0;
   }
 
   find(owner: StateOwner, key: string): Cell {
-    const cell = this.nextView ?? this.#addView();
-    this.nextView = cell.next;
+    const cell = this.used === 0 ? this.firstView : this.#viewAt(this.used);
+    this.used += 1;
     if (cell.namespace.owner !== owner) cell.namespace = this.namespaces.of(owner);
     const address = cell.namespace.addresses.get(key);
     if (address === undefined) return cell.close();
     const { limit } = owner;
     const expiresMicros = limit.expiresMicros(cell.turnTo(address));
     cell.expiresMicros = expiresMicros;
-    cell.isNew = expiresMicros <= this.nowMicros;
-    if (cell.isNew || !this.stepsBack || limit.isPlausible(cell, this.nowMicros)) return cell;
-    this.namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
+    if (expiresMicros <= this.nowMicros) return cell.expire();
+    cell.isNew = false;
+    if (this.stepsBack && !limit.isPlausible(cell, this.nowMicros)) {
+      this.namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
+    }
     return cell;
   }
 
@@ -160,15 +163,14 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     const namespace = this.namespaces.of(owner);
     const address = namespace.addresses.get(key);
     if (address === undefined) return undefined;
-    const cell = this.nextView ?? this.#addView();
-    this.nextView = cell.next;
+    const cell = this.#viewAt(this.used);
+    this.used += 1;
     return cell.open(namespace, address);
   }
 
-  #addView(): Cell {
-    this.#lastView.next = new Cell(this.#slab);
-    this.#lastView = this.#lastView.next;
-    return this.#lastView;
+  #viewAt(index: number): Cell {
+    if (index === this.#views.length) this.#views.push(new Cell(this.#slab));
+    return this.#views[index]!;
   }
 
   #add(cell: Cell, owner: StateOwner, key: string): void {
@@ -194,11 +196,12 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   #keep(cell: Cell): boolean {
     const { address, key } = cell;
     let isUsed = false;
-    for (let used = this.#firstView; used !== this.nextView; used = used.next!) {
-      if (used.address !== address) continue;
+    for (let index = 0; index < this.used; index++) {
+      const view = this.#views[index]!;
+      if (view.address !== address) continue;
       if (!isUsed) this.namespaces.dequeue(cell);
       isUsed = true;
-      used.unqueue(key);
+      view.unqueue(key);
     }
     if (isUsed) this.hasUnqueued = true;
     return isUsed;

@@ -72,7 +72,7 @@ export class Namespaces {
   /** Queues a key that is not queued. */
   enqueue({ namespace, address, unqueuedKey }: Cell, micros: number): void {
     namespace.queue.add(micros, unqueuedKey, address);
-    this.requeue(namespace);
+    if (namespace.queue.firstMicros === micros) this.requeue(namespace); // It may be the first one.
   }
 
   /** Queues a queued key for another time. */

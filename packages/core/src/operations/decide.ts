@@ -37,14 +37,23 @@ const [{ verdict: onlyVerdict }] = trials as [Trial];
  * @param owner The port of the store, for the receipt.
  */
 export function check(states: States, rules: readonly Rule[], keys: Keys, costs: Costs, owner: object): Decision {
-  if (rules.length > 1 || costs === 0) return checkAll(states, rules, keys, costs, owner);
-  // A single limit decides and records in one step.
   const rule = rules[0]!;
-  const { name, violated } = rule;
+  return rules.length > 1 || costs === 0 || rule.violated === undefined
+    ? checkAll(states, rules, keys, costs, owner)
+    : checkOnly(states, rule, rule.violated, keyAt(keys, 0), costAt(costs, 0), owner);
+}
+
+/** Checks an action by a single limit, which decides and records in one step. */
+function checkOnly(
+  states: States,
+  rule: Rule,
+  violated: readonly string[],
+  key: string,
+  cost: number,
+  owner: object,
+): Decision {
+  const { name } = rule;
   const limit: CapableLimit = rule.limit;
-  if (violated === undefined) return checkAll(states, rules, keys, costs, owner);
-  const key = typeof keys === 'string' ? keys : keys[0]!;
-  const cost = costs as number;
   const { limit: quota, countRejected, testsOnly } = limit;
   const { nowMicros } = states;
   const verdict = onlyVerdict;
@@ -72,7 +81,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
       retryAfterMs: 0,
       resetMs,
       nextUnitMs,
-      delayMs: verdict.delayMicros / 1000,
+      delayMs: verdict.delayMicros > 0 ? verdict.delayMicros / 1000 : 0, // A quotient takes a box, even if it is 0.
       reason: undefined,
       retryIsEstimate: undefined,
     };
@@ -241,7 +250,7 @@ function toLimitDecision(limit: Limit, { verdict, passes }: Trial, allowed: bool
     retryAfterMs: allowed && passes ? 0 : waitMicros / 1000,
     resetMs: verdict.resetMicros / 1000,
     nextUnitMs: holdsSlots(limit) ? undefined : nextUnitMicros / 1000,
-    delayMs: allowed ? delayMicros / 1000 : 0,
+    delayMs: allowed && delayMicros > 0 ? delayMicros / 1000 : 0,
   };
   if (passes) return figures;
   // A copy of the figures with more properties would take ten times as long as the rest of the check.
