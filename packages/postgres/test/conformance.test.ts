@@ -21,7 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What the store decides does not depend on the client, so `npm test` runs only some algorithms on all but one. */
+/** What a client can change: bytes of keys and states, transactions, and the rows of a list. */
+const OF_CLIENTS = 'vectors|characters|concurrent refunds|^lists keys of|same data decide';
+
+/** What the store decides does not depend on the client, so `npm test` runs only some algorithms and checks on all but one. */
 const algorithmsWith: Record<keyof typeof clients | 'PGlite', readonly AlgorithmName[]> = {
   'a Pool of pg': algorithmNames,
   'Postgres.js': effort(['rollingWindow'], algorithmNames),
@@ -42,16 +45,17 @@ describe.each(Object.keys(clients) as (keyof typeof clients)[])('PostgresStore o
     algorithms: algorithmsWith[kind],
     ...amount,
   });
-  for (const { name, leftOut, run } of all) if (leftOut === undefined) test(name, run);
+  const which = new RegExp(kind === 'a Pool of pg' ? '' : effort(OF_CLIENTS, ''));
+  for (const { name, leftOut, run } of all) if (leftOut === undefined && which.test(name)) test(name, run);
 });
 
 test('PostgresStore on PGlite passes the suite', async () => {
   const program = join(__dirname, 'support/pglite-conformance.mjs');
-  const options = JSON.stringify({ shared: true, algorithms: algorithmsWith.PGlite, ...amount });
+  const options = { shared: true, algorithms: algorithmsWith.PGlite, ...amount, which: effort(OF_CLIENTS, '') };
   // Optimizing the WebAssembly takes longer than a few checks.
   const flags = effort(['--liftoff-only'], []);
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, program, options]);
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, program, JSON.stringify(options)]);
   const { passed, failed } = JSON.parse(stdout) as { passed: number; failed: string[] };
   expect(failed).toEqual([]);
-  expect(passed).toBeGreaterThan(effort(20, 90));
+  expect(passed).toBeGreaterThan(effort(4, 90));
 });
