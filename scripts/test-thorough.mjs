@@ -9,7 +9,7 @@ const seed = process.env.ROLLGATE_SEED || String(randomInt(2 ** 31));
 
 const EVERY_HISTORY = 'every history';
 const FRAMEWORKS = 'apps of large frameworks';
-const CALLERS = 'processes that call an API';
+const CALLERS = 'clients that call an API';
 
 /** The campaigns in order: a name, and the arguments of Node. */
 const campaigns = [
@@ -19,10 +19,10 @@ const campaigns = [
   ],
   [EVERY_HISTORY, ['packages/explorer/explore.mjs', '--states', '10000000']],
   [FRAMEWORKS, [jest, 'examples/test/frameworks.test.ts']],
-  [CALLERS, [jest, 'packages/fetch/test/processes.test.ts']],
+  [CALLERS, [jest, 'packages/fetch/test/processes.test.ts', 'packages/fetch/test/simulation.test.ts']],
 ];
 
-/** The explorer visits every history, the apps get the same requests each time, and processes depend on time. So these have no seed. */
+/** The explorer visits every history, the apps get the same requests each time, and clients depend on time or on seeds of their own. So these have no seed. */
 const isRandom = (name) => ![EVERY_HISTORY, FRAMEWORKS, CALLERS].includes(name);
 
 const given = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { combinedLine, START_MS } from './support/log-lines';
 import { rollgate, simulate, write } from './support/rollgate';
 
 const LINES = 2_000;
-const COPIES = 75;
+const COPIES = 45;
 const CALLERS = 500;
 /** Between one copy of the log and the next. */
 const SHIFT_MS = LINES * 100;
@@ -22,7 +22,7 @@ const repeated = Array.from({ length: COPIES }, (_, copy) => {
 });
 
 /**
- * 14 MB: each command needs 11 MB, and 150,000 requests that were kept would not fit. Garbage is collected at once and as a
+ * 14 MB: each command needs 11 MB, and 90,000 requests that were kept would not fit. Garbage is collected at once and as a
  * whole. What a collection in the background leaves behind would depend on how busy the machine is.
  */
 const SMALL_HEAP = [
@@ -36,7 +36,7 @@ test.each([
   ['simulate', ['--limit', '5/1m']],
   ['suggest', []],
   ['compare', ['--limit', '5/1m']],
-])('%s reads 150,000 requests with a heap that has no room for them', async (command, args) => {
+])('%s reads 90,000 requests with a heap that has no room for them', async (command, args) => {
   const { code, stdout, stderr } = await rollgate([command, ...args], { input: repeated, nodeOptions: SMALL_HEAP });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain(`${(LINES * COPIES).toLocaleString('en-US')} requests of ${CALLERS} callers`);

@@ -21,10 +21,15 @@ function expectNoFinding(scenario: Scenario, finding: Finding | undefined): void
 const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
   scenariosOf(algorithm).find((scenario) => scenario.name.includes(name))!;
 
-/** The depth that takes a few seconds: one limit has far fewer histories of four steps than several. */
-function depthOf({ calls, credits }: Scenario): number {
-  const isAlone = calls.length === 1 && Object.keys(calls[0]!.specs).length === 1;
-  return isAlone && (!credits || effort(false, true)) ? 4 : 3;
+/**
+ * The depth that takes a few seconds. Four steps of one limit are far fewer histories than those of several, unless it closes its key,
+ * its leases end, it grants credit, or it is not enforced.
+ */
+function depthOf({ calls, credits, leasesEnd }: Scenario): number {
+  const specs = calls.flatMap((call) => Object.values(call.specs));
+  if (specs.length > 1) return 3;
+  const isPlain = specs[0]!.enforce !== false && !('blockFor' in specs[0]!.options) && !leasesEnd && !credits;
+  return isPlain ? 4 : effort(3, 4);
 }
 
 /**

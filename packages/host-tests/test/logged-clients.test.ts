@@ -88,8 +88,16 @@ const SERVERS: Record<string, Server> = {
 /** Counts are powers of two, so that no two sets of lists have the same sum. */
 const countOf = (index: number) => 2 ** (index + 1);
 
-/** How often the command finds each client in a log of the same requests. */
+const logged = new Map<string, Record<string, number>>();
+
+/** How often the command finds each client in a log of the same requests. It reads the log once for all servers with the same proxies. */
 function loggedClients(trusted: number | readonly string[]): Record<string, number> {
+  const found = logged.get(String(trusted)) ?? readClients(trusted);
+  logged.set(String(trusted), found);
+  return found;
+}
+
+function readClients(trusted: number | readonly string[]): Record<string, number> {
   const by = ['--by', 'forwarded', '--trusted-proxies', String(trusted), '--limit', '1/1h', '--top', '100', '--json'];
   const toLine = (list: string) =>
     `127.0.0.1 - - [01/Nov/2025:00:00:00 +0000] "GET /p HTTP/1.1" 200 5 "-" "curl/8.0" "${list}"\n`;

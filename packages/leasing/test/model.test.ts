@@ -32,7 +32,7 @@ const SCOPES: readonly [string, Scope][] = [
 ];
 
 test.each(SCOPES)('no order of events allows too much: %s', async (_, scope) => {
-  const { finding, states } = await explore(new LeasingModel(scope), { states: effort(3000, 150_000), order: 'any' });
+  const { finding, states } = await explore(new LeasingModel(scope), { states: effort(1500, 150_000), order: 'any' });
   expect(finding).toBeUndefined();
   expect(states).toBeGreaterThan(1000);
 });

@@ -1,7 +1,7 @@
 import { effort, seed } from '@rollgate/test-support/effort';
 import { run, type Schedule } from './support/schedule.js';
 
-const SCHEDULES = effort(100, 5000);
+const SCHEDULES = effort(64, 5000);
 /** A longer window has as many steps. */
 const WINDOWS_MS = effort([300, 600], [300, 1000, 10_000, 60_000, 3_600_000]);
 

@@ -28,7 +28,7 @@ test.each(Object.entries(ALL_SCOPES))(
 );
 
 /** How many random schedules run in each large scope, and how many of them together. */
-const [SCHEDULES, TOGETHER] = effort([40, 40], [5000, 200]) as [number, number];
+const [SCHEDULES, TOGETHER] = effort([20, 20], [5000, 200]) as [number, number];
 
 test.each(Object.entries({ ...LARGE_SCOPES, ...LARGE_ASSIGNED_SCOPES }))(
   'random schedules in %s: starts stay within the limits, and no caller waits forever',

@@ -152,7 +152,7 @@ test.each(['two stores on the same data decide', 'two stores on the same data al
 );
 
 test('a correct store passes, even if it is not a MemoryStore', async () => {
-  const few = { ...OPTIONS, runs: 10, longRun: 500 };
+  const few = { ...OPTIONS, runs: 3, longRun: 100 };
   for (const { run, leftOut } of checks((clock) => new broken.Wrapper(clock), few)) {
     if (leftOut === undefined) await run();
   }

@@ -14,8 +14,8 @@ silenceOutages();
 const options = { algorithms: ['rollingWindow', 'fixedWindow'], rollingCounter: false } as const;
 
 describeStore('a store of `createStore`', (clock) => createMapStore(clock), {
-  runs: effort(15, 5000),
-  longRun: effort(800, 100_000),
+  runs: effort(8, 5000),
+  longRun: effort(200, 100_000),
   seed,
 });
 
