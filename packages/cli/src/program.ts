@@ -28,6 +28,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     'Gives a key of a running system its full quota again',
     async () => (await import('./live/change-commands.js')).resetCommand(),
   ],
+  credit: [
+    'Gives used units back to a key of a running system',
+    async () => (await import('./live/change-commands.js')).creditCommand(),
+  ],
   block: ['Blocks a key in a running system', async () => (await import('./live/change-commands.js')).blockCommand()],
   migrate: [
     'Translates code that uses express-rate-limit or @fastify/rate-limit',

@@ -114,6 +114,41 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
     await api.check('visitor:1');
   });
 
+  test('credit gives used units of a key back, and adds to a period', async () => {
+    const limits = {
+      burst: rollingWindow({ limit: 9, window: '1h' }),
+      slots: concurrency({ limit: 9 }),
+      month: calendarWindow({ limit: 9, period: 'month' }),
+    };
+    const limiter = await open(places[kind]!.store, 'support', limits);
+    await limiter.check('ann', { cost: 6 });
+    const own = ['--limiter', 'support'];
+    expect(await rollgate(['credit', url, 'ann', '2', ...own])).toEqual({
+      code: 0,
+      stdout: 'Gave up to 2 back to ann in support\n',
+      stderr: '',
+    });
+    expect((await limiter.peek('ann')).limits).toMatchObject({
+      burst: { remaining: 5 },
+      slots: { remaining: 3 },
+      month: { remaining: 5 },
+    });
+    const { changed } = await json('credit', url, 'ann', '10', ...own, '--beyond');
+    expect(changed).toEqual([{ limiter: 'support', key: 'ann', limits: ['month'] }]);
+    expect((await limiter.peek('ann')).limits).toMatchObject({
+      burst: { remaining: 5 },
+      month: { remaining: 15, limit: 15 },
+    });
+    const none = await rollgate(['credit', url, 'bob', '2', ...own, '--limit', 'burst']);
+    expect(none.stdout).toBe('No such key has a state, so nothing was changed\n');
+    const wrong = await rollgate(['credit', url, 'ann', '2', ...own, '--limit', 'slots']);
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('a limit that this can credit, got "slots"'),
+    });
+    await limiter.close();
+  });
+
   test('top --rejected sums the rejections of all processes', async () => {
     const limiter = new RateLimiter({ name: `gate of ${kind}`, limits: '1/1h' });
     const options = { store: places[kind]!.store, every: '300ms' };

@@ -1,3 +1,4 @@
+import { credit } from '@rollgate/core/credit';
 import { isUsed } from '@rollgate/core/store';
 import type { Command } from 'commander';
 import { UsageError } from '../errors.js';
@@ -6,7 +7,7 @@ import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js'
 import { confirm } from './confirm.js';
 import { liveCommand } from './live-command.js';
 import { keysFor, type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-limiters.js';
-import { parseKey, parseKeys, parseTime } from './parse-values.js';
+import { parseCount, parseKey, parseKeys, parseTime } from './parse-values.js';
 
 interface ChangeOptions extends LiveOptions {
   readonly limit?: string;
@@ -30,6 +31,7 @@ export function resetCommand(): Command {
       change(url, keys, options, {
         verb: 'Reset',
         done: 'Reset',
+        missing: NO_LIMIT,
         namesOf: ({ names }) => names,
         // A key without a state has nothing to reset.
         isNeeded: hasState,
@@ -38,6 +40,33 @@ export function resetCommand(): Command {
         },
       }),
     );
+}
+
+/** The algorithms whose limits have no used units to give back. */
+const WITHOUT_UNITS = ['block', 'concurrency', 'leaky-bucket'];
+
+/** `rollgate credit`. */
+export function creditCommand(): Command {
+  return changeCommand('credit')
+    .argument('<key>', 'key of a client, as your app passes it', parseKey)
+    .argument('<units>', 'how many used units to give back', parseCount('<units>'))
+    .option('--beyond', 'adds what exceeds the used units to the present period of calendar windows')
+    .addHelpText('after', CREDIT_EXAMPLES)
+    .action((url: string, key: string, units: number, options: ChangeOptions & { readonly beyond?: boolean }) => {
+      const { beyond = false } = options;
+      const takes = (algorithm: string) =>
+        beyond ? algorithm === 'calendar-window' : !WITHOUT_UNITS.includes(algorithm);
+      return change(url, [key], options, {
+        verb: 'Credit',
+        done: `Gave up to ${units} back to`,
+        missing: beyond ? NO_PERIOD : NO_UNITS,
+        namesOf: ({ description, names }) => names.filter((name) => takes(description.limits[name]!.algorithm)),
+        isNeeded: async (target) => beyond || hasState(target),
+        run: async ({ live, key, names }) => {
+          await credit(live.limiter, keysFor(names, key), units, { beyond });
+        },
+      });
+    });
 }
 
 /** `rollgate block`. */
@@ -50,6 +79,7 @@ export function blockCommand(): Command {
       change(url, [key], options, {
         verb: 'Block',
         done: 'Blocked',
+        missing: NO_BLOCK,
         namesOf: ({ description, names }) => names.filter((name) => description.limits[name]!.algorithm === 'block'),
         isNeeded: async () => true,
         run: async ({ live, key, names }) => {
@@ -72,6 +102,8 @@ function parseBlock(text: string): number {
 interface Change {
   readonly verb: string;
   readonly done: string;
+  /** The error if no limiter has a limit that the command can change. */
+  readonly missing: string;
   /** The limits of a limiter that the command can change. */
   readonly namesOf: (live: LiveLimiter) => readonly string[];
   readonly isNeeded: (target: Target) => Promise<boolean>;
@@ -82,7 +114,7 @@ async function change(
   url: string,
   keys: readonly string[],
   options: ChangeOptions,
-  { verb, done, namesOf, isNeeded, run }: Change,
+  { verb, done, missing, namesOf, isNeeded, run }: Change,
 ): Promise<void> {
   const { limit, yes = false, json = false } = options;
   await withLimiters(url, { ...options, isReadOnly: false }, async (limiters) => {
@@ -90,7 +122,7 @@ async function change(
       const names = namesOf(live).filter((name) => limit === undefined || name === limit);
       return names.length === 0 ? [] : [{ live, names }];
     });
-    if (changed.length === 0) throw new UsageError(describeMissing(verb, limit));
+    if (changed.length === 0) throw new UsageError(limit === undefined ? missing : describeMissing(verb, limit));
     const all = changed.flatMap(({ live, names }) => keys.map((key) => ({ live, key, names })));
     const needed = await Promise.all(all.map(isNeeded));
     const targets = all.filter((_, index) => needed[index]);
@@ -113,11 +145,19 @@ async function hasState({ live, key, names }: Target): Promise<boolean> {
   return limits.some(isUsed);
 }
 
-function describeMissing(verb: string, limit: string | undefined): string {
-  if (limit !== undefined)
-    return `Expected \`--limit\` to name a limit that this can ${verb.toLowerCase()}, got ${JSON.stringify(limit)}`;
-  return 'Expected a limiter with a limit of `block()`, got none. Add `blocked: block()` to its `limits`';
+function describeMissing(verb: string, limit: string): string {
+  return `Expected \`--limit\` to name a limit that this can ${verb.toLowerCase()}, got ${JSON.stringify(limit)}`;
 }
+
+const NO_LIMIT = 'Expected a limiter with a limit, got none';
+const NO_BLOCK = 'Expected a limiter with a limit of `block()`, got none. Add `blocked: block()` to its `limits`';
+const NO_UNITS = 'Expected a limiter with a limit that counts units, got none. Use `reset` for other limits';
+const NO_PERIOD = 'Expected a limiter with a `calendarWindow`, got none. Leave out `--beyond` for other limits';
+
+const CREDIT_EXAMPLES = `
+Examples:
+  rollgate credit redis://localhost customer:7 100
+  rollgate credit env:DATABASE_URL customer:7 5000 --limiter api --limit month --beyond`;
 
 const RESET_EXAMPLES = `
 Examples:
