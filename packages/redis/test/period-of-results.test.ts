@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type CalendarWindowOptions, calendarWindow } from '@rollgate/calendar';
-import { type Decision, type ManualClock, MemoryStore, manualClock, RateLimiter, type Store } from '@rollgate/core';
+import {
+  type Decision,
+  type ManualClock,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+} from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { startRedis } from '@rollgate/test-support';
 import { createRandom } from '@rollgate/test-support/random';
@@ -53,6 +61,24 @@ describe.each(Object.keys(STORES))('in %s', (name) => {
     clock.advance(NOVEMBER.periodEndsAt - clock.now());
     expect(own(await limiter.peek('ann'))).toMatchObject({ ...DECEMBER, spent: 0 });
     expect(own(await limiter.check('ann'))).toMatchObject({ ...DECEMBER, spent: 1 });
+  });
+
+  test('a rejection names the period of its own check, whichever limit rejects and whether or not it has a wait', async () => {
+    const clock = manualClock(NOVEMBER.periodEndsAt - 1);
+    const alone = open(clock);
+    const burst = rollingWindow({ limit: 1, window: '1h' });
+    const store = STORES[name]!(clock);
+    const both = new RateLimiter({ limits: { month: calendarWindow(BERLIN), burst }, store, prefix: randomUUID() });
+    await both.check({ month: 'ann', burst: 'all' });
+    const periods = async () => [
+      own(await alone.check('ann', { cost: 11 })),
+      (await both.check({ month: 'bob', burst: 'all' })).limits.month,
+    ];
+    expect(await periods()).toMatchObject([NOVEMBER, NOVEMBER]);
+    clock.advance(0.999);
+    expect(await periods()).toMatchObject([NOVEMBER, NOVEMBER]);
+    clock.advance(0.001);
+    expect(await periods()).toMatchObject([DECEMBER, DECEMBER]);
   });
 
   test('a check with reservations reports them, and its rejection does, too', async () => {

@@ -208,7 +208,12 @@ export class ScriptReply {
       ...(isEstimate ? { retryIsEstimate: true } : undefined),
       ...(usageAt > 0 ? { spent: numbers[usageAt], reserved: numbers[usageAt + 1] } : undefined),
     };
-    if (usageAt > 0 && isPeriodic(by)) by.addPeriod(decision, nowMicros);
+    if (usageAt > 0 && isPeriodic(by)) {
+      by.addPeriod(decision, nowMicros);
+      // A result without a wait names its period, too, which ends.
+      if (ahead === undefined)
+        this.#stableMicros = Math.min(this.#stableMicros, decision.periodEndsAt! * 1000 - nowMicros);
+    }
     return decision;
   }
 
