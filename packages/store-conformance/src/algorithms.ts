@@ -178,5 +178,8 @@ export interface Vector<Name extends AlgorithmName = AlgorithmName> {
 
 /** Histories of each algorithm, and what is to be decided in them, as data. */
 export const vectors = ofEach((name) =>
-  algorithmOf(name).vectors.map(({ title, options, ...rest }) => ({ title, limit: toSpec(name, options), ...rest })),
+  algorithmOf(name).vectors.map(({ title, options, enforce, ...rest }) => {
+    const limit = toSpec(name, options);
+    return { title, limit: enforce === false ? { ...limit, enforce } : limit, ...rest };
+  }),
 ) as unknown as { readonly [Name in AlgorithmName]: readonly Vector<Name>[] };

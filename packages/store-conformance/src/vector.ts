@@ -10,6 +10,8 @@ export interface VectorDetails<Options = unknown> {
   readonly reason?: Exclude<RejectionReason, 'limit'>;
   /** Present if the wait is an estimate. */
   readonly retryIsEstimate?: true;
+  /** Whether the limit rejects in this step. Without it, that of the vector applies. */
+  readonly enforce?: boolean;
   /** The units that are spent and reserved. Absent if the vector does not compare them. */
   readonly usage?: readonly [spent: number, reserved: number];
   /** The quota of the period. Absent if it is that of the limit. */
@@ -17,7 +19,7 @@ export interface VectorDetails<Options = unknown> {
 }
 
 /**
- * The expected result of an action. Times are milliseconds, exact to the microsecond: until the same action would be allowed, until the full
+ * The expected result of an action, or what it would be if the limit rejected. Times are milliseconds, exact to the microsecond: until the same action would be allowed, until the full
  * quota is free, and until more units are free, which is `null` for slots.
  */
 export type VectorVerdict<Options = unknown> = readonly [
@@ -50,6 +52,7 @@ export interface History<Options> {
   readonly options: Options;
   readonly steps: readonly VectorStep<Options>[];
   readonly leasesEnd?: true;
+  readonly enforce?: false;
 }
 
 /** Describes a history by its title, the options of the limit, and its steps. */
@@ -58,6 +61,13 @@ export const vector = <Options>(
   options: Options,
   steps: readonly VectorStep<Options>[],
 ): History<Options> => ({ title, options, steps });
+
+/** A history of a limit that rejects nothing. */
+export const reportingVector = <Options>(
+  title: string,
+  options: Options,
+  steps: readonly VectorStep<Options>[],
+): History<Options> => ({ title, options, steps, enforce: false });
 
 /** A history for stores whose leases end. */
 export const leasingVector = <Options>(

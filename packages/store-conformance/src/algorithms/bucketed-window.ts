@@ -1,6 +1,6 @@
 import { bucketedWindow } from '@rollgate/core';
 import fc from 'fast-check';
-import { vector } from '../vector.js';
+import { reportingVector, vector } from '../vector.js';
 import { assertInAnyWindow } from './admissions.js';
 import { type Algorithm, LONG_RUN, windowsIn } from './algorithm.js';
 import { bucketBefore, usedWidth } from './bucket-widths.js';
@@ -14,6 +14,7 @@ export interface BucketedWindowSettings {
   readonly window: number;
   readonly buckets?: number | undefined;
   readonly minDifference?: number | undefined;
+  readonly blockFor?: number | undefined;
 }
 
 /** The end of each unit's bucket. Buckets are `width` microseconds wide and adjacent, from the epoch on. */
@@ -266,6 +267,31 @@ const vectors = [
     [1099.999, 'credit', 9, true, 5, 0, 0, 0],
     [1099.999, 'check', 5, true, 0, 0, 1000.001, 1000.001],
   ]),
+  vector(
+    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+    { limit: 2, window: 1000, buckets: 4, blockFor: 5000 },
+    [
+      [0, 'check', 2, true, 0, 0, 1250, 1250],
+      [100, 'peek', 1, false, 0, 1150, 1150, 1150],
+      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+      [5100, 'check', 1, true, 1, 0, 1150, 1150],
+    ],
+  ),
+  reportingVector(
+    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
+    { limit: 2, window: 1000, buckets: 4 },
+    [
+      [0, 'check', 1, true, 1, 0, 1250, 1250],
+      [100, 'check', 2, false, 0, 1150, 1150, 1150],
+      [200, 'peek', 1, false, 0, 1050, 1050, 1050],
+      [300, 'check', 1, false, 0, 950, 1200, 950],
+      [300, 'peek', 1, false, 0, 950, 1200, 950, { enforce: true }],
+      [500, 'check', 3, false, 0, Infinity, 1250, 1250],
+      [2500, 'check', 1, true, 1, 0, 1250, 1250],
+    ],
+  ),
 ];
 
 export const bucketedWindowAlgorithm: Algorithm<BucketedWindowSettings> = {

@@ -1,6 +1,6 @@
 import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/calendar/window';
 import fc from 'fast-check';
-import { leasingVector, vector } from '../vector.js';
+import { leasingVector, reportingVector, vector } from '../vector.js';
 import { assertAtMost, unitsOf } from './admissions.js';
 import { type Algorithm, DAY, LONG_RUN, leases, MAX, windowsIn } from './algorithm.js';
 import { isTooFarAhead, MS, noDelay, type Oracle, type ReservingOracle, scaleOf, sum } from './oracle.js';
@@ -480,6 +480,39 @@ const vectors = [
     [0, 'settle', 2, 2],
     [0, 'peek', 5, true, 5, 0, 1000, 1000, { usage: [3, 0], limit: 8 }],
   ]),
+  vector('a block outlasts the period that was used up', { limit: 2, lengths: [1000], blockFor: 1500 }, [
+    [500, 'check', 2, true, 0, 0, 500, 500],
+    [900, 'check', 1, false, 0, 1500, 1500, 1500, { reason: 'blocked' }],
+    [1000, 'peek', 1, false, 0, 1400, 1400, 1400, { reason: 'blocked' }],
+    [2399.999, 'check', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+    [2400, 'check', 1, true, 1, 0, 600, 600],
+  ]),
+  leasingVector(
+    'a settlement at the end of a lease ends it for good, even if the clock steps back',
+    { limit: 3, lengths: [4000], lease: 1000 },
+    [
+      [0, 'check', 1, true, 2, 0, 4000, 4000],
+      [1000, 'settle', 0, 0],
+      [999.999, 'peek', 1, true, 3, 0, 0, 0],
+      [1000, 'check', 1, true, 2, 0, 3000, 3000],
+      [1500, 'check', 1, true, 1, 0, 2500, 2500],
+      [2000, 'settle', 3, 0],
+      [1999.999, 'peek', 1, true, 2, 0, 2000.001, 2000.001],
+    ],
+  ),
+  reportingVector(
+    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
+    { limit: 2, lengths: [1000] },
+    [
+      [0, 'check', 1, true, 1, 0, 1000, 1000],
+      [100, 'check', 2, false, 0, 900, 900, 900],
+      [200, 'peek', 1, false, 0, 800, 800, 800],
+      [300, 'check', 1, false, 0, 700, 700, 700],
+      [300, 'peek', 1, false, 0, 700, 700, 700, { enforce: true }],
+      [500, 'check', 3, false, 0, Infinity, 500, 500],
+      [2500, 'check', 1, true, 1, 0, 500, 500],
+    ],
+  ),
 ];
 
 export const calendarWindowAlgorithm: Algorithm<CalendarWindowSettings> = {

@@ -1,6 +1,6 @@
 import { fixedWindow } from '@rollgate/core';
 import fc from 'fast-check';
-import { vector } from '../vector.js';
+import { reportingVector, vector } from '../vector.js';
 import { assertAtMost, unitsOf } from './admissions.js';
 import { type Algorithm, LONG_RUN, windowsIn } from './algorithm.js';
 import { withMinDifference } from './min-difference.js';
@@ -12,6 +12,7 @@ export interface FixedWindowSettings {
   readonly limit: number;
   readonly window: number;
   readonly minDifference?: number | undefined;
+  readonly blockFor?: number | undefined;
 }
 
 /** The window in which an action was recorded, and its cost. */
@@ -265,6 +266,31 @@ const vectors = [
     [0, 'refund', 0],
     [0, 'check', 1, false, 0, 1000, 1000, 1000],
   ]),
+  vector(
+    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+    { limit: 2, window: 1000, blockFor: 5000 },
+    [
+      [0, 'check', 2, true, 0, 0, 1000, 1000],
+      [100, 'peek', 1, false, 0, 900, 900, 900],
+      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+      [5100, 'check', 1, true, 1, 0, 900, 900],
+    ],
+  ),
+  reportingVector(
+    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
+    { limit: 2, window: 1000 },
+    [
+      [0, 'check', 1, true, 1, 0, 1000, 1000],
+      [100, 'check', 2, false, 0, 900, 900, 900],
+      [200, 'peek', 1, false, 0, 800, 800, 800],
+      [300, 'check', 1, false, 0, 700, 700, 700],
+      [300, 'peek', 1, false, 0, 700, 700, 700, { enforce: true }],
+      [500, 'check', 3, false, 0, Infinity, 500, 500],
+      [2500, 'check', 1, true, 1, 0, 500, 500],
+    ],
+  ),
 ];
 
 export const fixedWindowAlgorithm: Algorithm<FixedWindowSettings> = {

@@ -11,6 +11,7 @@ import { ms, quota } from './small-settings.js';
 export interface LeakyBucketSettings {
   readonly capacity: number;
   readonly interval: number;
+  readonly blockFor?: number | undefined;
 }
 
 /** The time from which the next action may start, and the scale of the largest limit in the queue. */
@@ -238,6 +239,19 @@ const vectors = [
     [0, 'charge', 9_007_199_254_740_991, false, 0, 3_155_759_999_000, 3_155_759_999_000, 3_155_759_999_000],
     [3_155_760_000_000, 'peek', 1, true, 1, 0, 0, 0],
   ]),
+  vector(
+    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+    { capacity: 2, interval: 500, blockFor: 5000 },
+    [
+      [0, 'check', 1, true, 2, 0, 0, 0],
+      [0, 'check', 2, true, 0, 0, 1000, 500, { delayMs: 500 }],
+      [100, 'peek', 1, false, 0, 400, 900, 400],
+      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+      [5100, 'check', 1, true, 2, 0, 0, 0],
+    ],
+  ),
 ];
 
 export const leakyBucketAlgorithm: Algorithm<LeakyBucketSettings> = {

@@ -1,6 +1,6 @@
 import { rollingWindow } from '@rollgate/core';
 import fc from 'fast-check';
-import { vector } from '../vector.js';
+import { reportingVector, vector } from '../vector.js';
 import { assertInAnyWindow } from './admissions.js';
 import { type Algorithm, DAY, LONG_RUN, windowsIn } from './algorithm.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
@@ -357,6 +357,19 @@ const vectors = [
     [300, 'refund', 0],
     [300, 'check', 3, true, 0, 0, 1000, 1000],
   ]),
+  reportingVector(
+    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
+    { limit: 2, window: 1000 },
+    [
+      [0, 'check', 1, true, 1, 0, 1000, 1000],
+      [100, 'check', 2, false, 0, 1000, 1000, 1000],
+      [200, 'peek', 1, false, 0, 900, 900, 900],
+      [300, 'check', 1, false, 0, 800, 1000, 800],
+      [300, 'peek', 1, false, 0, 800, 1000, 800, { enforce: true }],
+      [500, 'check', 3, false, 0, Infinity, 1000, 1000],
+      [2500, 'check', 1, true, 1, 0, 1000, 1000],
+    ],
+  ),
 ];
 
 export const rollingWindowAlgorithm: Algorithm<RollingWindowSettings> = {

@@ -1,6 +1,6 @@
 import { slidingWindowCounter } from '@rollgate/core';
 import fc from 'fast-check';
-import { vector } from '../vector.js';
+import { reportingVector, vector } from '../vector.js';
 import { assertInAnyWindow } from './admissions.js';
 import { type Algorithm, LONG_RUN, windowsIn } from './algorithm.js';
 import { windowEndAfter } from './fixed-window.js';
@@ -13,6 +13,7 @@ export interface SlidingWindowCounterSettings {
   readonly limit: number;
   readonly window: number;
   readonly minDifference?: number | undefined;
+  readonly blockFor?: number | undefined;
 }
 
 /** The units of the window that ends at `end`, and of the one before. `window` is that of the limit that recorded last. */
@@ -294,6 +295,31 @@ const vectors = [
     [1500, 'check', 9, true, 0, 0, 1500, 500],
     [1500, 'credit', 99, true, 10, 0, 0, 0],
   ]),
+  vector(
+    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+    { limit: 2, window: 1000, blockFor: 5000 },
+    [
+      [0, 'check', 2, true, 0, 0, 2000, 1500],
+      [100, 'peek', 1, false, 0, 1400, 1900, 1400],
+      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+      [5100, 'check', 1, true, 1, 0, 1900, 1900],
+    ],
+  ),
+  reportingVector(
+    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
+    { limit: 2, window: 1000 },
+    [
+      [0, 'check', 1, true, 1, 0, 2000, 2000],
+      [100, 'check', 2, false, 0, 1900, 1900, 1566.667],
+      [200, 'peek', 1, false, 0, 1466.667, 1800, 1466.667],
+      [300, 'check', 1, false, 0, 1450, 1700, 1450],
+      [300, 'peek', 1, false, 0, 1450, 1700, 1450, { enforce: true }],
+      [500, 'check', 3, false, 0, Infinity, 1500, 1357.143],
+      [2500, 'check', 1, true, 1, 0, 1500, 1500],
+    ],
+  ),
 ];
 
 export const slidingWindowCounterAlgorithm: Algorithm<SlidingWindowCounterSettings> = {

@@ -1,6 +1,6 @@
 import { tokenBucket } from '@rollgate/core';
 import fc from 'fast-check';
-import { vector } from '../vector.js';
+import { reportingVector, vector } from '../vector.js';
 import { assertAtMost } from './admissions.js';
 import { type Algorithm, DAY, type LongRun, type TokenFractions } from './algorithm.js';
 import { withMinDifference } from './min-difference.js';
@@ -14,6 +14,7 @@ export interface TokenBucketSettings {
   readonly refill: number;
   readonly every: number;
   readonly minDifference?: number | undefined;
+  readonly blockFor?: number | undefined;
 }
 
 /** When the bucket is full again: `whole` microseconds, and `part` of one in the units of the limit that recorded last. */
@@ -396,6 +397,45 @@ const vectors = [
       [1500, 'check', 5, true, 0, 0, 5000, 1000],
       [1500, 'charge', 3, false, 0, 4000, 8000, 4000],
       [1500, 'credit', 3, false, 0, 1000, 5000, 1000],
+    ],
+  ),
+  vector(
+    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+    { capacity: 2, refill: 1, every: 500, blockFor: 5000 },
+    [
+      [0, 'check', 2, true, 0, 0, 1000, 500],
+      [100, 'peek', 1, false, 0, 400, 900, 400],
+      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+      [5100, 'check', 1, true, 1, 0, 500, 500],
+    ],
+  ),
+  vector(
+    'too few tokens for a cost close the key, and a cost above the capacity does not',
+    { capacity: 2, refill: 1, every: 500, blockFor: 300 },
+    [
+      [0, 'check', 1, true, 1, 0, 500, 500],
+      [0, 'check', 3, false, 1, Infinity, 500, 500],
+      [0, 'check', 2, false, 0, 500, 500, 300],
+      [299.999, 'check', 1, false, 0, 0.001, 200.001, 0.001, { reason: 'blocked' }],
+      [300, 'check', 1, true, 0, 0, 700, 200],
+      [400, 'check', 1, false, 0, 300, 600, 300, { reason: 'blocked' }],
+      [500, 'peek', 1, false, 0, 200, 500, 200, { reason: 'blocked' }],
+      [700, 'check', 1, true, 0, 0, 800, 300],
+    ],
+  ),
+  reportingVector(
+    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
+    { capacity: 2, refill: 1, every: 500 },
+    [
+      [0, 'check', 1, true, 1, 0, 500, 500],
+      [100, 'check', 2, false, 0, 1400, 1400, 900],
+      [200, 'peek', 1, false, 0, 800, 1300, 800],
+      [300, 'check', 1, false, 0, 1200, 1700, 1200],
+      [300, 'peek', 1, false, 0, 1200, 1700, 1200, { enforce: true }],
+      [500, 'check', 3, false, 0, Infinity, 3000, 2500],
+      [2500, 'check', 1, false, 0, 1000, 1500, 1000],
     ],
   ),
 ];

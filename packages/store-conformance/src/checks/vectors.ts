@@ -24,13 +24,15 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
       const [cost, allowed, remaining, retryAfterMs, resetMs, nextUnitMs, ...details] = rest as DecidingCells;
       const {
         options = own,
+        enforce = vector.limit.enforce !== false,
         delayMs = 0,
         reason,
         retryIsEstimate,
         usage,
         limit,
       } = Object.assign({}, ...details) as VectorDetails;
-      const given = { cost, limits: limitOf(toSpec(algorithm, options)) };
+      const spec = toSpec(algorithm, options);
+      const given = { cost, limits: limitOf(enforce ? spec : { ...spec, enforce: false }) };
       const decision = await (operation === 'check'
         ? limiter.check(KEY, given)
         : operation === 'peek'
@@ -39,19 +41,27 @@ async function verifyVector(context: CheckContext, vector: Vector): Promise<void
             ? limiter.charge(KEY, given)
             : credit(limiter, KEY, cost, { limits: given.limits, beyond: operation === 'extend' }));
       decisions[index] = decision;
-      const { spent, reserved } = Object.values(decision.limits)[0]!;
-      const figures = [decision.allowed, decision.remaining, decision.retryAfterMs, decision.resetMs];
+      const result = Object.values(decision.limits)[0]!;
+      // The figures of a decision are those of a limit that rejects.
+      const figures = enforce ? decision : result;
       assertSame(
         [
-          ...figures,
-          decision.nextUnitMs ?? null,
-          decision.delayMs,
-          decision.reason,
-          decision.retryIsEstimate,
-          usage && [spent, reserved],
-          usage && decision.limit,
+          decision.allowed,
+          decision.exceeded.length,
+          figures.allowed,
+          figures.remaining,
+          figures.retryAfterMs,
+          figures.resetMs,
+          figures.nextUnitMs ?? null,
+          figures.delayMs,
+          figures.reason,
+          figures.retryIsEstimate,
+          usage && [result.spent, result.reserved],
+          usage && figures.limit,
         ],
         [
+          allowed || !enforce,
+          allowed || enforce ? 0 : 1,
           allowed,
           remaining,
           retryAfterMs,

@@ -155,7 +155,8 @@ local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_a
   local key, is_spent, owed = state.key, cost < 0, nil
   cost = math.abs(cost)
   -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
-  local is_own_life = state.first and state.first <= recorded_stamp and recorded_at < state.ends
+  local is_same_start = state.first and state.first <= recorded_stamp
+  local is_own_life = is_same_start and recorded_at < state.ends
   local text = is_own_life and state.newest > 0 and (state.leases or reservations_of(state)) or ''
   local position = position_of(text, id)
   if not is_own_life then owed = is_spent and settled - cost or settled
@@ -173,8 +174,14 @@ local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_a
     -- Without reservations, the value is as short as before the first one. Ids stay unique while the server's clock decides.
     if state.leases == '' and now == stamp then state.newest, state.leases = 0, nil end
     if state.newest > 0 then write_reservations(state) else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
+    if owed <= 0 then return end
   end
-  if owed <= 0 then return end
+  if owed <= 0 then
+    -- What has ended stays so, even if the clock steps back.
+    if not is_same_start or not state.leases then return end
+    if state.count + state.extra == 0 then redis.call('UNLINK', key) else write_reservations(state) end
+    return
+  end
   spend(rule, state, now, owed, 0, stamp, false)
   return state.ends, rule[2]
 end
