@@ -1,4 +1,4 @@
-import { hasLeases, isConstant } from '../limits/capabilities.js';
+import { closesUsedUp, hasLeases, isConstant } from '../limits/capabilities.js';
 import { rollingWindow } from '../limits/rolling-window.js';
 import { type Costs, costAt, joinCosts, type Keys, keyAt, type Plan, type Rule } from './plan.js';
 
@@ -44,14 +44,15 @@ export function isRejectedByConstant({ rules }: Plan, costs: Costs): boolean {
 const REJECTED_COST = 2;
 
 /**
- * Like {@link toStoredCall}, for a check that a limit of 0 rejects. Only rules with `countRejected` need the store for it, which rejects
- * it, too, so that no other rule records it.
+ * Like {@link toStoredCall}, for a check that a limit of 0 rejects. Only rules that record rejected checks need the store for it, which
+ * rejects it, too, so that no other rule records it.
  */
 export function toRejectedCall(plan: Plan, keys: Keys, costs: Costs): StoredCall | undefined {
   const stored = storedRulesOf(plan);
   if (stored === null) return undefined;
   const { indices, rejecting } = stored;
-  if (!indices.some((index) => plan.rules[index]!.limit.countRejected && costAt(costs, index) > 0)) return undefined;
+  const recordsRejected = ({ limit }: Rule) => limit.countRejected || closesUsedUp(limit);
+  if (!indices.some((index) => recordsRejected(plan.rules[index]!) && costAt(costs, index) > 0)) return undefined;
   return {
     plan: rejecting,
     // The key of another rule, because all keys of a check may have to be in one hash slot.

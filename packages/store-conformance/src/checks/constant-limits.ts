@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 /**
  * Next to limits of 0 and `Infinity`, another limit decides and records as if it were alone. If the limit of 0 rejects, a limit with
- * `countRejected` does what it does next to any limit that rejects, and others are not asked: they record nothing, and their keys count
+ * `countRejected` or `blockFor` does what it does next to any limit that rejects, and others are not asked: they record nothing, and their keys count
  * as unused.
  */
 async function expectOthersAlone(context: CheckContext): Promise<void> {
@@ -75,12 +75,14 @@ async function expectOthersAlone(context: CheckContext): Promise<void> {
     limit: limitOf(minuteLimit(algorithm, 5)),
   }));
   if (context.algorithms.includes('rollingWindow')) {
-    others.push({ algorithm: 'rollingWindow', limit: rollingWindow({ limit: 5, window: '1m', countRejected: true }) });
+    for (const option of [{ countRejected: true }, { blockFor: '30s' }] as const)
+      others.push({ algorithm: 'rollingWindow', limit: rollingWindow({ limit: 5, window: '1m', ...option }) });
   }
   const run = async ({ algorithm, limit }: (typeof others)[number], steps: readonly Step[]) => {
     const none = quotaOf(algorithm, 0);
     const any = quotaOf(algorithm, Infinity);
     const limiter = createLimiter(context, { off: none, some: limit, on: any });
+    const recordsRejected = limit.countRejected || limit.blockFor !== undefined;
     const alone = createLimiter(context, { some: limit });
     // A cost above its quota can never succeed.
     const rejecting = createLimiter(context, { some: limit, off: limit }, alone.prefix);
@@ -94,7 +96,7 @@ async function expectOthersAlone(context: CheckContext): Promise<void> {
         const plain = await (isRejected && call === 'check'
           ? rejecting.check('ann', { cost: { some: costs.some, off: 1000 } })
           : (alone[call] as RateLimiter['check']).call(alone, 'ann', { cost: { some: costs.some } }));
-        const isAsked = !isRejected || call !== 'check' || (limit.countRejected && costs.some > 0);
+        const isAsked = !isRejected || call !== 'check' || (recordsRejected && costs.some > 0);
         assertSame(
           { ...made.limits['some'] },
           isAsked ? { ...plain.limits['some'] } : unused(plain.limits['some']!),
