@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { rejectedKeys } from '@rollgate/core/observe';
+import { type ManualClock, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { rejectedKeys, rejectedKeysOf } from '@rollgate/core/observe';
+import { createStore, type StoreInspection } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { createRandom } from '@rollgate/test-support/random';
 import fc from 'fast-check';
 
 const once = { limits: { burst: rollingWindow({ limit: 1, window: '1h' }) } };
@@ -78,6 +81,69 @@ test('finds every key with more than its share, whatever else comes, and its cou
       expect(top.map(({ count }) => count)).toEqual(top.map(({ count }) => count).sort((one, other) => other - one));
     }),
   );
+});
+
+/** A store that keeps notes for good. */
+function openStore(): { store: Store; clock: ManualClock } {
+  const clock = manualClock();
+  const notes = new Map<string, string>();
+  const inspection: StoreInspection = {
+    options: {},
+    listKeys: () => ({ keys: [], next: undefined }),
+    writeNote: async (name, text) => void notes.set(name, text),
+    readNotes: () => [...notes.values()],
+  };
+  return { store: Object.assign(Object.create(createStore({ transact() {}, clock })), { inspection }), clock };
+}
+
+/** Another process has another global object, and no mark of this one on it. */
+const becomeAnotherProcess = () => Reflect.deleteProperty(globalThis, Symbol.for('@rollgate/core process'));
+
+const reject = (limiter: RateLimiter, key: string, times: number) => {
+  for (let call = 0; call <= times; call++) limiter.decide(key);
+};
+
+test('the counts of all processes bound the rejections of each key, although no process writes all of its keys', async () => {
+  const { store, clock } = openStore();
+  const random = createRandom(7);
+  const exact = new Map<string, number>();
+  for (const max of [1000, 1000, 120, 40]) {
+    becomeAnotherProcess();
+    const counting = rejectedKeys({ store, max, every: '5s' });
+    const limiter = new RateLimiter({ name: 'api', limits: once.limits });
+    for (let key = 0; key < 250; key++) {
+      const times = Math.floor(12 * random() ** 4);
+      reject(limiter, `user ${key}`, times);
+      exact.set(`user ${key}`, (exact.get(`user ${key}`) ?? 0) + times);
+    }
+    clock.advance('5s');
+    await flushPromises();
+    counting.close();
+  }
+  const found = await rejectedKeysOf(store, Number.MAX_SAFE_INTEGER);
+  expect(found.length).toBeGreaterThan(100);
+  for (const { key, count, overcount } of found) {
+    const times = exact.get(key as string)!;
+    assert.ok(count >= times && count - overcount <= times, `${key}: ${count} - ${overcount} of ${times}`);
+  }
+});
+
+test('a rejection counts once, however many counters a process has', async () => {
+  becomeAnotherProcess();
+  const { store, clock } = openStore();
+  const limiter = new RateLimiter({ name: 'api', limits: once.limits });
+  const first = rejectedKeys({ store });
+  reject(limiter, 'ann', 3);
+  const second = rejectedKeys({ store, max: 5 });
+  reject(limiter, 'bob', 2);
+  clock.advance('5s');
+  await flushPromises();
+  const one = { limiter: 'api', violated: ['burst'], overcount: 0 };
+  expect(await rejectedKeysOf(store)).toEqual([
+    { ...one, key: 'ann', count: 3 },
+    { ...one, key: 'bob', count: 2 },
+  ]);
+  for (const { close } of [first, second]) close();
 });
 
 test.each([

@@ -36,6 +36,27 @@ export interface RejectedKeysOptions {
 /** A process writes so many keys. */
 const WRITTEN = 100;
 
+/** What a counter writes into a store. */
+interface RejectedNote {
+  /** The process, whose counters hear of the same rejections. */
+  readonly process: string;
+  /** All rejections since the start of the counter. */
+  readonly total: number;
+  /** The most rejected keys. */
+  readonly rejected: readonly RejectedKey[];
+  /** The most rejections of any other key. */
+  readonly others: number;
+}
+
+/** Registered, because all installed versions of this package in a process hear of the same rejections. */
+const PROCESS = Symbol.for('@rollgate/core process');
+
+const processId = (): string => {
+  const known = globalThis as { [PROCESS]?: string };
+  known[PROCESS] ??= crypto.randomUUID();
+  return known[PROCESS];
+};
+
 /** How many writes may fail before the counts of a process disappear. */
 const WRITES_PER_EXPIRY = 3;
 
@@ -51,9 +72,9 @@ interface Rejected {
 
 /** A key that was rejected. */
 export interface RejectedKey extends Rejected {
-  /** Rejections, including those that came before and that the key may have taken over from others. */
+  /** Rejections: never too few, and at most `overcount` too many, which may be those of other keys. */
   readonly count: number;
-  /** The most by which `count` is too high. 0 until there have been more than `max` keys. */
+  /** The most by which `count` is too high. 0 until a process has counted more than `max` keys, or has more than it writes into a store. */
   readonly overcount: number;
 }
 
@@ -94,7 +115,9 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
   const { max = 1000, store, every = '5s' } = options;
   const everyMs = parseInterval('every', every);
   const heaviest = new Heaviest<Rejected>(validateIntegerBetween('max', max, 1, 1_000_000));
+  let total = 0;
   const unsubscribe = subscribe('rollgate:rejection', (event) => {
+    total += 1;
     const { name, key, decision } = event as DecisionEvent;
     const text = formatKey(key);
     // The hash of a long key, so that clients who choose their key cannot fill the memory.
@@ -104,7 +127,10 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
   });
   const top = (count: number): RejectedKey[] =>
     heaviest.top(count).map(({ last, count, overcount }) => ({ ...last, count, overcount }));
-  const written = store && keepInStore(store, everyMs, () => top(WRITTEN));
+  const toNote = (): RejectedNote => {
+    return { process: processId(), total, rejected: top(WRITTEN), others: heaviest.mostBeyond(WRITTEN) };
+  };
+  const written = store && keepInStore(store, everyMs, toNote);
   return {
     top: (count = 10) => top(validateCount(count)),
     close() {
@@ -116,17 +142,19 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
 
 const validateCount = (count: number) => validateIntegerBetween('count', count, 0, Number.MAX_SAFE_INTEGER);
 
-function keepInStore(store: Store, everyMs: number, top: () => readonly RejectedKey[]): KeptNote {
+function keepInStore(store: Store, everyMs: number, toNote: () => RejectedNote): KeptNote {
   const inspection = inspectionOf(storeOf(store));
   const name = JSON.stringify(['rejected', crypto.randomUUID()]);
-  const write = async () =>
-    inspection.writeNote(name, JSON.stringify({ rejected: top() }), WRITES_PER_EXPIRY * everyMs);
+  const write = async () => inspection.writeNote(name, JSON.stringify(toNote()), WRITES_PER_EXPIRY * everyMs);
   return keepWriting(write, everyMs, timersOf(store.clock));
 }
 
 /**
  * Returns the most rejected keys of all processes that run {@link rejectedKeys} with this store, most first. The rejections of a
- * process count from its start until a few writes after its end.
+ * process count from its start until a few writes after its end, and once, however many counters it has.
+ *
+ * A process writes its 100 most rejected keys. The count of a key includes as many rejections as it may have had in processes in which
+ * it is none of these, and `overcount` says how many.
  *
  * @param count How many; default 10.
  * @throws TypeError with the code `ERR_ROLLGATE_UNSUPPORTED_OPERATION` for a `MemoryStore`, whose only process has them already. The
@@ -135,20 +163,40 @@ function keepInStore(store: Store, everyMs: number, top: () => readonly Rejected
 export async function rejectedKeysOf(store: Store, count = 10): Promise<RejectedKey[]> {
   validateCount(count);
   const texts = await inspectionOf(storeOf(store)).readNotes();
-  const sums = new Map<string, RejectedKey>();
-  for (const one of texts.flatMap(parseRejected)) {
-    const id = JSON.stringify([one.limiter, one.key]);
-    const { count = 0, overcount = 0 } = sums.get(id) ?? {};
-    sums.set(id, { ...one, count: count + one.count, overcount: overcount + one.overcount });
+  return sumOf(onePerProcess(texts.flatMap(parseNote))).slice(0, count);
+}
+
+/** Of the counters of a process, the one that has heard of the most rejections has heard of all that the others have. */
+function onePerProcess(notes: readonly RejectedNote[]): RejectedNote[] {
+  const longest = new Map<string, RejectedNote>();
+  for (const note of notes) {
+    if (note.total >= (longest.get(note.process)?.total ?? 0)) longest.set(note.process, note);
   }
-  return [...sums.values()].sort((one, other) => other.count - one.count).slice(0, count);
+  return [...longest.values()];
+}
+
+/** A key that a process has not written may have as many rejections there as any of its other keys. */
+function sumOf(notes: readonly RejectedNote[]): RejectedKey[] {
+  const others = notes.reduce((sum, note) => sum + note.others, 0);
+  const sums = new Map<string, RejectedKey>();
+  for (const note of notes) {
+    for (const one of note.rejected) {
+      const id = JSON.stringify([one.limiter, one.key]);
+      const { count, overcount } = sums.get(id) ?? { count: others, overcount: others };
+      const [more, moreOver] = [one.count - note.others, one.overcount - note.others];
+      sums.set(id, { ...one, count: count + more, overcount: overcount + moreOver });
+    }
+  }
+  return [...sums.values()].sort((one, other) => other.count - one.count);
 }
 
 /** A store also has other notes, and other programs may write into it. */
-function parseRejected(text: string): RejectedKey[] {
+function parseNote(text: string): RejectedNote[] {
   try {
-    const { rejected } = JSON.parse(text) as { rejected?: unknown };
-    return Array.isArray(rejected) ? rejected.filter(isRejectedKey) : [];
+    const { process, total, rejected, others } = JSON.parse(text) as Partial<RejectedNote>;
+    const hasCounts = Number.isSafeInteger(total) && Number.isSafeInteger(others);
+    if (typeof process !== 'string' || !hasCounts || !Array.isArray(rejected)) return [];
+    return [{ process, total: total!, rejected: rejected.filter(isRejectedKey), others: others! }];
   } catch {
     return [];
   }
