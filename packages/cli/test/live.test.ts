@@ -229,6 +229,9 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
     expect((await json('inspect', url, 'ann', '--limiter', 'closing')).limits).toMatchObject([
       { blocked: true, options },
     ]);
+    expect((await rollgate(['inspect', url, 'ann', '--limiter', 'closing'])).stdout).toContain(
+      ' 1 per 1h, blocks for 2h ',
+    );
     expect((await json('reset', url, 'ann', '--limiter', 'closing')).changed).toHaveLength(1);
     expect((await closing.check('ann')).allowed).toBe(true);
   });
@@ -468,7 +471,7 @@ test('errors name what is missing in the store', async () => {
 
 test('limits that only the app can read are left out, and named', async () => {
   const { store, url } = places['SQLite']!;
-  const known = { algorithm: 'rolling-window', options: { limit: 5, window: '1h' } };
+  const known = { algorithm: 'rolling-window', options: { limit: 5, window: '1h', enforce: false } };
   const write = (name: string, own: object) => {
     const description = { name, prefix: name, limits: { known }, store: {}, ...own };
     return store.inspection!.writeNote(name, JSON.stringify(description), 3_600_000);
@@ -483,7 +486,7 @@ test('limits that only the app can read are left out, and named', async () => {
   expect(odd.stderr).toBe(
     'rollgate: Left out own of odd\\u001b, because this version of the command line cannot read it\n',
   );
-  expect(cellsOf(odd.stdout).slice(3)).toEqual(['odd\\u001b | known | 5 per 1h | 0 | 5 | allows', '']);
+  expect(cellsOf(odd.stdout).slice(3)).toEqual(['odd\\u001b | known | 5 per 1h, not enforced | 0 | 5 | allows', '']);
 });
 
 /** Makes Node find no driver of Redis. */

@@ -61,8 +61,17 @@ export function toLimitRow(
   };
 }
 
-/** Formats a limit's rule as `5 per 1s` does, from its description. */
-export function formatRule({ algorithm, options = {} }: Pick<LimitDescription, 'algorithm' | 'options'>): string {
+/** Formats a limit's rule as `5 per 1s, blocks for 15m` does, from its description. */
+export function formatRule(limit: Pick<LimitDescription, 'algorithm' | 'options'>): string {
+  const { blockFor, enforce } = (limit.options ?? {}) as Partial<Record<string, unknown>>;
+  const parts = [formatQuota(limit)];
+  if (blockFor === Infinity) parts.push('blocks until a reset');
+  else if (blockFor !== undefined) parts.push(`blocks for ${formatMs(toMs(blockFor))}`);
+  if (enforce === false) parts.push('not enforced');
+  return parts.join(', ');
+}
+
+function formatQuota({ algorithm, options = {} }: Pick<LimitDescription, 'algorithm' | 'options'>): string {
   const { limit, capacity, window, every, interval, period, refill, lease } = options as Partial<
     Record<string, unknown>
   >;
