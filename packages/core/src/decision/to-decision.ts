@@ -50,7 +50,7 @@ export function combine(
   costs: Costs,
 ): DecisionWithReceipt {
   let reported = NOTHING_ENFORCED;
-  let shown = results;
+  let shown = results as LimitDecision[];
   let violated = NO_LIMITS;
   let retryAfterMs = 0;
   let delayMs = 0;
@@ -63,9 +63,11 @@ export function combine(
         const open = results[index - 1]!;
         result = toClosed(open, result);
         if (reported === open) reported = result;
-        shown = shown.with(index - 1, result);
+        if (shown === results) shown = results.slice();
+        shown[index - 1] = result;
       }
-      if (violated.at(-1) !== name) violated = [...violated, name];
+      if (violated === NO_LIMITS) violated = rules[index]!.violated ?? [name];
+      else if (violated.at(-1) !== name) violated = [...violated, name];
     }
     // Without any cost, all limits are reported, but no block.
     const isShown = costs === 0 ? !closesUsedUp(limit) : costAt(costs, index) > 0;
@@ -87,19 +89,23 @@ export function combine(
   return new DecisionWithReceipt(new RuleResults(rules, shown), combined, violated, receipt, false);
 }
 
-/** Returns the result of a limit whose block closes the key. */
+/** Returns the result of a limit whose block closes the key. A copy of the two with spread would take longer than the rest of the check. */
 function toClosed(open: LimitDecision, block: LimitDecision): LimitDecision {
-  // The longer wait has the reason, and the limit has it at a tie, unless it allows the action.
-  const { reason } = open.allowed || block.retryAfterMs > open.retryAfterMs ? block : open;
-  return {
-    ...open,
-    ...block,
+  const isLonger = block.retryAfterMs > open.retryAfterMs;
+  const result: LimitDecision = {
+    allowed: false,
     limit: open.limit,
-    retryAfterMs: Math.max(block.retryAfterMs, open.retryAfterMs),
+    remaining: 0,
+    retryAfterMs: isLonger ? block.retryAfterMs : open.retryAfterMs,
     resetMs: Math.max(block.resetMs, open.resetMs),
     nextUnitMs: Math.max(block.nextUnitMs!, open.remaining > 0 ? 0 : open.nextUnitMs!),
-    reason,
+    delayMs: 0,
+    // The longer wait has the reason, and the limit has it at a tie, unless it allows the action.
+    reason: open.allowed || isLonger ? block.reason : open.reason,
   };
+  return open.spent === undefined && !open.retryIsEstimate && !open.remainingIsEstimate
+    ? result
+    : { ...open, ...result };
 }
 
 /** Whether a decision reports the figures of `one` rather than those of `other`. See {@link Decision}. */
