@@ -205,6 +205,9 @@ test('the short form of a limiter has the settings of one rolling window', () =>
   expect(() => new RateLimiter({ limits, limit: 5, window: '1m' } as never)).toThrow(
     'Expected either `limits` or the settings of one rolling window, got `limits` and `limit`, `window`. Remove one of them',
   );
+  expect(() => new RateLimiter({ limits: '5/1m', blockFor: '15m' } as never)).toThrow(
+    "got `limits` and `blockFor`. Remove one of them, or write all into one limit, such as `rollingWindow({ limit: 5, window: '1m', blockFor: '15m' })`",
+  );
   for (const limit of [Number.NaN, -1, '5', {}]) {
     expect(() => new RateLimiter({ limit: limit as never, window: '1m' })).toThrow('Expected `limit` to be');
   }

@@ -120,6 +120,10 @@ test.each([
     () => rollingWindow({ limit: 5, window: '1m', enforce: 0 as never }),
     'Expected `enforce` to be a boolean, got 0 (number)',
   ],
+  [
+    () => rollingWindow({ limit: 5, window: '1m', enforce: false, blockFor: '15m' }),
+    'Expected `blockFor` to be no value with `enforce: false`, got "15m" (string)',
+  ],
 ])('%s is an error', (create, message) => {
   expect(create).toThrow(message);
 });
