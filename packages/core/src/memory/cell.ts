@@ -84,11 +84,6 @@ export class Cell implements KeyState {
   /** Turns to a key that has no cell. */
   close(): this {
     this.address = NOWHERE;
-    return this.expire();
-  }
-
-  /** Notes that no state of the key counts. */
-  expire(): this {
     this.isNew = true;
     return this;
   }

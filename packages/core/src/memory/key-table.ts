@@ -82,9 +82,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     const { limit } = owner;
     const expiresMicros = limit.expiresMicros(cell.turnTo(address));
     cell.expiresMicros = expiresMicros;
-    if (expiresMicros <= this.nowMicros) return cell.expire();
-    cell.isNew = false;
-    if (this.stepsBack && !limit.isPlausible(cell, this.nowMicros)) {
+    cell.isNew = expiresMicros <= this.nowMicros;
+    if (this.stepsBack && !cell.isNew && !limit.isPlausible(cell, this.nowMicros)) {
       this.namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
     }
     return cell;

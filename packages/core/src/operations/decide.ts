@@ -37,23 +37,14 @@ const [{ verdict: onlyVerdict }] = trials as [Trial];
  * @param owner The port of the store, for the receipt.
  */
 export function check(states: States, rules: readonly Rule[], keys: Keys, costs: Costs, owner: object): Decision {
+  if (rules.length > 1 || costs === 0) return checkAll(states, rules, keys, costs, owner);
+  // A single limit decides and records in one step.
   const rule = rules[0]!;
-  return rules.length > 1 || costs === 0 || rule.violated === undefined
-    ? checkAll(states, rules, keys, costs, owner)
-    : checkOnly(states, rule, rule.violated, keyAt(keys, 0), costAt(costs, 0), owner);
-}
-
-/** Checks an action by a single limit, which decides and records in one step. */
-function checkOnly(
-  states: States,
-  rule: Rule,
-  violated: readonly string[],
-  key: string,
-  cost: number,
-  owner: object,
-): Decision {
-  const { name } = rule;
+  const { name, violated } = rule;
   const limit: CapableLimit = rule.limit;
+  if (violated === undefined) return checkAll(states, rules, keys, costs, owner);
+  const key = typeof keys === 'string' ? keys : keys[0]!;
+  const cost = costs as number;
   const { limit: quota, countRejected, testsOnly } = limit;
   const { nowMicros } = states;
   const verdict = onlyVerdict;
