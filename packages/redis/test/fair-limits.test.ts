@@ -43,6 +43,22 @@ test('a client that has used up its own limit holds up no other client at a shar
   await mallory.close();
 });
 
+test('no caller waits for a limit with `enforce: false`, and it counts those that another one has kept', async () => {
+  const reporting = rollingWindow({ limit: 1, window: '1h', enforce: false });
+  const limits = { reporting, enforced: hourly(3) };
+  const [one, other] = [join(limits), join(limits)];
+  const started = [];
+  for (const client of [one, other, one]) started.push(await client.wait('ann'));
+  expect(started.map(({ exceeded }) => exceeded)).toEqual([[], ['reporting'], ['reporting']]);
+  const kept = other.wait('ann');
+  await untilQueued(1, 'ann', 'enforced');
+  expect(await one.check('ann')).toMatchObject({ allowed: false, violated: ['enforced'], exceeded: ['reporting'] });
+  await one.refund(started[0]!);
+  expect(await kept).toMatchObject({ allowed: true, exceeded: ['reporting'] });
+  expect(await one.wait('bob', { cost: { reporting: 2, enforced: 1 } })).toMatchObject({ exceeded: ['reporting'] });
+  expect((await one.peek('ann')).limits.reporting).toMatchObject({ allowed: false, remaining: 0, enforced: false });
+});
+
 test('a caller goes to the queue of the limit that keeps it now, in its old order', async () => {
   const limits = { all: hourly(2), user: hourly(1) };
   const [first, second, third] = [join(limits), join(limits), join(limits)];
