@@ -122,10 +122,7 @@ export function rateLimit<Given extends Limits, Source = unknown>(
     },
   );
 
-  const rateLimitMiddleware = (request: Request, response: Response, next: NextFunction) =>
-    httpLimiter.runMiddleware(request, response, next);
-
-  return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as never });
+  return Object.assign(httpLimiter.createMiddleware(), { limiter: httpLimiter.limiter as never });
 }
 
 /**

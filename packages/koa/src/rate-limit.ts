@@ -127,9 +127,9 @@ export function rateLimit<Given extends Limits, Source = unknown>(
       return isLater && KOA.isDisconnected(ctx) ? undefined : next();
     };
     try {
-      const result = httpLimiter.runMiddleware(ctx, ctx, proceed);
+      const result = httpLimiter.run(ctx, ctx, proceed);
       isLater = true;
-      return result;
+      return Promise.resolve(result) as Promise<void>;
     } catch (thrown) {
       return Promise.reject(thrown);
     }

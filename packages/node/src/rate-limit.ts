@@ -77,11 +77,8 @@ export function rateLimit<Given extends Limits, Source = unknown>(
     },
   );
 
-  const middleware: RateLimitMiddleware['middleware'] = (request, response, next) =>
-    httpLimiter.runMiddleware(request, response, next);
-
   return Object.assign(createWrap(httpLimiter, onError), {
-    middleware,
+    middleware: httpLimiter.createMiddleware(),
     limiter: httpLimiter.limiter as never,
   });
 }

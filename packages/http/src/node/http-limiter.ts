@@ -113,15 +113,18 @@ export class HttpLimiter<Request, Response> {
   }
 
   /**
-   * The same as `run`, for a middleware that apps may call themselves.
+   * Creates a middleware, which apps may also call themselves. It runs the limiter.
    *
-   * @returns A promise that resolves after `next` was called or the rejection was sent, and rejects with what they throw or reject
-   * with. It stays pending for a dropped request, as that of `run` does.
-   * @throws What `next` throws if the decision takes no time. Express 4 and Connect handle what a middleware throws, but no promise.
+   * It returns a promise that resolves after `next` was called or the rejection was sent, and rejects with what they throw or reject
+   * with. The promise stays pending for a dropped request, as that of `run` does. If the decision takes no time, the middleware throws
+   * what `next` throws, because Express 4 and Connect handle what a middleware throws, but no promise.
    */
-  runMiddleware(request: Request, response: Response, next: Next): Promise<void> {
-    const result = this.run(request, response, next);
-    return isThenable(result) ? (Promise.resolve(result) as Promise<void>) : DONE;
+  createMiddleware(): (request: Request, response: Response, next: Next) => Promise<void> {
+    const rateLimitMiddleware = (request: Request, response: Response, next: Next): Promise<void> => {
+      const result = this.run(request, response, next);
+      return isThenable(result) ? (Promise.resolve(result) as Promise<void>) : DONE;
+    };
+    return rateLimitMiddleware;
   }
 
   /**
