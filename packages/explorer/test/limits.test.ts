@@ -23,7 +23,7 @@ const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
 
 /**
  * The depth that takes a few seconds. Four steps of one limit are far fewer histories than those of several, unless it closes its key,
- * its leases end, it grants credit, or it is not enforced.
+ * its leases end, units are given back, or it is not enforced.
  */
 function depthOf({ calls, credits, leasesEnd }: Scenario): number {
   const specs = calls.flatMap((call) => Object.values(call.specs));

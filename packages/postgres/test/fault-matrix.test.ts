@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { PostgresStore } from '@rollgate/postgres';
 import { type Fault, verifyFault } from '@rollgate/store-conformance';
 import { FaultyProxy, networkFaults, PostgresServer } from '@rollgate/test-support';
-import { effort } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Pool } from 'pg';
 import { clients, type OpenClient } from './support/clients.js';
@@ -111,17 +107,4 @@ const FAULTS: readonly Fault[] = [
 test.each(FAULTS)('all clients survive $name', async (fault) => {
   const stores = [...opened].map(([kind, { client }]) => [kind, new PostgresStore({ client, sweep: false })]);
   await verifyFault(Object.fromEntries(stores), fault);
-});
-
-test('PGlite survives what goes wrong in its data', async () => {
-  const program = join(__dirname, 'support/pglite-faults.mjs');
-  const flags = effort(['--liftoff-only'], []);
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, program]);
-  expect(JSON.parse(stdout)).toEqual({
-    'a read-only database': 'passed',
-    'a full disk': 'passed',
-    'data that the database refuses for one key': 'passed',
-    'a state that ends in the middle of a number': 'passed',
-    'a state that counts more hits than it has': 'passed',
-  });
 });
