@@ -103,6 +103,12 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     if (spent + reserved === 0 && limit === this.limit) verdict.resetMicros = verdict.nextUnitMicros = 0;
   }
 
+  /** Gives spent units back for a credit. Those of reservations that have ended are spent, also if the clock steps back. */
+  override refund(state: State, nowMicros: number, hit: Hit, kept: number): void {
+    this.#dropEnded(state, nowMicros);
+    super.refund(state, nowMicros, hit, kept);
+  }
+
   override extend(state: State, nowMicros: number, units: number): void {
     this.#dropEnded(state, nowMicros);
     super.extend(state, nowMicros, units);

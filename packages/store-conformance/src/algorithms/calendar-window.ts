@@ -154,10 +154,10 @@ function calendarWindowOracle(settings: CalendarWindowSettings, leasesEnd: boole
     delay: noDelay,
     record: lease === undefined ? charge : reserve,
     refund: (running, id, now, kept) => keep(running, id, kept, now),
-    credit: (running, now, units) => ({
-      ...running,
-      hits: takeUnits(hitsAt(running, now), units, (hit) => isSpent(hit, now)),
-    }),
+    credit(before, now, units) {
+      const running = lease === undefined ? before : withoutEnded(before, now);
+      return { ...running, hits: takeUnits(hitsAt(running, now), units, (hit) => isSpent(hit, now)) };
+    },
     extend(before, now, units) {
       const running = reach(lease === undefined ? before : withoutEnded(before, now), now);
       const spent = unitsOf(running.hits.filter((hit) => isSpent(hit, now)));
@@ -511,6 +511,23 @@ const vectors = [
       [300, 'peek', 1, false, 0, 700, 700, 700, { enforce: true }],
       [500, 'check', 3, false, 0, Infinity, 500, 500],
       [2500, 'check', 1, true, 1, 0, 500, 500],
+    ],
+  ),
+  vector('a credit that gives all back and adds nothing leaves nothing for a refund', { limit: 1, lengths: [1000] }, [
+    [0, 'check', 1, true, 0, 0, 1000, 1000, { usage: [1, 0] }],
+    [0, 'extend', 1, true, 1, 0, 0, 0, { usage: [0, 0] }],
+    [0, 'check', 1, true, 0, 0, 1000, 1000, { usage: [1, 0] }],
+    [0, 'refund', 0],
+    [0, 'peek', 1, false, 0, 1000, 1000, 1000, { usage: [1, 0] }],
+  ]),
+  leasingVector(
+    'a reservation that has ended is spent, so that a credit gives it back, even if the clock steps back',
+    { limit: 2, lengths: [5000], lease: 900, unsettled: 'charge' },
+    [
+      [1000, 'check', 1, true, 1, 0, 4000, 4000, { usage: [0, 1] }],
+      [500, 'check', 1, true, 0, 0, 4500, 4500, { usage: [0, 2] }],
+      [1400, 'credit', 1, true, 1, 0, 3600, 3600, { usage: [0, 1] }],
+      [1300, 'check', 1, true, 0, 0, 3700, 3700, { usage: [0, 2] }],
     ],
   ),
 ];

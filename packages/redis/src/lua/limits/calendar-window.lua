@@ -96,7 +96,7 @@ changes['calendar-window'] = {
     local first, ends, count, scale, rest, extra = unpack(state, 1, 6)
     if not first and not is_beyond then return end
     count, extra = credit_period(count, extra, units, is_beyond)
-    if not is_beyond then return rewrite_calendar_window(key, first, ends, count, scale, rest, extra) end
+    if not is_beyond or count + extra == 0 then return rewrite_calendar_window(key, first, ends, count, scale, rest, extra) end
     ends = math.max(ends, period_end_of(rule, now, 4))
     redis.call('SET', key, pack_calendar_window(first or stamp, ends, count, math.max(scale, rule[3]), extra) .. rest)
     return ends, rule[2]
