@@ -100,9 +100,11 @@ export const QUEUES_PART: ScriptParts = 1 << (PARTS.length + 1);
 /** The files of `lua/` that these parts consist of. Each file comes after those that it depends on. */
 export function luaFilesOf(parts: ScriptParts): string[] {
   const included = PARTS.filter((_, index) => parts & (1 << index));
-  const forChanges = parts & CHANGES_PART ? ['errors', 'string-state'] : [];
+  const forErrors = parts & (CHANGES_PART | QUEUES_PART) ? ['errors'] : [];
+  const forChanges = parts & CHANGES_PART ? ['string-state'] : [];
   return [
     ...new Set([
+      ...forErrors,
       ...forChanges,
       ...included.flatMap(([, dependencies]) => dependencies),
       ...included.map(([name]) => name),

@@ -96,7 +96,7 @@ function kinds.charge(run, stamp, first_key)
   for index = 1, #plan do frees = frees or input[2 + index] < 0 end
   if frees then change_without_memory(first_key, #plan, charge, plan, input, stamp, first_key)
   else charge(plan, input, stamp, first_key) end
-  return decide({ plan = plan, cost = 1, mode = TEST, injected_now = injected_now }, stamp, first_key)
+  return raise_false(decide({ plan = plan, cost = 1, mode = TEST, injected_now = injected_now }, stamp, first_key))
 end
 
 -- The rule, `at`, the cost and the settled cost of the key at `index`. The input of this operation follows `start`.

@@ -35,6 +35,8 @@ local TEST <const>, CHECK <const>, RECORD <const>, OVERDRAW <const> = 0, 1, 2, 3
 --   state                  after a test
 --   usage                  after a test, what a peek reports in addition. Of a calendar's window always, because a check reports it, too
 
+local keys = KEYS
+
 -- Runs a command, and returns its error as a table with `err`.
 local command = redis.pcall
 

@@ -36,7 +36,8 @@ end
 
 -- Decides for all rules of a run, and returns their results. Leaves the state and the wait of each in the rule, and what remains
 -- if it rejects. A check tests all rules but the last one, which decides at once. Then it records in the others, or in none. A rule that
--- never rejects records what exceeds it as an overdraft, and describes what is left then. A lone check of one rule does not need this.
+-- never rejects records what exceeds it as an overdraft, and describes what is left then. If it fails, returns false and a message. A
+-- lone check of one rule does not need this.
 local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
   local plan, cost, costs, injected_now = run.plan, run.cost, run.costs, run.injected_now
   local now, records, count, allowed, mode, misfit, line = injected_now or stamp, run.mode == CHECK, #plan, true, TEST, nil, nil
@@ -45,8 +46,8 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
     local rule, own_cost = plan[index], costs and costs[index] or cost
     if index == count and records and allowed and not misfit and own_cost > 0 and not rule.is_unenforced then mode = CHECK end
     wait, remaining, reset, next_unit, ahead, delay, reason, state, usage =
-      rule.apply(rule, KEYS[first_key + index], now, own_cost, mode, stamp, injected_now)
-    if wait == false then error(remaining, 0) end
+      rule.apply(rule, keys[first_key + index], now, own_cost, mode, stamp, injected_now)
+    if wait == false then return false, remaining end
     if own_cost == 0 then wait, delay = 0, 0 end
     rule.state, rule.wait = state, wait
     if wait ~= 0 then
@@ -56,20 +57,20 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
     misfit = misfit or own_cost > 0 and state and state.misfit
   end
   -- Fails before the first write if a later one would fail.
-  if misfit and records and allowed then error(misfit, 0) end
+  if misfit and records and allowed then return false, misfit end
   for index = count, 1, -1 do
     local rule, own_cost = plan[index], costs and costs[index] or cost
     local has_recorded = records and own_cost > 0 and (allowed or rule.counts_rejected)
     local is_overdraft = has_recorded and allowed and rule.wait ~= 0
     if index < count or mode == TEST then
-      wait, remaining, reset, next_unit, ahead, delay, reason, state, usage = rule.apply(rule, KEYS[first_key + index], now, own_cost,
+      wait, remaining, reset, next_unit, ahead, delay, reason, state, usage = rule.apply(rule, keys[first_key + index], now, own_cost,
         is_overdraft and OVERDRAW or has_recorded and RECORD or TEST, stamp, injected_now, rule.state)
       if is_overdraft and wait then
         local _
         wait, remaining, reset, next_unit, _, _, _, _, usage =
-          rule.apply(rule, KEYS[first_key + index], now, own_cost, TEST, stamp, injected_now)
+          rule.apply(rule, keys[first_key + index], now, own_cost, TEST, stamp, injected_now)
       end
-      if wait == false then error(remaining, 0) end
+      if wait == false then return false, remaining end
       if own_cost == 0 then wait, delay = 0, 0 end
     end
     local is_allowed, result = rule.wait == 0, nil

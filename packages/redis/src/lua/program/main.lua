@@ -60,7 +60,7 @@ local read_plan = #ARGV ~= 2 and function(text)
   return plan
 end
 
-local keys, values, time = KEYS, ARGV, redis.call('TIME')
+local values, time = ARGV, redis.call('TIME')
 local server_time, lines, messages = time[1] * 1000000 + time[2], {}, nil
 local argument_count, position, done, next_key, read_only_count, read_only_message = #values, 1, 0, 0, 0, nil
 local last_plan_text, last_plan -- Runs often have the plan of the one before.
@@ -109,7 +109,7 @@ while position <= argument_count and step_count < MAX_STEPS do
       apply, limit, window = rule.apply, rule.limit, rule.window
     elseif not run then
       local mode = kind == 'check' and CHECK or TEST
-      run = { operate = decide, plan = plan, mode = mode, injected_now = injected_now, cost = cost, costs = costs }
+      run = { plan = plan, mode = mode, injected_now = injected_now, cost = cost, costs = costs }
     end
   end
 -- include unless-queued
@@ -135,6 +135,7 @@ while position <= argument_count and step_count < MAX_STEPS do
         line = to_result(rule, is_allowed, is_allowed or rule.counts_rejected, is_allowed, wait, remaining, reset, next_unit, ahead,
           delay, reason, usage)
       end
+    elseif not line and not run.operate then line, failure = decide(run, stamp, next_key)
     elseif not line then
       local succeeded, result = pcall(run.operate, run, stamp, next_key)
       if succeeded then line = result
