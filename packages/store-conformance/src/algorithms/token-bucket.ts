@@ -400,6 +400,14 @@ const vectors = [
     ],
   ),
   vector(
+    'after a clock step back, a credit gives back what was missing at the newest action',
+    { capacity: 5, refill: 1, every: 1000 },
+    [
+      [2000, 'check', 5, true, 0, 0, 5000, 1000],
+      [1000, 'credit', 9, true, 4, 0, 1000, 1000],
+    ],
+  ),
+  vector(
     'a rejection of a used-up limit closes the key, and no later one prolongs the block',
     { capacity: 2, refill: 1, every: 500, blockFor: 5000 },
     [
