@@ -104,7 +104,7 @@ test.each([
 });
 
 const WITHOUT_WRITES = 'a rejection needs no write';
-const WITHOUT_MEMORY = 'refunds, lower settlements, releases and resets';
+const WITHOUT_MEMORY = 'refunds, lower settlements, releases, credits and resets';
 
 test.each([
   ['fails every transaction', () => true, WITHOUT_WRITES, 'setReadOnly', false],
