@@ -3,9 +3,6 @@ import { ENTRY_POINTS } from './api-reference/entry-points.mjs';
 /** An entry point such as `@rollgate/core/store` before one such as `@rollgate/core`. */
 const subpathsFirst = (one, other) => other.name.split('/').length - one.name.split('/').length;
 
-/** Apps find there nothing but what they import from an adapter. */
-const isForAdapters = ({ name }) => name === '@rollgate/http/app';
-
 const CAPABILITIES = [
   ...['charge', 'close', 'connectionTo', 'namesOf', 'namesOfReceipt'],
   ...['partOf', 'partOfReceipt', 'release', 'renew', 'settle'],
@@ -14,9 +11,7 @@ const CAPABILITIES = [
 /** @type {Partial<import('typedoc').TypeDocOptions & import('typedoc-plugin-markdown').PluginOptions>} */
 export default {
   // TypeDoc numbers later pages of the same name. The interface `Store` of `core` has the name of the page `core/store`.
-  entryPoints: ENTRY_POINTS.filter((entry) => !isForAdapters(entry))
-    .toSorted(subpathsFirst)
-    .map(({ file }) => file),
+  entryPoints: ENTRY_POINTS.toSorted(subpathsFirst).map(({ file }) => file),
   sortEntryPoints: false,
   tsconfig: 'tsconfig.json',
   plugin: ['typedoc-plugin-markdown', './api-reference/package-names.mjs'],

@@ -3,8 +3,14 @@ import { fileURLToPath } from 'node:url';
 
 const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
-/** The entry points of all published libraries, as `{ name, packageName, file }`: what each `package.json` exports. */
-export const ENTRY_POINTS = readdirSync(PACKAGES).sort(coreFirst).flatMap(entryPointsOf);
+/** Apps find there nothing but what they import from an adapter. */
+const isForAdapters = ({ name }) => name === '@rollgate/http/app';
+
+/** The entry points of all published libraries, as `{ name, packageName, file }`: what each `package.json` exports for apps. */
+export const ENTRY_POINTS = readdirSync(PACKAGES)
+  .sort(coreFirst)
+  .flatMap(entryPointsOf)
+  .filter((entry) => !isForAdapters(entry));
 
 function entryPointsOf(folder) {
   const manifest = `${PACKAGES}/${folder}/package.json`;
