@@ -72,13 +72,12 @@ export {
 } from './store/capabilities.js';
 export { backendOfTable } from './store/quota-waiters.js';
 export type { FailingStore, GuardedStore, StoreGuard } from './store/store.js';
-export { hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
+export { copyString, hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort } from './time/cancellation.js';
 export { readMicros, startMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';
-export { copyString } from './util/copy-string.js';
 export { getOrCache } from './util/get-or-insert.js';
 export { PendingResult } from './util/pending-result.js';
 export { channel, emitWarning } from './util/platform.js';

@@ -23,7 +23,9 @@ beforeAll(async () => {
 test.each(Object.keys(PROMISES_OF_FRAMEWORK))(
   'an allowed request to %s costs nothing asynchronous with a store in memory',
   (host) => {
-    expect(counts[host]!.memory).toEqual(counts[host]!.bare);
+    const { bare, memory } = counts[host]!;
+    const ofExpress = host === 'express' ? PROMISES_OF_FRAMEWORK[host]! : 0; // It also calls `then` of a promise that has resolved.
+    expect(memory).toEqual({ ...bare, PROMISE: bare.PROMISE + ofExpress });
   },
 );
 

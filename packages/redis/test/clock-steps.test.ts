@@ -15,8 +15,8 @@ function createServerClockClient(client: Redis, clock: Clock): IoredisClient {
   const edited = createScriptEditingClient(
     client,
     replaceParts([
-      "KEYS, ARGV, redis.call('TIME')",
-      "KEYS, ARGV, { redis.call('GET', 'test:seconds'), redis.call('GET', 'test:micros') }",
+      "values, time = ARGV, redis.call('TIME')",
+      "values, time = ARGV, { redis.call('GET', 'test:seconds'), redis.call('GET', 'test:micros') }",
     ]),
   );
   const setTime = () => {

@@ -1,5 +1,5 @@
-import { channel } from '../util/platform.js';
-import { logDecisions } from './platform.js';
+import { channel, debugLog } from '../util/platform.js';
+import { logDecisions } from './log-decisions.js';
 
 // The diagnostics channels of this package. `@rollgate/http` and `@rollgate/fetch` have the others.
 
@@ -10,4 +10,5 @@ export const storeRecoveries = channel('rollgate:store:recovery');
 export const refundFailures = channel('rollgate:refund:failure');
 export const leaseLosses = channel('rollgate:lease:lost');
 
-logDecisions();
+// Prints decisions while the environment variable `NODE_DEBUG` names `rollgate`.
+if (debugLog !== undefined) logDecisions(debugLog('rollgate'));

@@ -1,7 +1,7 @@
 import type { StateLifecycle } from '../limits/limit.js';
 import type { Effect, Place, StateOwner, StatePort, States } from '../operations/states.js';
+import { copyString } from '../store/stored-key.js';
 import { type Clock, createReader } from '../time/clock.js';
-import { copyString } from '../util/copy-string.js';
 import { Cell, HEAD, LIFE, NOWHERE } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';
 import { IdleSweep, type SweptKeys } from './idle-sweep.js';

@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import * as diagnostics from 'node:diagnostics_channel';
 import * as perfHooks from 'node:perf_hooks';
+import { debuglog } from 'node:util';
 
 // What Node provides. `platform.web.ts` takes its place in the build for other platforms.
 
@@ -19,6 +20,15 @@ export function subscribe(name: string, listener: (event: unknown) => void): () 
   diagnostics.subscribe(name, listener);
   return () => void diagnostics.unsubscribe(name, listener);
 }
+
+/** Prints lines. Does nothing unless the environment variable `NODE_DEBUG` names its section. */
+export interface DebugLog {
+  (format: string, text: string): void;
+  readonly enabled: boolean;
+}
+
+/** Returns the log of a section. `undefined` on platforms without `NODE_DEBUG`. */
+export const debugLog: ((section: string) => DebugLog) | undefined = debuglog;
 
 export const performance: { readonly timeOrigin: number; now(): number } = perfHooks.performance;
 

@@ -33,6 +33,9 @@ export const subscribe: typeof node.subscribe = (name, listener) => {
   return () => diagnostics?.unsubscribe?.(name, listener);
 };
 
+/** Other platforms have no `NODE_DEBUG`. */
+export const debugLog = undefined;
+
 export const { performance } = globalThis;
 
 export const REQUESTS_SHARE_TIMERS = false;

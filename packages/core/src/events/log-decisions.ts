@@ -1,14 +1,10 @@
-import { subscribe } from 'node:diagnostics_channel';
-import { debuglog } from 'node:util';
 import type { Decision } from '../decision/decision.js';
 import type { Key } from '../plan/keys-and-limits.js';
+import { type DebugLog, subscribe } from '../util/platform.js';
 import { formatKey } from './limiter-event.js';
 
-// What Node provides. `platform.web.ts` takes its place in the build for other platforms.
-
-/** Prints a line for each decision while the environment variable `NODE_DEBUG` names `rollgate`. */
-export function logDecisions(): void {
-  const log = debuglog('rollgate');
+/** Prints a line for each decision. */
+export function logDecisions(log: DebugLog): void {
   if (log.enabled) subscribe('rollgate:decision', (event) => log('%s', describeDecision(event as Decided)));
 }
 
