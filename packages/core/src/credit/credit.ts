@@ -30,9 +30,9 @@ export interface CreditOptions extends Pick<CheckOptions, 'limits'> {
 }
 
 /**
- * Gives recorded units of a key back, for example when support makes up for a mistake: in each limit up to so many of those that are
- * used, the newest first. It never gives more than is used, and a key that has used nothing stays as it is. All limits change in one
- * atomic step, and callers of `wait` for the key may start.
+ * Gives recorded units of a key back, for example when support makes up for a mistake: in each limit `units` of those that are used, or
+ * all if fewer are used. The newest come back first, because they would count longest. A key that has used nothing stays as it is. All
+ * limits change in one atomic step, and callers of `wait` for the key may start.
  *
  * With one key for all limits, limits without units to give back stay as they are: `concurrency`, `block`, the queue of a
  * `leakyBucket`, whose callers have their starts already, and the quotas of servers. Reserved units of a `calendarWindow` with `lease` and
@@ -47,9 +47,9 @@ export interface CreditOptions extends Pick<CheckOptions, 'limits'> {
  * @param key One key for all limits, or one for each of some of them.
  * @param units How many units, a positive safe integer.
  * @returns The decision of a peek of the limits right after.
- * @throws TypeError, RangeError for an invalid key, number or option. TypeError with the code `ERR_ROLLGATE_UNSUPPORTED_OPERATION` if
- * `key` names a limit without units to give back, or without periods with `beyond`, or for a `LeasingStore`. A `StoreError` if the store fails and `onStoreError` is
- * `'throw'`. The promise rejects with it.
+ * @throws TypeError, RangeError for an invalid key, number or option. TypeError with the code
+ * `ERR_ROLLGATE_UNSUPPORTED_OPERATION` if a record names a limit that cannot be credited, if no limit of the limiter can be, or if a
+ * `LeasingStore` leases one of them. A `StoreError` if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
  * @example
  * ```ts
  * import { RateLimiter } from '@rollgate/core';
