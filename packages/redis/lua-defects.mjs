@@ -265,7 +265,7 @@ const DEFECTS = {
   ],
   'changes.lua': [
     ['a refund needs memory', "string.find(message_of(failure), 'OOM', 1, true)", 'false'],
-    ['a credit of several limits needs memory', 'if frees then', 'if false then'],
+    ['a credit of several limits needs memory', 'if frees and', 'if false and'],
     ['an operation that was sent twice runs twice', 'local was_done = reply == 1', 'local was_done = false'],
     [
       'a charge records one unit',

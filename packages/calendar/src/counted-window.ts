@@ -135,7 +135,7 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
 
   describe(state: State): unknown {
     const [endMicros, count, scale] = state.numbers.subarray(state.start + END);
-    return { endMicros, count, scale };
+    return { endMicros, count, scale: scale! % EXTRA, extra: Math.floor(scale! / EXTRA) };
   }
 
   /** The quota of the period of a state that has not ended. */

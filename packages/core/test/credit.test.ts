@@ -177,3 +177,43 @@ test.each(['fallback', 'throw'] as const)(
     expect(await credit(limiter, 'ann', 2)).toMatchObject({ remaining: 3, degraded: 'fallback' });
   },
 );
+
+test.each([
+  [
+    'of 0 beside a limit that is not',
+    leakyBucket({ capacity: 0, interval: '1s' }),
+    leakyBucket({ capacity: 5, interval: '1s' }),
+  ],
+  ['beside a limit of 0', concurrency({ limit: 3 }), concurrency({ limit: 0 })],
+])('limits without units %s of an outage are left out by both', async (_, queue, ofOutage) => {
+  const store = new PuppetStore();
+  const limiter = new RateLimiter({
+    limits: { queue, minute: '5/1m', hour: '50/1h' },
+    fallbackLimits: { queue: ofOutage, minute: '4/1m', hour: '40/1h' },
+    store,
+    onStoreError: 'fallback',
+  });
+  const healthy = await credit(limiter, 'ann', 1);
+  expect(Object.keys(healthy.limits)).toEqual(['minute', 'hour']);
+  store.mode = { rejection: new Error('no room') };
+  const degraded = await credit(limiter, { minute: 'ann', hour: 'bob' }, 1);
+  expect(degraded).toMatchObject({
+    allowed: true,
+    degraded: 'fallback',
+    limits: { minute: { limit: 4 }, hour: { limit: 40 } },
+  });
+  expect(Object.keys((await credit(limiter, 'ann', 1)).limits)).toEqual(['minute', 'hour']);
+});
+
+test('a limiter without a limit that has units is an error, also beside a limit of 0 or without a key', async () => {
+  const slots = concurrency({ limit: 3 });
+  const off = concurrency({ limit: 0 });
+  await expect(credit(new RateLimiter({ limits: { off, slots } }), 'ann', 5)).rejects.toMatchObject({
+    code: 'ERR_ROLLGATE_UNSUPPORTED_OPERATION',
+  });
+  await expect(credit(new RateLimiter({ limits: { slots, minute: '5/1m' } }), null as never, 1)).rejects.toMatchObject({
+    code: 'ERR_ROLLGATE_INVALID_KEY',
+  });
+  const unlimited = new RateLimiter({ limits: rollingWindow({ limit: Infinity, window: '1m' }) });
+  expect(await credit(unlimited, 'ann', 5)).toMatchObject({ allowed: true });
+});

@@ -146,6 +146,26 @@ test('a rejection counts once, however many counters a process has', async () =>
   for (const { close } of [first, second]) close();
 });
 
+test('counters of a process that write at different times hide no key of each other', async () => {
+  becomeAnotherProcess();
+  const { store, clock } = openStore();
+  const limiter = new RateLimiter({ name: 'api', limits: once.limits });
+  const rare = rejectedKeys({ store, every: '1h' });
+  reject(limiter, 'ann', 3);
+  clock.advance('1h');
+  await flushPromises();
+  const rough = rejectedKeys({ store, max: 1 });
+  const often = rejectedKeys({ store });
+  reject(limiter, 'bob', 20);
+  reject(limiter, 'cat', 1);
+  clock.advance('5s');
+  await flushPromises();
+  const found = await rejectedKeysOf(store);
+  const leastOf = (key: string) => found.filter((one) => one.key === key).map((one) => one.count - one.overcount);
+  expect([leastOf('ann'), leastOf('bob'), leastOf('cat')]).toEqual([[3], [20], [1]]);
+  for (const { close } of [rare, rough, often]) close();
+});
+
 test.each([
   [{ max: 0 }, 'Expected `max` to be an integer from 1'],
   [{ size: 5 }, '`size`'],

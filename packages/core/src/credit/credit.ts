@@ -76,9 +76,11 @@ export async function credit<Name extends string = string>(
   const plan = toCreditingPlan(given, key, validateBoolean('beyond', beyond));
   const keys = resolveKeys(plan, key);
   if (store.charge === undefined) throw unsupported('charge');
-  const decision = await store.charge(plan, keys, units);
-  wakeWaiters(store, () => namesOf(store, plan, keys));
-  return decision as Decision<Name>;
+  try {
+    return (await store.charge(plan, keys, units)) as Decision<Name>;
+  } finally {
+    wakeWaiters(store, () => namesOf(store, plan, keys)); // A store whose reply is late may have given the units back, too.
+  }
 }
 
 /** What gives back units of limits that `credit` cannot give back. */
@@ -95,27 +97,24 @@ const ALTERNATIVES: Readonly<Record<string, string>> = {
  * @throws TypeError if no limit has units to give back, or if `key` names one without.
  */
 function toCreditingPlan(plan: Plan, key: unknown, isBeyond: boolean): Plan {
-  const toCrediting = ({ prefix, rules, fallback }: Plan): Plan => {
-    const crediting = rules.flatMap((_, index) => toCreditingRule(rules, index, key, isBeyond));
-    return toPlan(prefix, crediting, fallback && toCrediting(fallback));
-  };
-  const selected = selectLimits(plan, key);
-  const crediting = toCrediting(selected);
-  if (crediting.rules.length === 0) throw notGivenBack(selected.rules[0]!, isBeyond);
-  return crediting;
+  const { prefix, rules, fallback } = selectLimits(plan, key);
+  const hasUnits = ({ limit }: Rule, index: number): boolean =>
+    giveBackOf(closesUsedUp(limit) ? rules[index - 1]!.limit : limit, isBeyond) !== undefined;
+  const without = rules.find((rule, index) => !hasUnits(rule, index));
+  const isRecord = typeof key === 'object' && key !== null;
+  if (without !== undefined && (isRecord || !rules.some(hasUnits))) throw notGivenBack(without, isBeyond);
+  // The rules of an outage stay beside those that they replace, whatever their algorithms are.
+  const toCrediting = (all: readonly Rule[]): Rule[] =>
+    all.filter((_, index) => hasUnits(rules[index]!, index)).map((rule) => toCreditingRule(rule, isBeyond));
+  return toPlan(prefix, toCrediting(rules), fallback && toPlan(prefix, toCrediting(fallback.rules)));
 }
 
 /** Returns the rule whose charge gives units back. A limit that decides without a state stays, and so does what closes the keys of one. */
-function toCreditingRule(rules: readonly Rule[], index: number, key: unknown, isBeyond: boolean): Rule[] {
-  const rule = rules[index]!;
+function toCreditingRule(rule: Rule, isBeyond: boolean): Rule {
   const { limit } = rule;
-  if (isConstant(limit)) return [rule];
-  if (closesUsedUp(limit)) return giveBackOf(rules[index - 1]!.limit, isBeyond) === undefined ? [] : [rule];
-  const giveBack = giveBackOf(limit, isBeyond);
-  const mode = isBeyond ? 'beyond' : 'used';
-  if (giveBack !== undefined) return [{ ...rule, limit: toCrediting(limit, giveBack, mode) }];
-  if (typeof key === 'object') throw notGivenBack(rule, isBeyond);
-  return [];
+  if (isConstant(limit) || closesUsedUp(limit)) return rule;
+  const giveBack = giveBackOf(limit, isBeyond) ?? (() => {});
+  return { ...rule, limit: toCrediting(limit, giveBack, isBeyond ? 'beyond' : 'used') };
 }
 
 /** Returns the limit with another effect of a charge. */

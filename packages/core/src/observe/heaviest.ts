@@ -49,10 +49,9 @@ export class Heaviest<Item> {
     return [...this.#counters.values()].sort((one, other) => other.count - one.count).slice(0, count);
   }
 
-  /** The most that any item has which is not in `top(count)`. */
-  mostBeyond(count: number): number {
-    const next = this.top(count + 1)[count];
-    return next?.count ?? (this.#counters.size === this.#max ? this.#least : 0);
+  /** The most that an item without a counter may have. */
+  get mostOfOthers(): number {
+    return this.#counters.size === this.#max ? this.#least : 0;
   }
 
   #remove(counter: Counter<Item>): void {

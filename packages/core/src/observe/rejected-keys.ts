@@ -3,6 +3,7 @@ import type { DecisionEvent } from '../limiter/rate-limiter.js';
 import type { Store } from '../store/store.js';
 import { toStoredKey } from '../store/stored-key.js';
 import { timersOf } from '../time/clock-timers.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import { subscribe } from '../util/platform.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
@@ -40,8 +41,6 @@ const WRITTEN = 100;
 interface RejectedNote {
   /** The process, whose counters hear of the same rejections. */
   readonly process: string;
-  /** All rejections since the start of the counter. */
-  readonly total: number;
   /** The most rejected keys. */
   readonly rejected: readonly RejectedKey[];
   /** The most rejections of any other key. */
@@ -115,9 +114,7 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
   const { max = 1000, store, every = '5s' } = options;
   const everyMs = parseInterval('every', every);
   const heaviest = new Heaviest<Rejected>(validateIntegerBetween('max', max, 1, 1_000_000));
-  let total = 0;
   const unsubscribe = subscribe('rollgate:rejection', (event) => {
-    total += 1;
     const { name, key, decision } = event as DecisionEvent;
     const text = formatKey(key);
     // The hash of a long key, so that clients who choose their key cannot fill the memory.
@@ -128,7 +125,9 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
   const top = (count: number): RejectedKey[] =>
     heaviest.top(count).map(({ last, count, overcount }) => ({ ...last, count, overcount }));
   const toNote = (): RejectedNote => {
-    return { process: processId(), total, rejected: top(WRITTEN), others: heaviest.mostBeyond(WRITTEN) };
+    const rejected = top(WRITTEN + 1);
+    const [next] = rejected.splice(WRITTEN);
+    return { process: processId(), rejected, others: next?.count ?? heaviest.mostOfOthers };
   };
   const written = store && keepInStore(store, everyMs, toNote);
   return {
@@ -163,28 +162,44 @@ function keepInStore(store: Store, everyMs: number, toNote: () => RejectedNote):
 export async function rejectedKeysOf(store: Store, count = 10): Promise<RejectedKey[]> {
   validateCount(count);
   const texts = await inspectionOf(storeOf(store)).readNotes();
-  return sumOf(onePerProcess(texts.flatMap(parseNote))).slice(0, count);
+  return sumOf(countsOfProcesses(texts.flatMap(parseNote))).slice(0, count);
 }
 
-/** Of the counters of a process, the one that has heard of the most rejections has heard of all that the others have. */
-function onePerProcess(notes: readonly RejectedNote[]): RejectedNote[] {
-  const longest = new Map<string, RejectedNote>();
-  for (const note of notes) {
-    if (note.total >= (longest.get(note.process)?.total ?? 0)) longest.set(note.process, note);
+/** What a process has counted: its keys by their IDs, and the most rejections of any other key. */
+interface ProcessCounts {
+  readonly keys: Map<string, RejectedKey>;
+  others: number;
+}
+
+/** The rejections that a key has had at least. */
+const leastOf = ({ count, overcount }: RejectedKey): number => count - overcount;
+
+/**
+ * Combines the counters of each process. They hear of the same rejections, but begin and write at different times, so the one that has
+ * heard of the most rejections of a key knows it best.
+ */
+function countsOfProcesses(notes: readonly RejectedNote[]): ProcessCounts[] {
+  const processes = new Map<string, ProcessCounts>();
+  for (const { process, rejected, others } of notes) {
+    const counts = getOrInsert(processes, process, () => ({ keys: new Map(), others: 0 }));
+    counts.others = Math.max(counts.others, others);
+    for (const one of rejected) {
+      const id = JSON.stringify([one.limiter, one.key]);
+      const known = counts.keys.get(id);
+      if (known === undefined || leastOf(one) > leastOf(known)) counts.keys.set(id, one);
+    }
   }
-  return [...longest.values()];
+  return [...processes.values()];
 }
 
 /** A key that a process has not written may have as many rejections there as any of its other keys. */
-function sumOf(notes: readonly RejectedNote[]): RejectedKey[] {
-  const others = notes.reduce((sum, note) => sum + note.others, 0);
+function sumOf(processes: readonly ProcessCounts[]): RejectedKey[] {
+  const all = processes.reduce((sum, { others }) => sum + others, 0);
   const sums = new Map<string, RejectedKey>();
-  for (const note of notes) {
-    for (const one of note.rejected) {
-      const id = JSON.stringify([one.limiter, one.key]);
-      const { count, overcount } = sums.get(id) ?? { count: others, overcount: others };
-      const [more, moreOver] = [one.count - note.others, one.overcount - note.others];
-      sums.set(id, { ...one, count: count + more, overcount: overcount + moreOver });
+  for (const { keys, others } of processes) {
+    for (const [id, one] of keys) {
+      const { count, overcount } = sums.get(id) ?? { count: all, overcount: all };
+      sums.set(id, { ...one, count: count + one.count - others, overcount: overcount + one.overcount - others });
     }
   }
   return [...sums.values()].sort((one, other) => other.count - one.count);
@@ -193,10 +208,9 @@ function sumOf(notes: readonly RejectedNote[]): RejectedKey[] {
 /** A store also has other notes, and other programs may write into it. */
 function parseNote(text: string): RejectedNote[] {
   try {
-    const { process, total, rejected, others } = JSON.parse(text) as Partial<RejectedNote>;
-    const hasCounts = Number.isSafeInteger(total) && Number.isSafeInteger(others);
-    if (typeof process !== 'string' || !hasCounts || !Array.isArray(rejected)) return [];
-    return [{ process, total: total!, rejected: rejected.filter(isRejectedKey), others: others! }];
+    const { process, rejected, others } = JSON.parse(text) as Partial<RejectedNote>;
+    if (typeof process !== 'string' || !Number.isSafeInteger(others) || !Array.isArray(rejected)) return [];
+    return [{ process, rejected: rejected.filter(isRejectedKey), others: others! }];
   } catch {
     return [];
   }

@@ -94,7 +94,8 @@ end
 function kinds.charge(run, stamp, first_key)
   local plan, input, injected_now, frees = run.plan, run.input, run.input[2] or nil, false
   for index = 1, #plan do frees = frees or input[2 + index] < 0 end
-  if frees then change_without_memory(first_key, #plan, charge, plan, input, stamp, first_key)
+  -- What is added to a period needs memory.
+  if frees and not input[3 + #plan] then change_without_memory(first_key, #plan, charge, plan, input, stamp, first_key)
   else charge(plan, input, stamp, first_key) end
   return raise_false(decide({ plan = plan, cost = 1, mode = TEST, injected_now = injected_now }, stamp, first_key))
 end
