@@ -1,5 +1,5 @@
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
-import { copyString } from '../src/util/copy-string';
+import { copyString } from '../src/store/stored-key';
 import * as node from '../src/util/platform';
 import * as web from '../src/util/platform.web';
 
