@@ -31,7 +31,7 @@ export interface KeptState {
 
 interface CallInput {
   readonly plan: Plan;
-  /** Its charges give units back. */
+  /** A plan whose charges give units back. */
   readonly creditingPlan: Plan | undefined;
   readonly keys: Keys;
   readonly options: readonly { readonly cost: number; readonly limits: object }[];

@@ -165,7 +165,7 @@ export class ScriptReply {
       case 7: // Of a result that nothing was recorded for, with usage.
         usageAt = 5;
         break;
-      case 9: // The same, with the units that were added to the period.
+      case 9: // Of such a result of a period to which units were added.
         if (!isPeriodic(by)) throw this.#unexpectedLine();
         usageAt = 5;
         break;
