@@ -33,7 +33,7 @@ export async function compareWithModel(
   await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
-/** Like {@link compareWithModel}, and each crossing of a threshold is reported by the check that makes it. */
+/** Compares the decisions of a history, and its warnings: only the check that crosses a threshold reports it. */
 async function compareWarnings(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
   const warnings = new WarningLog(0.6);
   try {
