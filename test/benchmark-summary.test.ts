@@ -25,7 +25,7 @@ async function runCompiled(file: string, ...args: readonly string[]): Promise<st
   const define = { 'import.meta.url': JSON.stringify(pathToFileURL(source)) };
   await build({
     ...{ entryPoints: [source], outfile: program, define, alias: { '@rollgate/test-support': TEST_SUPPORT } },
-    ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm' },
+    ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', target: 'node20' },
   });
   return (await run(process.execPath, [program, ...args])).stdout;
 }

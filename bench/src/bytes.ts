@@ -1,6 +1,6 @@
 import type { BytesTask } from './bytes-worker.js';
 import type { Effort } from './effort.js';
-import { SUBJECT_NAMES, type SubjectName, subjectHeaders } from './subjects.js';
+import { type InMemory, SUBJECT_NAMES, type SubjectName, subjectHeaders } from './subjects.js';
 import { compareFigures, type Report, type Row, whole } from './table.js';
 import { Worker } from './worker.js';
 
@@ -21,16 +21,20 @@ export async function measureBytes({ keysOfOneHit, keysOfHundredHits }: Effort['
 }
 
 async function measureRow(what: string, task: BytesTask): Promise<Row<SubjectName>> {
-  const bytes = new Map<SubjectName, number>();
-  for (const name of SUBJECT_NAMES) bytes.set(name, await measureOne(name, task));
-  return { what, cells: compareFigures(SUBJECT_NAMES, 'rollgate', (name) => bytes.get(name)!, whole) };
+  const bytes = await bytesOfEach(SUBJECT_NAMES, task);
+  return { what, cells: compareFigures(SUBJECT_NAMES, 'rollgate', (name) => bytes[name], whole) };
 }
 
-async function measureOne(name: SubjectName, task: BytesTask): Promise<number> {
-  const worker = await Worker.start<BytesTask, number>('bytes-worker.ts', { args: [name], flags: ['--expose-gc'] });
-  try {
-    return await worker.run(task);
-  } finally {
-    await worker.stop();
+/** Measures each of the subjects, in a new process. */
+export async function bytesOfEach<Name extends InMemory>(
+  names: readonly Name[],
+  task: BytesTask,
+): Promise<Record<Name, number>> {
+  const bytes: Partial<Record<Name, number>> = {};
+  for (const name of names) {
+    const options = { args: [name], flags: ['--expose-gc'] };
+    await using worker = await Worker.start<BytesTask, number>('bytes-worker.ts', options);
+    bytes[name] = await worker.run(task);
   }
+  return bytes as Record<Name, number>;
 }

@@ -5,7 +5,6 @@ import { measureAccuracy } from './accuracy.js';
 import { measureAlgorithms } from './algorithms.js';
 import { measureAnchors } from './anchors.js';
 import { measureBytes } from './bytes.js';
-import { measureCalendar } from './calendar.js';
 import { FULL, QUICK } from './effort.js';
 import { measureFairWait } from './fair-wait.js';
 import { measureHttp } from './http.js';
@@ -59,7 +58,6 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   'fair-wait': () => measureFairWait(effort.fairWait),
   regions: () => measureRegions(),
   anchors: () => measureAnchors(effort.anchors),
-  calendar: () => measureCalendar(effort.openWork),
   algorithms: () => measureAlgorithms(effort),
   accuracy: () => measureAccuracy(logPath),
   start: () => measureStart(effort.start),

@@ -1,11 +1,14 @@
 import { performance } from 'node:perf_hooks';
-import { createSubject, ipv4Key, type Subject, type SubjectName, toResult } from './subjects.js';
+import { createSubject, type InMemory, ipv4Key, type Subject, toResult } from './subjects.js';
 import { handleTasks } from './worker.js';
 
 export interface MemoryTask {
+  readonly subject: InMemory;
   readonly limit: number;
   readonly keyCount: number;
   readonly hitsPerKey: number;
+  /** @defaultValue a minute */
+  readonly windowMs?: number;
 }
 
 /** In checks per second. */
@@ -16,17 +19,15 @@ export interface MemoryResult {
   readonly mix: number;
 }
 
-const name = process.argv[2] as SubjectName;
-
 /**
- * The subject of the round before. It stays until this round has ended, because V8 drops the compiled code of a class with
- * the last object of that class. A server keeps its store, so it never loses that code.
+ * The subjects of the round before. Each stays until its next round has ended, because V8 drops the compiled code of a class
+ * with the last object of that class. A server keeps its store, so it never loses that code.
  */
-let previous: { readonly subject: Subject; readonly keys: readonly string[] } | undefined;
+const previous = new Map<InMemory, { readonly subject: Subject; readonly keys: readonly string[] }>();
 
-handleTasks(async ({ limit, keyCount, hitsPerKey }: MemoryTask): Promise<MemoryResult> => {
+handleTasks(async ({ subject: name, limit, keyCount, hitsPerKey, windowMs }: MemoryTask): Promise<MemoryResult> => {
   const keys = Array.from({ length: keyCount }, (_, index) => ipv4Key(index));
-  const subject = createSubject(name, limit, keyCount);
+  const subject = createSubject(name, { limit, keyCount, windowMs });
   globalThis.gc!();
 
   const start = performance.now();
@@ -38,8 +39,9 @@ handleTasks(async ({ limit, keyCount, hitsPerKey }: MemoryTask): Promise<MemoryR
   if (rejectedWithin || !rejectedBeyond) {
     throw new Error(`Expected ${name} to allow exactly ${limit} actions per key, got another number`);
   }
-  await previous?.subject.dispose(previous.keys);
-  previous = { subject, keys };
+  const before = previous.get(name);
+  await before?.subject.dispose(before.keys);
+  previous.set(name, { subject, keys });
   return { filling: (keyCount * limit * 1000) / filledMs, mix: (keyCount * hitsPerKey * 1000) / totalMs };
 });
 

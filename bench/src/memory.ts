@@ -1,9 +1,9 @@
 import type { Effort } from './effort.js';
 import type { MemoryResult, MemoryTask } from './memory-worker.js';
-import { inTurn, median } from './statistics.js';
+import { measureInTurn, median } from './statistics.js';
 import { SUBJECT_NAMES, type SubjectName, subjectHeaders } from './subjects.js';
 import { compareFigures, millions, type Report, type Row, whole } from './table.js';
-import { canPin, Worker } from './worker.js';
+import { canPin, startEach } from './worker.js';
 
 const LIMIT = 100;
 const HITS_PER_KEY = 300;
@@ -21,7 +21,17 @@ type Rounds = Record<SubjectName, MemoryResult[]>;
 /** Measures checks per second in memory, with one process per library, in turns. Starts all of them several times. */
 export async function measureMemory({ starts, rounds, keys }: Effort['memory']): Promise<Report<SubjectName>> {
   const measured = Object.fromEntries(SUBJECT_NAMES.map((name) => [name, []])) as unknown as Rounds;
-  for (let start = 0; start < starts; start++) await measureStart(measured, rounds, keys);
+  for (let start = 0; start < starts; start++) {
+    await using workers = await startEach<SubjectName, MemoryTask, MemoryResult>(SUBJECT_NAMES, 'memory-worker.ts', {
+      flags: ['--expose-gc'],
+      core: CORE,
+    });
+    const figures = await measureInTurn(workers, { rounds, warmUpRounds: WARM_UP_ROUNDS }, ({ name, worker }) => {
+      const keyCount = name === SLOW ? keys / SLOW_SHARE : keys;
+      return worker.run({ subject: name, limit: LIMIT, keyCount, hitsPerKey: HITS_PER_KEY });
+    });
+    for (const [{ name }, results] of figures) measured[name].push(...results);
+  }
   return {
     headers: subjectHeaders(),
     rows: [
@@ -30,30 +40,6 @@ export async function measureMemory({ starts, rounds, keys }: Effort['memory']):
     ],
     method: describeMethod(starts, rounds, keys),
   };
-}
-
-async function measureStart(measured: Rounds, rounds: number, keys: number): Promise<void> {
-  const workers = await Promise.all(
-    SUBJECT_NAMES.map(async (name) => ({
-      name,
-      worker: await Worker.start<MemoryTask, MemoryResult>('memory-worker.ts', {
-        args: [name],
-        flags: ['--expose-gc'],
-        core: CORE,
-      }),
-    })),
-  );
-  try {
-    for (let round = 0; round < WARM_UP_ROUNDS + rounds; round++) {
-      for (const { name, worker } of inTurn(workers, round)) {
-        const keyCount = name === SLOW ? keys / SLOW_SHARE : keys;
-        const figures = await worker.run({ limit: LIMIT, keyCount, hitsPerKey: HITS_PER_KEY });
-        if (round >= WARM_UP_ROUNDS) measured[name].push(figures);
-      }
-    }
-  } finally {
-    await Promise.all(workers.map(({ worker }) => worker.stop()));
-  }
 }
 
 function toRow(what: string, measured: Rounds, figure: keyof MemoryResult): Row<SubjectName> {

@@ -25,26 +25,22 @@ export async function measureOpenWorkCosts(effort: Effort['openWork']): Promise<
 }
 
 async function measureInMemory({ rounds, memoryCalls }: Effort['openWork']): Promise<MemoryWorkResult> {
-  const worker = await Worker.start<MemoryWorkTask, MemoryWorkResult>('open-work-memory-worker.ts', {
+  await using worker = await Worker.start<MemoryWorkTask, MemoryWorkResult>('open-work-memory-worker.ts', {
     flags: ['--expose-gc'],
     core: CORE,
   });
-  try {
-    const results: MemoryWorkResult[] = [];
-    for (let round = 0; round <= rounds; round++) {
-      const result = await worker.run({ calls: memoryCalls, keyCount: KEYS, slots: SLOTS });
-      if (round > 0) results.push(result); // The first round includes compilation.
-    }
-    const middle = (figure: keyof MemoryWorkResult) => median(results.map((result) => result[figure]));
-    return {
-      check: middle('check'),
-      checkAndSettle: median(results.map(({ check, checkAndSettle }) => checkAndSettle / check)),
-      checkAndRelease: middle('checkAndRelease'),
-      slotBytes: middle('slotBytes'),
-    };
-  } finally {
-    await worker.stop();
+  const results: MemoryWorkResult[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const result = await worker.run({ calls: memoryCalls, keyCount: KEYS, slots: SLOTS });
+    if (round > 0) results.push(result); // The first round includes compilation.
   }
+  const middle = (figure: keyof MemoryWorkResult) => median(results.map((result) => result[figure]));
+  return {
+    check: middle('check'),
+    checkAndSettle: median(results.map(({ check, checkAndSettle }) => checkAndSettle / check)),
+    checkAndRelease: middle('checkAndRelease'),
+    slotBytes: middle('slotBytes'),
+  };
 }
 
 function toRows(packed: OpenWork, sortedSet: OpenWork, memory: MemoryWorkResult): Row<Column>[] {

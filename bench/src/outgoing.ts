@@ -1,5 +1,5 @@
 import { versionOf } from './machine.js';
-import { LIBRARIES, type OutgoingLibrary } from './outgoing/libraries/index.js';
+import { LIBRARIES, type OutgoingLibrary } from './outgoing/libraries.js';
 import { CALLERS, type Outcome, PROCESSES, runTrial, type Scenario } from './outgoing/trial.js';
 import { type Report, type Row, tenths, toFigure } from './table.js';
 

@@ -1,8 +1,9 @@
+import type { DecideTask } from './decide-worker.js';
 import type { Effort } from './effort.js';
-import type { ScalingTask } from './scaling-worker.js';
-import { inTurn, median } from './statistics.js';
+import { EXACT } from './limits.js';
+import { measureInTurn, median } from './statistics.js';
 import { type Report, type Row, times, toFigure, whole } from './table.js';
-import { canPin, Worker } from './worker.js';
+import { canPin, startEach } from './worker.js';
 
 const LIMITS = [10, 100, 1_000, 10_000, 100_000];
 const TRIES_PER_HIT = { allowed: 1, rejected: 100 };
@@ -13,7 +14,6 @@ const CORE = 1;
 const USUAL_KEYS = 10_000;
 
 type Column = 'allowed' | 'rejected' | 'ratio';
-type ScalingWorker = Worker<ScalingTask, number>;
 
 /** Measures Rollgate's checks for growing limits and numbers of keys. */
 export async function measureScaling(effort: Effort['scaling']): Promise<Report<Column>> {
@@ -33,9 +33,16 @@ async function measureLimits({ rounds, checks }: Effort['scaling']): Promise<Row
   const rows: Row<Column>[] = [];
   for (const limit of LIMITS) {
     const tasks = Object.values(TRIES_PER_HIT).map(
-      (triesPerHit): ScalingTask => ({ limit, keyCount: 10, hitsPerWindow: limit, checks, triesPerHit }),
+      (triesPerHit): DecideTask => ({
+        algorithm: EXACT,
+        limit,
+        keyCount: 10,
+        hitsPerWindow: limit,
+        checks,
+        triesPerHit,
+      }),
     );
-    const [allowed, rejected] = await measureInTurn(rounds, tasks);
+    const [allowed, rejected] = await measureEach(rounds, tasks);
     const cells = { allowed: toFigure(allowed!, whole), rejected: toFigure(rejected!, whole) };
     rows.push({ what: `limit ${whole(limit)}, log full`, cells });
   }
@@ -44,7 +51,8 @@ async function measureLimits({ rounds, checks }: Effort['scaling']): Promise<Row
 
 async function measureKeys({ rounds, checks, keys }: Effort['scaling']): Promise<Row<Column>[]> {
   const tasks = keys.map(
-    (keyCount): ScalingTask => ({
+    (keyCount): DecideTask => ({
+      algorithm: EXACT,
       limit: 10,
       keyCount,
       hitsPerWindow: 5,
@@ -52,7 +60,7 @@ async function measureKeys({ rounds, checks, keys }: Effort['scaling']): Promise
       checks: Math.max(checks, keyCount),
     }),
   );
-  const figures = await measureInTurn(rounds, tasks);
+  const figures = await measureEach(rounds, tasks);
   const usual = figures[keys.indexOf(USUAL_KEYS)]!;
   return keys.map((keyCount, index) => ({
     what: `${whole(keyCount)} keys`,
@@ -61,20 +69,12 @@ async function measureKeys({ rounds, checks, keys }: Effort['scaling']): Promise
 }
 
 /** Returns the median of each task. Uses a process for each task, so that no task shapes the compiled code of another. */
-async function measureInTurn(rounds: number, tasks: readonly ScalingTask[]): Promise<number[]> {
-  const subjects = await Promise.all(
-    tasks.map(async (task) => ({ task, figures: [] as number[], worker: await startWorker() })),
-  );
-  try {
-    for (let round = 0; round < rounds; round++) {
-      for (const { task, figures, worker } of inTurn(subjects, round)) figures.push(await worker.run(task));
-    }
-  } finally {
-    await Promise.all(subjects.map(({ worker }) => worker.stop()));
-  }
-  return subjects.map(({ figures }) => median(figures));
-}
-
-function startWorker(): Promise<ScalingWorker> {
-  return Worker.start<ScalingTask, number>('scaling-worker.ts', { flags: ['--expose-gc'], core: CORE });
+async function measureEach(rounds: number, tasks: readonly DecideTask[]): Promise<number[]> {
+  const names = tasks.map((_, index) => String(index));
+  await using workers = await startEach<string, DecideTask, number>(names, 'decide-worker.ts', {
+    flags: ['--expose-gc'],
+    core: CORE,
+  });
+  const figures = await measureInTurn(workers, { rounds }, ({ name, worker }) => worker.run(tasks[Number(name)]!));
+  return [...figures.values()].map(median);
 }

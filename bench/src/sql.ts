@@ -4,13 +4,13 @@ import { CLIENT_CORE } from './redis/check-workers.js';
 import { type BenchDatabase, withFile, withPostgres } from './sql/databases.js';
 import { type MeasuredSql, type SqlFigures, toSqlRows } from './sql/rows.js';
 import type { SqlResult, SqlTask } from './sql/sql-worker.js';
-import { type Backend, SQL_SUBJECT_NAMES, type SqlSubjectName } from './sql/subject.js';
+import { type Backend, SQL_SUBJECT_NAMES, type SqlSubjectName } from './sql/subjects.js';
 import { createPostgresWorkloads, createWorkloads, type SqlWorkload } from './sql/workloads.js';
 import { inTurn } from './statistics.js';
 import { type Report, whole } from './table.js';
-import { canPin, Worker } from './worker.js';
+import { canPin, type NamedWorker, startEach } from './worker.js';
 
-type Workers = ReadonlyMap<SqlSubjectName, readonly Worker<SqlTask, SqlResult>[]>;
+type SqlWorker = NamedWorker<SqlSubjectName, SqlTask, SqlResult>;
 
 /** Measures checks of limiters that keep their state in a private PostgreSQL, or in a file of SQLite. */
 export function measureSql(backend: Backend, { rounds, checks }: Effort['sql']): Promise<Report<SqlSubjectName>> {
@@ -18,49 +18,38 @@ export function measureSql(backend: Backend, { rounds, checks }: Effort['sql']):
     backend === 'postgres' ? [withPostgres, createPostgresWorkloads(checks)] : [withFile, createWorkloads(checks)];
   return withDatabase(async (database) => {
     const measured = workloads.map((workload): MeasuredSql => ({ workload, rounds: new Map() }));
-    await withWorkers(backend, database.address, async (workers) => {
-      for (let round = -1; round < rounds; round++) {
-        for (const { workload, rounds: results } of measured) {
-          const names = SQL_SUBJECT_NAMES.filter((name) => name in workload.checks);
-          for (const name of inTurn(names, round + 1)) {
-            const figures = await measureOne(database, workers, name, workload);
-            if (round >= 0) results.set(name, [...(results.get(name) ?? []), figures]); // The first round warms up.
-          }
+    const most = Math.max(...workloads.map(({ processes }) => processes));
+    const names = SQL_SUBJECT_NAMES.flatMap((name) => new Array<SqlSubjectName>(most).fill(name));
+    await using workers = await startEach<SqlSubjectName, SqlTask, SqlResult>(names, 'sql/sql-worker.ts', {
+      args: [backend, database.address],
+      core: CLIENT_CORE,
+    });
+    for (let round = -1; round < rounds; round++) {
+      for (const { workload, rounds: results } of measured) {
+        const subjects = SQL_SUBJECT_NAMES.filter((name) => name in workload.checks);
+        for (const name of inTurn(subjects, round + 1)) {
+          const figures = await measureOne(database, workers, name, workload);
+          if (round >= 0) results.set(name, [...(results.get(name) ?? []), figures]); // The first round warms up.
         }
       }
-    });
+    }
     return { headers: sqlHeaders(backend), rows: toSqlRows(measured), method: describeMethod(database, rounds) };
   });
 }
 
-async function withWorkers(backend: Backend, address: string, use: (workers: Workers) => Promise<void>): Promise<void> {
-  const most = Math.max(...createWorkloads(1).map(({ processes }) => processes));
-  const workers = new Map<SqlSubjectName, Worker<SqlTask, SqlResult>[]>();
-  for (const name of SQL_SUBJECT_NAMES) {
-    const options = { args: [backend, name, address], core: CLIENT_CORE };
-    const started = Array.from({ length: most }, () => Worker.start<SqlTask, SqlResult>('sql/sql-worker.ts', options));
-    workers.set(name, await Promise.all(started));
-  }
-  try {
-    await use(workers);
-  } finally {
-    await Promise.all([...workers.values()].flat().map((worker) => worker.stop()));
-  }
-}
-
 async function measureOne(
   database: BenchDatabase,
-  workers: Workers,
+  workers: readonly SqlWorker[],
   name: SqlSubjectName,
   { processes, inFlight, keyCount, checks: all, settings, filled, isRejected }: SqlWorkload,
 ): Promise<SqlFigures> {
-  const used = workers.get(name)!.slice(0, processes);
+  const used = workers.filter((one) => one.name === name).slice(0, processes);
   const checks = all[name]!;
   await database.clear();
-  await used[0]!.run({ settings, keyCount, checks: filled, inFlight: 64 });
+  await used[0]!.worker.run({ settings, keyCount, checks: filled, inFlight: 64 });
   const before = await database.read();
   const task = { settings, keyCount, checks: checks / processes, inFlight };
-  const results = await Promise.all(used.map((worker) => worker.run(task)));
+  const results = await Promise.all(used.map(({ worker }) => worker.run(task)));
   const after = await database.read();
   const rejected = results.reduce((sum, result) => sum + result.rejected, 0);
   if (rejected !== (isRejected ? checks : 0)) {

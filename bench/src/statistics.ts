@@ -11,6 +11,25 @@ export function inTurn<Item>(items: readonly Item[], round: number): Item[] {
   return [...items.slice(first), ...items.slice(0, first)];
 }
 
+/**
+ * Measures each item once in each round, in turns, after rounds that warm up. Returns the figures of each item, as many as
+ * there are rounds.
+ */
+export async function measureInTurn<Item, Figures>(
+  items: readonly Item[],
+  { rounds, warmUpRounds = 0 }: { readonly rounds: number; readonly warmUpRounds?: number },
+  measure: (item: Item, round: number) => Figures | Promise<Figures>,
+): Promise<ReadonlyMap<Item, readonly Figures[]>> {
+  const measured = new Map(items.map((item) => [item, [] as Figures[]]));
+  for (let round = 0; round < warmUpRounds + rounds; round++) {
+    for (const item of inTurn(items, round)) {
+      const figures = await measure(item, round);
+      if (round >= warmUpRounds) measured.get(item)!.push(figures);
+    }
+  }
+  return measured;
+}
+
 /** The value below which this share of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();

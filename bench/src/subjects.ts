@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
-import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { MemoryStore } from 'express-rate-limit';
+import { type Clock, type Decision, type Limits, MemoryStore, RateLimiter, type Store } from '@rollgate/core';
+import { MemoryStore as ExpressStore } from 'express-rate-limit';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { InMemoryRateLimiter } from 'rolling-rate-limiter';
+import { ALGORITHMS, type Algorithm, createLimit, WINDOW_MS } from './limits.js';
 import { versionOf } from './machine.js';
+import { ManualClock } from './manual-clock.js';
 
 /** A library that keeps its counts in memory, called as its own adapter or its documentation does. */
 export interface Subject {
@@ -30,56 +32,72 @@ export function subjectHeaders(): Record<SubjectName, string> {
   return Object.fromEntries(headers) as Record<SubjectName, string>;
 }
 
-const WINDOW_MS = 60_000;
+/** A library, or one of Rollgate's algorithms. */
+export type InMemory = SubjectName | Algorithm;
 
-/** Creates a subject with `limit` actions a minute and room for `keyCount` keys. */
-export function createSubject(name: SubjectName, limit: number, keyCount: number): Subject {
-  return FACTORIES[name](limit, keyCount);
+export interface SubjectOptions {
+  readonly limit: number;
+  /** The number of keys for which there has to be room. */
+  readonly keyCount: number;
+  /** @defaultValue a minute */
+  readonly windowMs?: number | undefined;
+  /** The clock of one of Rollgate's algorithms. */
+  readonly clock?: Clock | undefined;
 }
 
-const FACTORIES: Record<SubjectName, (limit: number, keyCount: number) => Subject> = {
-  rollgate(limit) {
-    const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }) });
-    return {
-      check: (key) => limiter.check(key),
-      isRejection: (result) => !(result as { allowed: boolean }).allowed,
-      dispose: () => limiter.close(),
-    };
-  },
+export function createSubject(name: InMemory, options: SubjectOptions): Subject {
+  return FACTORIES[name](options);
+}
 
-  'express-rate-limit'(limit) {
-    const store = new MemoryStore();
-    store.init({ windowMs: WINDOW_MS } as Parameters<typeof store.init>[0]);
+type Factory = (options: SubjectOptions) => Subject;
+
+const createAlgorithm =
+  (algorithm: Algorithm): Factory =>
+  ({ limit, windowMs, clock }) => {
+    const limits = createLimit(algorithm, limit, windowMs);
+    const store = new MemoryStore({ clock });
+    const limiter = new RateLimiter({ limits, store });
+    return { check: (key) => limiter.check(key), isRejection: isRejected, dispose: () => store.close() };
+  };
+
+const FACTORIES: Record<InMemory, Factory> = {
+  ...(Object.fromEntries(ALGORITHMS.map((name) => [name, createAlgorithm(name)])) as Record<Algorithm, Factory>),
+
+  rollgate: createAlgorithm('rollingWindow'),
+
+  'express-rate-limit'({ limit, windowMs = WINDOW_MS }) {
+    const store = new ExpressStore();
+    store.init({ windowMs } as Parameters<typeof store.init>[0]);
     return {
       check: (key) => store.increment(key),
-      isRejection: (result) => (result as { totalHits: number }).totalHits > limit,
+      isRejection: hasHitsAbove(limit),
       dispose: () => store.shutdown(),
     };
   },
 
-  '@fastify/rate-limit'(limit, keyCount) {
+  '@fastify/rate-limit'({ limit, keyCount, windowMs = WINDOW_MS }) {
     const store = new LocalStore(false, false, keyCount); // Its default of 5,000 keys would drop the others.
     return {
       check: (key) =>
         new Promise((resolve, reject) => {
-          store.incr(key, (error, result) => (error ? reject(error) : resolve(result)), WINDOW_MS, limit);
+          store.incr(key, (error, result) => (error ? reject(error) : resolve(result)), windowMs, limit);
         }),
       isRejection: (result) => (result as { current: number }).current > limit,
       dispose: () => {},
     };
   },
 
-  'rate-limiter-flexible'(limit) {
-    const limiter = new RateLimiterMemory({ points: limit, duration: WINDOW_MS / 1000 });
+  'rate-limiter-flexible'({ limit, windowMs = WINDOW_MS }) {
+    const limiter = new RateLimiterMemory({ points: limit, duration: windowMs / 1000 });
     return {
       check: (key) => limiter.consume(key),
-      isRejection: (result) => (result as { consumedPoints: number }).consumedPoints > limit,
+      isRejection: hasPointsAbove(limit),
       dispose: (keys) => Promise.all(keys.map((key) => limiter.delete(key))),
     };
   },
 
-  'rolling-rate-limiter'(limit) {
-    const limiter = new InMemoryRateLimiter({ interval: WINDOW_MS, maxInInterval: limit });
+  'rolling-rate-limiter'({ limit, windowMs = WINDOW_MS }) {
+    const limiter = new InMemoryRateLimiter({ interval: windowMs, maxInInterval: limit });
     return {
       check: (key) => limiter.limit(key),
       isRejection: (result) => result === true,
@@ -87,6 +105,48 @@ const FACTORIES: Record<SubjectName, (limit: number, keyCount: number) => Subjec
     };
   },
 };
+
+/** A limiter whose state a server or a file keeps. */
+export interface StoredSubject {
+  /** Checks and records one action. Some libraries return a rejection, others reject the promise with it. */
+  check(key: string): Promise<unknown>;
+  isRejection(result: unknown): boolean;
+}
+
+/** The settings of a subject: its limit in each window. */
+export interface StoredSettings {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** With it, each check of Rollgate is so much later than the one before, so full logs lose one hit for each new one. */
+  readonly stepMs?: number;
+}
+
+export function createRollgate(
+  { stepMs }: StoredSettings,
+  limits: Limits,
+  createStore: (clock: Clock | undefined) => Store,
+): StoredSubject {
+  const clock = stepMs === undefined ? undefined : new ManualClock();
+  // A busy machine must not end the run.
+  const limiter = new RateLimiter({ limits, store: createStore(clock), timeout: '1m', onStoreError: 'throw' });
+  return {
+    check(key) {
+      if (clock !== undefined) clock.ms += stepMs!;
+      return limiter.check(key);
+    },
+    isRejection: isRejected,
+  };
+}
+
+/** Whether Rollgate has rejected. */
+export const isRejected = (decision: unknown): boolean => !(decision as Decision).allowed;
+
+/** Whether a store of express-rate-limit has counted more than the limit. */
+export const hasHitsAbove = (limit: number) => (result: unknown) => (result as { totalHits: number }).totalHits > limit;
+
+/** Whether rate-limiter-flexible has counted more than the limit. */
+export const hasPointsAbove = (limit: number) => (result: unknown) =>
+  (result as { consumedPoints: number }).consumedPoints > limit;
 
 /** The store that the plugin of @fastify/rate-limit calls. The package exports no types for it. */
 interface FastifyLocalStore {

@@ -69,6 +69,10 @@ export class Worker<Task, Result> {
     this.#process.kill(name);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   async stop(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exit = once(this.#process, 'exit');
@@ -95,6 +99,26 @@ export class Worker<Task, Result> {
       done.abort();
     }
   }
+}
+
+/** A process by the name that it got as its first argument. */
+export interface NamedWorker<Name, Task, Result> {
+  readonly name: Name;
+  readonly worker: Worker<Task, Result>;
+}
+
+/** Starts a process of `file` for each name. Its first argument is the name. */
+export async function startEach<Name extends string, Task, Result>(
+  names: readonly Name[],
+  file: string,
+  { args = [], ...options }: WorkerOptions = {},
+): Promise<readonly NamedWorker<Name, Task, Result>[] & AsyncDisposable> {
+  const start = async (name: Name) => {
+    return { name, worker: await Worker.start<Task, Result>(file, { args: [name, ...args], ...options }) };
+  };
+  const workers = await Promise.all(names.map(start));
+  const stopAll = async () => void (await Promise.all(workers.map(({ worker }) => worker.stop())));
+  return Object.assign(workers, { [Symbol.asyncDispose]: stopAll });
 }
 
 function isReport(message: unknown): message is ReportMessage {

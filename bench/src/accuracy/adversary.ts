@@ -1,4 +1,4 @@
-import { type Algorithm, EXACT, perMinute, WINDOW_MICROS } from '../limits.js';
+import { type Algorithm, createLimit, EXACT, WINDOW_MICROS } from '../limits.js';
 import { mostInAnyWindow, Trial } from '../trial.js';
 
 /**
@@ -56,7 +56,7 @@ export function shareOfExact(algorithm: Algorithm, limit: number, bursts: readon
 }
 
 function allowedTimes(algorithm: Algorithm, limit: number, bursts: readonly number[]): number[] {
-  const trial = new Trial(perMinute(algorithm, limit));
+  const trial = new Trial(createLimit(algorithm, limit));
   const times: number[] = [];
   for (const micros of bursts) while (trial.startTime(micros) !== undefined) times.push(micros);
   trial.close();

@@ -1,4 +1,4 @@
-import { type Algorithm, perMinute, WINDOW_MICROS } from '../limits.js';
+import { type Algorithm, createLimit, WINDOW_MICROS } from '../limits.js';
 import { mostInAnyWindow, Trial } from '../trial.js';
 
 /** The decisions of a limiter, compared with an exact window over the requests that the same limiter allowed. */
@@ -15,7 +15,7 @@ export interface Score {
 
 /** Replays the requests of one client with an algorithm that never delays. The times never decrease. */
 export function score(algorithm: Algorithm, limit: number, times: readonly number[]): Score {
-  const trial = new Trial(perMinute(algorithm, limit));
+  const trial = new Trial(createLimit(algorithm, limit));
   const allowedTimes: number[] = [];
   let first = 0; // The index of the first allowed request in the window.
   let wronglyAllowed = 0;

@@ -23,11 +23,11 @@ export function comparedRow(what: string, figures: Figures, write: (figure: numb
   return { what, cells: Object.fromEntries(cells) as AlgorithmRow['cells'] };
 }
 
-/** The median of each algorithm's rounds. */
-export function medians(rounds: Readonly<Record<Algorithm, readonly number[]>>): Figures {
-  return Object.fromEntries(ALGORITHMS.map((name) => [name, median(rounds[name])])) as Record<Algorithm, number>;
-}
-
-export function noRounds(): Record<Algorithm, number[]> {
-  return Object.fromEntries(ALGORITHMS.map((name) => [name, []])) as unknown as Record<Algorithm, number[]>;
+/** The medians of a figure of each algorithm's rounds. */
+export function mediansByName<Round>(
+  measured: ReadonlyMap<{ readonly name: Algorithm }, readonly Round[]>,
+  toFigure: (round: Round) => number,
+): Figures {
+  const medians = Array.from(measured, ([{ name }, rounds]) => [name, median(rounds.map(toFigure))]);
+  return Object.fromEntries(medians) as Figures;
 }

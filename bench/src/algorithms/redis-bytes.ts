@@ -2,10 +2,10 @@ import { RateLimiter } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import type { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
-import { ALGORITHMS, type Algorithm, EXACT, perMinute, WINDOW_MS } from '../limits.js';
+import { ALGORITHMS, type Algorithm, createLimit, EXACT, WINDOW_MS } from '../limits.js';
+import { ManualClock } from '../manual-clock.js';
 import { toFigure, whole } from '../table.js';
 import { type AlgorithmRow, comparedRow, LIMIT } from './columns.js';
-import { ManualClock } from './manual-clock.js';
 
 const KEY = 'user:0123456789abcde';
 
@@ -38,7 +38,7 @@ async function bytesOfOne(
   await server.run('FLUSHALL');
   const clock = new ManualClock();
   const store = new RedisStore({ client, clock, ...storeOptions });
-  const limiter = new RateLimiter({ limits: perMinute(name, LIMIT), store });
+  const limiter = new RateLimiter({ limits: createLimit(name, LIMIT), store });
   for (let hit = 0; hit < LIMIT; hit++) {
     const { allowed } = await limiter.check(KEY);
     if (!allowed) throw new Error(`Expected ${name} to allow ${LIMIT} hits, got a rejection of hit ${hit + 1}`);

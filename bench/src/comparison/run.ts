@@ -12,13 +12,12 @@ export function commandOf(probe: string, library?: string): string {
 
 /** Runs one cell in its own process. */
 export async function runCell(task: CellTask): Promise<Cell | undefined> {
-  const worker = await Worker.start<CellTask, CellResult>('comparison/cell-worker.ts', { timeoutMs: TIMEOUT_MS });
+  const options = { timeoutMs: TIMEOUT_MS };
+  await using worker = await Worker.start<CellTask, CellResult>('comparison/cell-worker.ts', options);
   try {
     return (await worker.run(task)).cell;
   } catch (error) {
     throw new Error(`Expected a cell from \`${commandOf(task.probe, task.library)}\``, { cause: error });
-  } finally {
-    await worker.stop();
   }
 }
 

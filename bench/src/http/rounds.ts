@@ -1,5 +1,5 @@
 import type { Starts } from '../effort.js';
-import { inTurn } from '../statistics.js';
+import { measureInTurn } from '../statistics.js';
 import { Worker } from '../worker.js';
 import type { LoadResult, LoadTask } from './load-worker.js';
 import type { ServerResult } from './server-worker.js';
@@ -60,16 +60,14 @@ async function measureStart(
   keepsTick: boolean,
   redisUrl: string,
 ): Promise<void> {
-  const load: Load = await Worker.start<LoadTask, LoadResult>('http/load-worker.ts', { core: LOAD_CORE });
+  await using load: Load = await Worker.start<LoadTask, LoadResult>('http/load-worker.ts', { core: LOAD_CORE });
   const servers = await Promise.all(subjects.map((subject) => startServer(framework, subject, keepsTick, redisUrl)));
   const pairs = subjects.map((subject, index) => ({ subject, server: servers[index]! }));
   try {
     for (const { subject, server } of pairs) await warmUp(subject, server, load, effort.warmUpMs);
-    for (let round = 0; round < effort.rounds; round++) {
-      for (const { subject, server } of inTurn(pairs, round)) await measureRound(subject, server, load, effort.roundMs);
-    }
+    await measureInTurn(pairs, effort, ({ subject, server }) => measureRound(subject, server, load, effort.roundMs));
   } finally {
-    await Promise.all([load, ...servers].map((worker) => worker.stop()));
+    await Promise.all(servers.map((worker) => worker.stop()));
   }
 }
 

@@ -4,7 +4,7 @@ import { LimitedApiServer } from '@rollgate/test-support/limited-api-server';
 import { LIMITED_APIS } from '@rollgate/test-support/limited-apis';
 import { Worker } from '../worker.js';
 import { APIS, type ApiName, createQuota, unitsWithin } from './apis.js';
-import type { OutgoingLibrary } from './libraries/index.js';
+import type { OutgoingLibrary } from './libraries.js';
 import type { OutgoingTask } from './worker.js';
 
 /** How processes call an API. */

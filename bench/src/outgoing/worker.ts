@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { handleTasks } from '../worker.js';
 import { APIS } from './apis.js';
-import { LIBRARIES, type OutgoingLibrary } from './libraries/index.js';
-import type { Call, Target } from './libraries/library.js';
+import type { Call, Target } from './libraries.js';
+import { LIBRARIES, type OutgoingLibrary } from './libraries.js';
 
 /** The calls of one process. */
 export interface OutgoingTask extends Target {

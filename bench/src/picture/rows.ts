@@ -1,6 +1,6 @@
 // Only comparisons need this window, so no package exports it.
 import { createExpressWindow } from '@rollgate/playground/dist/race.js';
-import { type Algorithm, perMinute, WINDOW_MS } from '../limits.js';
+import { type Algorithm, createLimit, WINDOW_MS } from '../limits.js';
 import { startTimesOf } from '../trial.js';
 import { LIMIT } from './traffic.js';
 
@@ -16,7 +16,7 @@ export interface PictureRow {
 const ofAlgorithm = (name: Algorithm, note: string): PictureRow => ({
   name,
   note,
-  startTimes: (micros) => startTimesOf(perMinute(name, LIMIT), micros),
+  startTimes: (micros) => startTimesOf(createLimit(name, LIMIT), micros),
 });
 
 export const ROWS: readonly PictureRow[] = [

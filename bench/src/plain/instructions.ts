@@ -13,8 +13,8 @@ const AGAINST_OTHER: readonly (readonly [string, InstructionTask, number])[] = [
   ['rolling window, 4 in flight', { subject: 'rollgate', inFlight: 4 }, 1.4],
   ['rolling window, batches of 64', { subject: 'rollgate', inFlight: 64 }, 0.75],
   ['rolling window, full logs in batches of 64', { subject: 'rollgate', inFlight: 64, hits: 90 }, 0.95],
-  ['fixed window, 1 in flight', { subject: 'rollgate, fixed window', inFlight: 1 }, 3.5],
-  ['token bucket, 1 in flight', { subject: 'rollgate, token bucket', inFlight: 1 }, 3.8],
+  ['fixed window, 1 in flight', { subject: 'fixedWindow', inFlight: 1 }, 3.5],
+  ['token bucket, 1 in flight', { subject: 'tokenBucket', inFlight: 1 }, 3.8],
   ['rolling and fixed window, 1 in flight', { subject: 'rollgate, rolling and fixed window', inFlight: 1 }, 6],
   ['two rolling windows, batches of 64', { subject: 'rollgate, two windows', inFlight: 64 }, 1.9],
 ];

@@ -1,6 +1,6 @@
 import type { RedisServer } from '@rollgate/test-support';
 import { compareFigures, tenths, whole } from '../table.js';
-import { type Checker, withCheckers } from './check-workers.js';
+import { type Checker, startCheckers } from './check-workers.js';
 import type { RedisRow } from './columns.js';
 import { BASELINE, LIBRARIES, type RedisSubjectName } from './subjects.js';
 
@@ -15,11 +15,9 @@ type BytesAt = ReadonlyMap<number, number>;
 
 /** Measures the bytes of one key at the server, with a growing number of sequential hits of cost 1. */
 export async function measureRedisBytes(server: RedisServer): Promise<RedisRow[]> {
-  const measured = await withCheckers(server.url, LIBRARIES, async (checkers) => {
-    const all: [RedisSubjectName, BytesAt][] = [];
-    for (const checker of checkers) all.push([checker.name, await measureOne(server, checker)]);
-    return new Map(all);
-  });
+  await using checkers = await startCheckers(server.url, LIBRARIES);
+  const measured = new Map<RedisSubjectName, BytesAt>();
+  for (const checker of checkers) measured.set(checker.name, await measureOne(server, checker));
 
   const rows = HITS.filter((hits) => hits !== SHORT).map((hits) =>
     toRow(`bytes per key with ${whole(hits)} hits`, (name) => measured.get(name)!.get(hits)!, whole),

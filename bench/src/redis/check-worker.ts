@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 import { handleTasks } from '../worker.js';
 import { type CheckTask, runChecks } from './check-loop.js';
-import { createRedisSubject, type RedisSubject, type RedisSubjectName, type SubjectSettings } from './subjects.js';
+import { createRedisSubject, type InRedis, type RedisSubject, type SubjectSettings } from './subjects.js';
 
 /** Checks by a subject with these settings. */
 export type SubjectTask = CheckTask & { readonly settings: SubjectSettings };
 
-const [name, address] = process.argv.slice(2) as [RedisSubjectName, string];
+const [name, address] = process.argv.slice(2) as [InRedis, string];
 const client = new Redis(address);
 const subjects = new Map<string, RedisSubject>();
 

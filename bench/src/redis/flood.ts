@@ -1,6 +1,6 @@
 import type { RedisServer } from '@rollgate/test-support';
 import { type Figure, toFigure, whole } from '../table.js';
-import { type Checker, withCheckers } from './check-workers.js';
+import { type Checker, startCheckers } from './check-workers.js';
 import type { RedisRow } from './columns.js';
 import { readFigures, resetFigures } from './server-figures.js';
 import { LIBRARIES, type RedisSubjectName } from './subjects.js';
@@ -15,11 +15,10 @@ const SLOW: RedisSubjectName = 'rolling-rate-limiter';
 
 /** Counts the commands that reach the server during a flood of rejected checks of one key. */
 export async function measureFlood(server: RedisServer): Promise<RedisRow[]> {
-  return withCheckers(server.url, LIBRARIES, async (checkers) => {
-    const cells: Partial<Record<RedisSubjectName, Figure>> = {};
-    for (const checker of checkers) cells[checker.name] = toFigure(await measureOne(server, checker), whole);
-    return [{ what: `commands for ${whole(CHECKS)} rejected checks of one key`, cells }];
-  });
+  await using checkers = await startCheckers(server.url, LIBRARIES);
+  const cells: Partial<Record<RedisSubjectName, Figure>> = {};
+  for (const checker of checkers) cells[checker.name] = toFigure(await measureOne(server, checker), whole);
+  return [{ what: `commands for ${whole(CHECKS)} rejected checks of one key`, cells }];
 }
 
 async function measureOne(server: RedisServer, { name, worker }: Checker): Promise<number> {

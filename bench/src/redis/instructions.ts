@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import { redisServerBinary } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { runChecks } from './check-loop.js';
-import { createRedisSubject } from './subjects.js';
+import { createRedisSubject, type InRedis } from './subjects.js';
 
 const run = promisify(execFile);
 
 /** Checks of new keys, twice each, or of keys whose logs are full. */
 export interface InstructionTask {
-  readonly subject: Parameters<typeof createRedisSubject>[0];
+  readonly subject: InRedis;
   readonly inFlight: number;
   /** The hits that each key has before, all of them in the window. */
   readonly hits?: number;

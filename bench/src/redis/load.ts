@@ -2,7 +2,7 @@ import type { RedisServer } from '@rollgate/test-support';
 import type { RedisLoad } from '../effort.js';
 import { inTurn } from '../statistics.js';
 import type { CheckResult } from './check-loop.js';
-import { type Checker, withCheckers } from './check-workers.js';
+import { type Checker, startCheckers } from './check-workers.js';
 import { readCpuMicros, readFigures, resetFigures } from './server-figures.js';
 import { REDIS_SUBJECT_NAMES, type RedisSubjectName, type SubjectSettings } from './subjects.js';
 import { createWorkloads, type Workload } from './workloads.js';
@@ -43,24 +43,22 @@ export async function measureLoad(
   effort: RedisLoad,
   workloads: readonly Workload[] = createWorkloads(effort),
 ): Promise<MeasuredWorkload[]> {
-  const measured = workloads.map((workload): MeasuredWorkload => ({ workload, rounds: new Map() }));
   const names = REDIS_SUBJECT_NAMES.filter((name) => workloads.some(({ subjects }) => subjects.includes(name)));
-  await withCheckers(address, names, async (checkers) => {
-    for (const checker of checkers) await warmUp(server, checker, effort);
-    const races = [];
-    for (const { workload, rounds } of measured) {
-      races.push({ workload, rounds, contenders: await prepare(server, checkers, workload) });
-    }
-    for (let round = 0; round < effort.rounds; round++) {
-      for (const { workload, rounds, contenders } of races) {
-        for (const contender of inTurn(contenders, round)) {
-          const { name } = contender.checker;
-          rounds.set(name, [...(rounds.get(name) ?? []), await measureOne(server, contender, workload)]);
-        }
+  await using checkers = await startCheckers(address, names);
+  for (const checker of checkers) await warmUp(server, checker, effort);
+  const races = [];
+  for (const workload of workloads) {
+    races.push({ workload, rounds: new Map(), contenders: await prepare(server, checkers, workload) });
+  }
+  for (let round = 0; round < effort.rounds; round++) {
+    for (const { workload, rounds, contenders } of races) {
+      for (const contender of inTurn(contenders, round)) {
+        const { name } = contender.checker;
+        rounds.set(name, [...(rounds.get(name) ?? []), await measureOne(server, contender, workload)]);
       }
     }
-  });
-  return measured;
+  }
+  return races;
 }
 
 async function warmUp(server: RedisServer, { name, worker }: Checker, { keysTogether, warmUp: all }: RedisLoad) {

@@ -42,15 +42,9 @@ export async function measureOpenWork(
 ): Promise<Record<RollgateName, OpenWork>> {
   const measured: Partial<Record<RollgateName, OpenWork>> = {};
   for (const name of ROLLGATES) {
-    const worker = await Worker.start<OpenWorkTask, OpenWorkResult>('redis/open-work-worker.ts', {
-      args: [server.url, ...LOGS[name]],
-      core: CLIENT_CORE,
-    });
-    try {
-      measured[name] = await measureLog(server, worker, effort);
-    } finally {
-      await worker.stop();
-    }
+    const options = { args: [server.url, ...LOGS[name]], core: CLIENT_CORE };
+    await using worker = await Worker.start<OpenWorkTask, OpenWorkResult>('redis/open-work-worker.ts', options);
+    measured[name] = await measureLog(server, worker, effort);
   }
   return measured as Record<RollgateName, OpenWork>;
 }

@@ -1,33 +1,22 @@
-import {
-  type Decision,
-  fixedWindow,
-  type Limit,
-  type Limits,
-  RateLimiter,
-  rollingWindow,
-  tokenBucket,
-} from '@rollgate/core';
+import type { Decision, Limits } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import type { Redis } from 'ioredis';
 import { RedisStore as RateLimitRedis, type RedisReply } from 'rate-limit-redis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { RedisRateLimiter } from 'rolling-rate-limiter';
+import { ALGORITHMS, type Algorithm, createLimit } from '../limits.js';
+import { createRollgate, hasHitsAbove, hasPointsAbove, type StoredSettings, type StoredSubject } from '../subjects.js';
 
 /** A limiter that keeps its state in Redis, called as its documentation does, or a command for comparison. */
-export interface RedisSubject {
-  /** Checks and records one action. Some libraries return a rejection, others reject the promise with it. */
-  check(key: string): Promise<unknown>;
-  isRejection(result: unknown): boolean;
+export interface RedisSubject extends StoredSubject {
   /** Returns the hits in the window after an allowed check, if the subject keeps a log. */
   countHits?(result: unknown): number;
   /** A faster way to record, for a library whose checks are too slow to fill a log. */
   record?(key: string): Promise<unknown>;
 }
 
-/** The settings of a subject: its limit in each window, and whether Rollgate may reject from its memory. */
-export interface SubjectSettings {
-  readonly limit: number;
-  readonly windowMs: number;
+/** The settings of a subject, and whether Rollgate may reject from its memory. */
+export interface SubjectSettings extends StoredSettings {
   /** Whether Rollgate uses its denial cache, as it does by default. @defaultValue `true` */
   readonly denialCache?: boolean;
 }
@@ -38,20 +27,19 @@ export const LIBRARIES = [...ROLLGATES, 'rate-limit-redis', 'rate-limiter-flexib
 /** Rollgate with a second rolling window on the same key. */
 export const TWO_WINDOWS = 'rollgate, two windows';
 export const REFERENCES = ['INCR', 'INCR + PTTL'] as const;
-/** Rollgate with other limits. Only their instructions are counted. */
-export const OTHER_LIMITS = [
-  'rollgate, fixed window',
-  'rollgate, token bucket',
-  'rollgate, rolling and fixed window',
-] as const;
+/** Rollgate with two limits of different algorithms. Only its instructions are counted. */
+export const TWO_LIMITS = 'rollgate, rolling and fixed window';
 export const REDIS_SUBJECT_NAMES = [...LIBRARIES, TWO_WINDOWS, ...REFERENCES] as const;
 export type RedisSubjectName = (typeof REDIS_SUBJECT_NAMES)[number];
+
+/** What checks in Redis: also each algorithm by itself. */
+export type InRedis = RedisSubjectName | Algorithm | typeof TWO_LIMITS;
 
 /** The subject with which the others are compared. */
 export const BASELINE = 'rollgate' satisfies RedisSubjectName;
 
 export async function createRedisSubject(
-  name: RedisSubjectName | (typeof OTHER_LIMITS)[number],
+  name: InRedis,
   client: Redis,
   settings: SubjectSettings,
 ): Promise<RedisSubject> {
@@ -60,27 +48,29 @@ export async function createRedisSubject(
 
 type Factory = (client: Redis, settings: SubjectSettings) => RedisSubject | Promise<RedisSubject>;
 
-const FACTORIES: Record<RedisSubjectName | (typeof OTHER_LIMITS)[number], Factory> = {
-  rollgate: (client, settings) => createRollgate(client, settings, rollingLimit(settings)),
+const createAlgorithm =
+  (algorithm: Algorithm, storeOptions: Pick<RedisStoreOptions, 'log'> = {}): Factory =>
+  (client, settings) =>
+    createOnRedis(client, settings, createLimit(algorithm, settings.limit, settings.windowMs), storeOptions);
 
-  'rollgate, sorted-set': (client, settings) =>
-    createRollgate(client, settings, rollingLimit(settings), { log: 'sorted-set' }),
+const FACTORIES: Record<InRedis, Factory> = {
+  ...(Object.fromEntries(ALGORITHMS.map((name) => [name, createAlgorithm(name)])) as Record<Algorithm, Factory>),
+
+  rollgate: createAlgorithm('rollingWindow'),
+
+  'rollgate, sorted-set': createAlgorithm('rollingWindow', { log: 'sorted-set' }),
 
   [TWO_WINDOWS](client, settings) {
     const { limit, windowMs } = settings;
-    const longer = rollingLimit({ limit: limit * 10, windowMs: windowMs * 60 });
-    return createRollgate(client, settings, { short: rollingLimit(settings), long: longer });
+    const long = createLimit('rollingWindow', limit * 10, windowMs * 60);
+    return createOnRedis(client, settings, { short: createLimit('rollingWindow', limit, windowMs), long });
   },
 
-  'rollgate, fixed window': (client, settings) => createRollgate(client, settings, fixedLimit(settings)),
-
-  'rollgate, token bucket'(client, settings) {
+  [TWO_LIMITS](client, settings) {
     const { limit, windowMs } = settings;
-    return createRollgate(client, settings, tokenBucket({ capacity: limit, refill: limit, every: `${windowMs}ms` }));
+    const rolling = createLimit('rollingWindow', limit, windowMs);
+    return createOnRedis(client, settings, { rolling, fixed: createLimit('fixedWindow', limit, windowMs) });
   },
-
-  'rollgate, rolling and fixed window': (client, settings) =>
-    createRollgate(client, settings, { rolling: rollingLimit(settings), fixed: fixedLimit(settings) }),
 
   async 'rate-limit-redis'(client, { limit, windowMs }) {
     const store = new RateLimitRedis({
@@ -89,7 +79,7 @@ const FACTORIES: Record<RedisSubjectName | (typeof OTHER_LIMITS)[number], Factor
     await store.init({ windowMs } as Parameters<typeof store.init>[0]);
     return {
       check: (key) => store.increment(key),
-      isRejection: (result) => (result as { totalHits: number }).totalHits > limit,
+      isRejection: hasHitsAbove(limit),
     };
   },
 
@@ -101,7 +91,7 @@ const FACTORIES: Record<RedisSubjectName | (typeof OTHER_LIMITS)[number], Factor
     });
     return {
       check: (key) => limiter.consume(key),
-      isRejection: (result) => (result as { consumedPoints: number }).consumedPoints > limit,
+      isRejection: hasPointsAbove(limit),
     };
   },
 
@@ -134,25 +124,16 @@ const FACTORIES: Record<RedisSubjectName | (typeof OTHER_LIMITS)[number], Factor
   },
 };
 
-function rollingLimit({ limit, windowMs }: SubjectSettings): Limit {
-  return rollingWindow({ limit, window: `${windowMs}ms` });
-}
-
-function fixedLimit({ limit, windowMs }: SubjectSettings): Limit {
-  return fixedWindow({ limit, window: `${windowMs}ms` });
-}
-
-function createRollgate(
+function createOnRedis(
   client: Redis,
-  { limit, denialCache = true }: SubjectSettings,
+  settings: SubjectSettings,
   limits: Limits,
   storeOptions: Pick<RedisStoreOptions, 'log'> = {},
 ): RedisSubject {
-  const store = new RedisStore({ client, ...storeOptions, ...(denialCache ? {} : { denialCache: false }) });
-  const limiter = new RateLimiter({ limits, store, timeout: '1m' }); // A busy machine must not end the run.
+  const { limit, denialCache = true } = settings;
+  const options = { client, ...storeOptions, ...(denialCache ? {} : { denialCache: false as const }) };
   return {
-    check: (key) => limiter.check(key),
-    isRejection: (result) => !(result as Decision).allowed,
+    ...createRollgate(settings, limits, (clock) => new RedisStore({ ...options, clock })),
     countHits: (result) => limit - (result as Decision).remaining,
   };
 }

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import type { SqlSubject } from './subject.js';
+import type { StoredSubject } from '../subjects.js';
 
 const TABLE = 'CREATE TABLE IF NOT EXISTS counter (key text PRIMARY KEY, count int NOT NULL) WITH (fillfactor = 50)';
 
 /** The least that a limiter on PostgreSQL can do: one upsert for all waiting checks, which adds to a counter of each key. */
-export async function createBatchedCounter(pool: Pool): Promise<SqlSubject> {
+export async function createBatchedCounter(pool: Pool): Promise<StoredSubject> {
   await pool.query(TABLE);
   let waiting: { readonly key: string; readonly resolve: (count: number) => void }[] = [];
   let isRunning = false;

@@ -1,6 +1,6 @@
 import { median } from '../statistics.js';
 import { type Row, tenths, toFigure, whole } from '../table.js';
-import type { SqlSubjectName } from './subject.js';
+import type { SqlSubjectName } from './subjects.js';
 import type { SqlWorkload } from './workloads.js';
 
 /** What one round measures, per check. */

@@ -1,20 +1,20 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type CheckResult, type CheckTask, runChecks } from '../redis/check-loop.js';
+import type { StoredSettings, StoredSubject } from '../subjects.js';
 import { handleTasks } from '../worker.js';
-import type { Backend, SqlSettings, SqlSubject, SqlSubjectName } from './subject.js';
-import { createSqlSubject } from './subjects.js';
+import { type Backend, createSqlSubject, type SqlSubjectName } from './subjects.js';
 
 /** Checks by a subject with these settings. */
-export type SqlTask = CheckTask & { readonly settings: SqlSettings };
+export type SqlTask = CheckTask & { readonly settings: StoredSettings };
 
 export interface SqlResult extends CheckResult {
   /** The longest time for which the event loop did nothing else. It includes the time that other processes had the core. */
   readonly pauseMs: number;
 }
 
-const [backend, name, address] = process.argv.slice(2) as [Backend, SqlSubjectName, string];
+const [name, backend, address] = process.argv.slice(2) as [SqlSubjectName, Backend, string];
 const create = createSqlSubject(backend, name, address);
-const subjects = new Map<string, Promise<SqlSubject>>();
+const subjects = new Map<string, Promise<StoredSubject>>();
 
 handleTasks(async ({ settings, ...task }: SqlTask): Promise<SqlResult> => {
   const id = JSON.stringify(settings);

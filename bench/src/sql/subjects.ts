@@ -1,11 +1,18 @@
-import { type Clock, type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { PostgresStore } from '@rollgate/postgres';
 import { SqliteStore } from '@rollgate/sqlite';
 import Database from 'libsql';
 import { Pool } from 'pg';
 import { RateLimiterPostgres, RateLimiterSQLite } from 'rate-limiter-flexible';
+import { createLimit } from '../limits.js';
+import { createRollgate, hasPointsAbove, type StoredSettings, type StoredSubject } from '../subjects.js';
 import { createBatchedCounter } from './batched-counter.js';
-import { type Backend, COUNTER, type SqlSettings, type SqlSubject, type SqlSubjectName } from './subject.js';
+
+/** The databases of the benchmark. */
+export type Backend = 'postgres' | 'sqlite';
+
+export const COUNTER = 'counter';
+export const SQL_SUBJECT_NAMES = ['rollgate', 'rate-limiter-flexible', COUNTER] as const;
+export type SqlSubjectName = (typeof SQL_SUBJECT_NAMES)[number];
 
 /** The most connections of a process, as by default in `pg`. */
 const CONNECTIONS = 10;
@@ -15,15 +22,15 @@ export function createSqlSubject(
   backend: Backend,
   name: SqlSubjectName,
   address: string,
-): (settings: SqlSettings) => Promise<SqlSubject> {
+): (settings: StoredSettings) => Promise<StoredSubject> {
   return backend === 'postgres' ? onPostgres(name, address) : onSqlite(name, address);
 }
 
 function onPostgres(name: SqlSubjectName, connectionString: string) {
   const pool = new Pool({ connectionString, max: CONNECTIONS });
-  return async (settings: SqlSettings): Promise<SqlSubject> => {
+  return async (settings: StoredSettings): Promise<StoredSubject> => {
     if (name === 'rollgate') {
-      return createRollgate(settings, (clock) => new PostgresStore({ client: pool, clock }));
+      return createRollgate(settings, limitOf(settings), (clock) => new PostgresStore({ client: pool, clock }));
     }
     if (name === COUNTER) return createBatchedCounter(pool);
     return createFlexible(
@@ -36,45 +43,32 @@ function onPostgres(name: SqlSubjectName, connectionString: string) {
 function onSqlite(name: SqlSubjectName, file: string) {
   const database = new Database(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000');
-  return async (settings: SqlSettings): Promise<SqlSubject> => {
-    if (name === 'rollgate') return createRollgate(settings, (clock) => new SqliteStore({ database, clock }));
+  return async (settings: StoredSettings): Promise<StoredSubject> => {
+    if (name === 'rollgate') {
+      return createRollgate(settings, limitOf(settings), (clock) => new SqliteStore({ database, clock }));
+    }
     const options = { ...pointsOf(settings), storeClient: database, storeType: 'better-sqlite3' };
     return createFlexible(settings, (ready) => new RateLimiterSQLite(options, ready));
   };
 }
 
-function createRollgate(
-  { limit, windowMs, stepMs }: SqlSettings,
-  createStore: (clock: Clock | undefined) => PostgresStore | SqliteStore,
-): SqlSubject {
-  let nowMs = Date.now();
-  const clock = stepMs === undefined ? undefined : { now: () => nowMs };
-  const limits = rollingWindow({ limit, window: `${windowMs}ms` });
-  const limiter = new RateLimiter({ limits, store: createStore(clock), timeout: '1m', onStoreError: 'throw' });
-  return {
-    check(key) {
-      nowMs += stepMs ?? 0;
-      return limiter.check(key);
-    },
-    isRejection: (result) => !(result as Decision).allowed,
-  };
-}
+const limitOf = ({ limit, windowMs }: StoredSettings) => createLimit('rollingWindow', limit, windowMs);
 
-const pointsOf = ({ limit, windowMs }: SqlSettings) => ({
+const pointsOf = ({ limit, windowMs }: StoredSettings) => ({
   points: limit,
   duration: windowMs / 1000,
   tableName: 'flexible',
 });
 
 async function createFlexible(
-  { limit }: SqlSettings,
+  { limit }: StoredSettings,
   create: (ready: (error?: Error) => void) => { consume(key: string): Promise<unknown> },
-): Promise<SqlSubject> {
+): Promise<StoredSubject> {
   const limiter = await new Promise<ReturnType<typeof create>>((resolve, reject) => {
     const created = create((error) => setImmediate(() => (error ? reject(error) : resolve(created))));
   });
   return {
     check: (key) => limiter.consume(key),
-    isRejection: (result) => (result as { consumedPoints: number }).consumedPoints > limit,
+    isRejection: hasPointsAbove(limit),
   };
 }

@@ -1,4 +1,5 @@
-import { COUNTER, type SqlSettings, type SqlSubjectName } from './subject.js';
+import type { StoredSettings } from '../subjects.js';
+import { COUNTER, type SqlSubjectName } from './subjects.js';
 
 /** Checks of the same kind, which each subject makes in each round. */
 export interface SqlWorkload {
@@ -9,7 +10,7 @@ export interface SqlWorkload {
   readonly keyCount: number;
   /** The checks of all processes. A faster subject makes more, so that its time can be measured. */
   readonly checks: Partial<Record<SqlSubjectName, number>>;
-  readonly settings: SqlSettings;
+  readonly settings: StoredSettings;
   /** The checks before the measurement. */
   readonly filled: number;
   readonly isRejected: boolean;

@@ -1,22 +1,8 @@
 import type { Probe } from '../probe.js';
-import { clockSkew } from './clock-skew.js';
-import { invalidWindow } from './invalid-window.js';
-import { ipv6Network } from './ipv6-network.js';
-import { keyFlood } from './key-flood.js';
-import { lateRefund } from './late-refund.js';
-import { longWindow } from './long-window.js';
-import { mostInWindow } from './most-in-window.js';
-import { oddKey } from './odd-key.js';
-import { persistentClient } from './persistent-client.js';
-import { redisGrowth } from './redis-growth.js';
-import { redisSilent } from './redis-silent.js';
-import { redisStopped } from './redis-stopped.js';
-import { reportedWait } from './reported-wait.js';
-import { requestsAtOnce } from './requests-at-once.js';
-import { resetPattern } from './reset-pattern.js';
-import { shortWindow } from './short-window.js';
-import { timers } from './timers.js';
-import { twoLimits } from './two-limits.js';
+import { invalidWindow, ipv6Network, keyFlood, longWindow, oddKey, timers } from './keys.js';
+import { mostInWindow, persistentClient, reportedWait, requestsAtOnce, twoLimits } from './limit.js';
+import { redisSilent, redisStopped } from './outages.js';
+import { clockSkew, lateRefund, redisGrowth, resetPattern, shortWindow } from './state.js';
 
 /** The tables of the comparison, each with the probes that are its columns, by their names on the command line. */
 export const TOPICS = {

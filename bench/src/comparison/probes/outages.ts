@@ -1,6 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Library } from './library.js';
-import { PrivateRedis } from './private-redis.js';
+import type { Library } from '../library.js';
+import { PrivateRedis } from '../private-redis.js';
+import type { Probe } from '../probe.js';
+
+export const redisStopped: Probe = {
+  title: 'Redis stopped',
+  method:
+    'Stops the Redis server, sends 15 requests at once with a limit of 10, and waits up to 15 seconds for the decisions. Reports "still limited" if some of the requests are allowed and the others rejected. The Redis clients have their default options, too. Some libraries have options for outages that are off by default, such as `insuranceLimiter` of rate-limiter-flexible.',
+  run: (library) => describeOutage(library, (redis) => redis.stop()),
+};
+
+export const redisSilent: Probe = {
+  title: 'Redis silent',
+  method: 'Does the same with a server that stays connected but never replies.',
+  run: (library) => describeOutage(library, (redis) => redis.pause()),
+};
 
 const LIMIT = 10;
 /** Above the limit, so that a limiter that still limits rejects some. */
@@ -8,7 +22,7 @@ const CHECKS = 15;
 const PATIENCE_MS = 15_000;
 
 /** Uses Redis, starts the outage, and describes what a limiter does then, with the default options of both it and its client. */
-export async function describeOutage(
+async function describeOutage(
   library: Library,
   startOutage: (redis: PrivateRedis) => unknown,
 ): Promise<string | undefined> {
