@@ -1,9 +1,6 @@
 import { accessLog } from './access-log.js';
-import { caddyConsole } from './caddy-console.js';
 import type { LogFormat } from './format.js';
-import { jsonLines } from './json-lines.js';
-import { logfmt } from './logfmt.js';
-import { ltsv } from './ltsv.js';
+import { caddyConsole, jsonLines, logfmt, ltsv } from './record-formats.js';
 import { alb, elb, envoy, haproxy, istio, s3, squid } from './text-formats.js';
 import { w3cExtended } from './w3c-extended.js';
 

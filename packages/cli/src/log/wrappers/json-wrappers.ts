@@ -1,6 +1,6 @@
 import { FIELD_NAMES } from '../formats/field-names.js';
 import { FieldReader } from '../formats/fields.js';
-import { parseObject } from '../formats/json-lines.js';
+import { parseObject } from '../formats/record-formats.js';
 import type { Wrapper } from './wrapper.js';
 
 /** Creates a wrapper for lines of JSON with the program's line in a field. */
