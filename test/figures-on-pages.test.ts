@@ -73,6 +73,14 @@ test('the pages state the default bound of keys and the default timeout', () => 
   expect(timeouts.filter(({ match }) => match[1] !== timeout)).toEqual([]);
 });
 
+test('the overview states the sizes that each commit must keep', () => {
+  const limits = Array.from(read('.size-limit.mjs').matchAll(/limit: '([^']+)'/g), ([, limit]) => limit);
+  const [, table] = read('docs/overview.md').split('## What an app loads');
+  const stated = Array.from(table!.matchAll(/^\| [^|]+ \| (\d[\d.]* kB)/gm), ([, size]) => size);
+  expect(stated.length).toBeGreaterThan(0);
+  expect(stated).toEqual(limits);
+});
+
 test('the page of the algorithms has the figures of the replayed log', () => {
   const page = read('docs/algorithms.md').replace(/\s+/g, ' ');
   const rowOf = (what: string) => {

@@ -17,7 +17,7 @@ function describeMost(comparison: Results): [title: string, text: string] {
   const mostOf = (library: string) => figureOf(comparison, 'most-in-window', library);
   return [
     `${mostOf(ALTERNATIVE)} → ${mostOf('rollgate')}`,
-    `The most that a limit of 10 lets through in one minute: ${ALTERNATIVE}, then Rollgate. [Comparison](comparison.md#the-limit)`,
+    `With a limit of 10 per minute, ${ALTERNATIVE} lets through up to ${mostOf(ALTERNATIVE)} requests within one minute, and Rollgate ${mostOf('rollgate')}. [Comparison](comparison.md#the-limit)`,
   ];
 }
 
@@ -26,8 +26,8 @@ function describeRedis(redis: Results): [title: string, text: string] {
     figureOf(redis, `${what}: new keys, 64 in flight`, 'rollgate') /
     figureOf(redis, `${what}: new keys, 64 in flight`, ITS_REDIS_STORE);
   return [
-    `${percent(ratio('server CPU µs/check'))} of the CPU`,
-    `What a check takes of Redis, compared with ${ITS_REDIS_STORE}, at ${tenths(ratio('checks/s'))} times the checks per second. [Figures](comparison.md#speed-and-memory)`,
+    `${tenths(ratio('checks/s'))} times the checks`,
+    `With 64 checks in flight, one Redis decides ${tenths(ratio('checks/s'))} times as many per second as with ${ITS_REDIS_STORE}, and spends ${percent(ratio('server CPU µs/check'))} as much CPU on each. [Figures](comparison.md#speed-and-memory)`,
   ];
 }
 
@@ -44,7 +44,7 @@ function describeOutage(comparison: Results): [title: string, text: string] {
     secondsOf(ALTERNATIVE, /^no reply in (\d+) s$/),
   ];
   return [
-    `${waited} s → ${decided} s`,
-    `Redis stops. Requests of ${ALTERNATIVE} have no reply after ${waited} seconds. Rollgate decides within ${decided} s, by the limits in memory. [When Redis is down](store-failures.md)`,
+    `No reply → ${decided} s`,
+    `After Redis had stopped, requests got no reply with ${ALTERNATIVE} in the ${waited} seconds of the measurement. Rollgate decides each within ${decided} s, by the same limits in the memory of its process. [Outages](store-failures.md)`,
   ];
 }

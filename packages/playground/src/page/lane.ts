@@ -56,7 +56,8 @@ export class Lane {
       {
         width: 300,
         height: isLow ? LOW : HEIGHT,
-        padding: [6, 8, 0, 0],
+        // Room for half of the last label on the right.
+        padding: [6, 20, 0, 0],
         legend: { show: false },
         cursor: { show: false },
         scales: {
