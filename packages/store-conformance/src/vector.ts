@@ -33,7 +33,8 @@ export type VectorVerdict<Options = unknown> = readonly [
 
 /**
  * A step at a time in milliseconds. `of` is the index of the step whose action a refund, a release or a settlement is about. The verdict of a
- * charge or a credit is that of a peek with cost 1 right after. `extend` is a credit that adds to the period. A renewal is that of all open leases.
+ * charge or a credit is that of a peek with cost 1 right after. `extend` is a credit that adds to the period. A renewal is that of all open leases,
+ * of which so many checks have lost theirs.
  */
 export type VectorStep<Options = unknown> =
   | readonly [
@@ -44,7 +45,8 @@ export type VectorStep<Options = unknown> =
     ]
   | readonly [at: number, operation: 'refund' | 'release', of: number]
   | readonly [at: number, operation: 'settle', of: number, cost: number]
-  | readonly [at: number, operation: 'renew' | 'reset'];
+  | readonly [at: number, operation: 'renew', lost: number]
+  | readonly [at: number, operation: 'reset'];
 
 /** A history of one key under a limit with these options. */
 export interface History<Options> {

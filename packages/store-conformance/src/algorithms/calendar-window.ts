@@ -355,7 +355,7 @@ const vectors = [
   ),
   leasingVector('a living process renews its reservations', { limit: 2, lengths: [1000], lease: 300 }, [
     [0, 'check', 2, true, 0, 0, 1000, 1000],
-    [200, 'renew'],
+    [200, 'renew', 0],
     [499.999, 'check', 1, false, 0, 300, 500.001, 500.001, { retryIsEstimate: true }],
     [500, 'check', 1, true, 1, 0, 500, 500],
   ]),
@@ -406,7 +406,7 @@ const vectors = [
   ),
   leasingVector('a renewal after the end of the lease is too late', { limit: 2, lengths: [1000], lease: 300 }, [
     [0, 'check', 2, true, 0, 0, 1000, 1000],
-    [300, 'renew'],
+    [300, 'renew', 1],
     [300, 'check', 2, true, 0, 0, 700, 700],
   ]),
   vector(
@@ -528,6 +528,17 @@ const vectors = [
       [500, 'check', 1, true, 0, 0, 4500, 4500, { usage: [0, 2] }],
       [1400, 'credit', 1, true, 1, 0, 3600, 3600, { usage: [0, 1] }],
       [1300, 'check', 1, true, 0, 0, 3700, 3700, { usage: [0, 2] }],
+    ],
+  ),
+  leasingVector(
+    'a settlement that finds nothing left begins another life, in which an earlier reservation has nothing to lose',
+    { limit: 2, lengths: [1000], lease: 300 },
+    [
+      [0, 'check', 1, true, 1, 0, 1000, 1000, { usage: [0, 1] }],
+      [10, 'check', 1, true, 0, 0, 990, 990, { usage: [0, 2] }],
+      [500, 'settle', 1, 1],
+      [500, 'renew', 0],
+      [500, 'peek', 1, true, 1, 0, 500, 500, { usage: [1, 0] }],
     ],
   ),
 ];

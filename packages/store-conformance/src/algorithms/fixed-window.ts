@@ -267,6 +267,17 @@ const vectors = [
     [0, 'check', 1, false, 0, 1000, 1000, 1000],
   ]),
   vector(
+    'a refund after a credit of everything finds nothing, once the minDifference has ended, too',
+    { limit: 2, window: 1000, minDifference: 100 },
+    [
+      [0, 'check', 1, true, 1, 0, 1000, 1000],
+      [0, 'credit', 1, false, 2, 100, 0, 0, { reason: 'minDifference' }],
+      [200, 'check', 1, true, 1, 0, 800, 800],
+      [300, 'refund', 0],
+      [300, 'peek', 1, true, 1, 0, 700, 700],
+    ],
+  ),
+  vector(
     'a rejection of a used-up limit closes the key, and no later one prolongs the block',
     { limit: 2, window: 1000, blockFor: 5000 },
     [

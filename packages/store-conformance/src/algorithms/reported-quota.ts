@@ -699,7 +699,7 @@ const vectors = [
     [0, 'check', 1, ...allowed(0)],
     [29_999.999, 'check', 1, ...waiting(0, 0.001)],
     [30_000, 'check', 1, ...allowed(0)],
-    [40_000, 'renew'],
+    [40_000, 'renew', 0],
     [69_999.999, 'check', 1, ...waiting(0, 0.001)],
     [70_000, 'check', 1, ...allowed(0)],
   ]),

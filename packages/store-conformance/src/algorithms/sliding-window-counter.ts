@@ -296,6 +296,17 @@ const vectors = [
     [1500, 'credit', 99, true, 10, 0, 0, 0],
   ]),
   vector(
+    'a refund after a credit of everything finds nothing, once the minDifference has ended, too',
+    { limit: 2, window: 1000, minDifference: 100 },
+    [
+      [0, 'check', 1, true, 1, 0, 2000, 2000],
+      [0, 'credit', 1, false, 2, 100, 0, 0, { reason: 'minDifference' }],
+      [200, 'check', 1, true, 1, 0, 1800, 1800],
+      [300, 'refund', 0],
+      [300, 'peek', 1, true, 1, 0, 1700, 1700],
+    ],
+  ),
+  vector(
     'a rejection of a used-up limit closes the key, and no later one prolongs the block',
     { limit: 2, window: 1000, blockFor: 5000 },
     [

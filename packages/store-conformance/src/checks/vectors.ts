@@ -12,14 +12,17 @@ const KEY = 'ann';
 async function verifyVector(context: CheckContext, vector: Vector): Promise<void> {
   const { algorithm, options: own } = vector.limit;
   const limiter = createLimiter(context, limitOf(vector.limit));
+  const title = `${algorithm} ${JSON.stringify(own)}: ${vector.title}`;
   const decisions: (Decision | undefined)[] = [];
   for (const [index, [at, operation, ...rest]] of vector.steps.entries()) {
     context.clock.micros = Math.round(at * MS);
     const decided = decisions[rest[0] as number]!;
     if (operation === 'reset') await limiter.reset(KEY);
     else if (operation === 'refund' || operation === 'release') await limiter[operation](decided);
-    else if (operation === 'renew') await LeaseControl.of(limiter)?.renew((own as { lease: number }).lease);
-    else if (operation === 'settle') await limiter.settle(decided, { cost: rest[1] as number });
+    else if (operation === 'renew') {
+      const lost = await LeaseControl.of(limiter)?.renew((own as { lease: number }).lease);
+      if (lost !== undefined) assertSame(lost.length, rest[0], () => `${title}: the leases lost at ${at} ms`);
+    } else if (operation === 'settle') await limiter.settle(decided, { cost: rest[1] as number });
     else {
       const [cost, allowed, remaining, retryAfterMs, resetMs, nextUnitMs, ...details] = rest as DecidingCells;
       const {

@@ -33,7 +33,10 @@ local function apply_fixed_window(rule, key, now, cost, mode, stamp, injected_no
     if window_end == false then return false, count end
     local expires = count > 0 and window_end or -NEVER
     if newest and newest + longest > expires then expires = newest + longest end
-    if expires <= now then window_end = nil
+    if expires <= now then
+      -- A credit has ended it before its window. Refunds of what was recorded before find nothing of what follows in that window.
+      if newest and window_end > now then reset_stamp = stamp end
+      window_end = nil
     elseif window_end - now > 2 ^ (scale + 1) or (newest and newest - now > math.max(window, min_difference)) then
       local message = rare_steps().reset(key, stamp) -- A broken clock wrote it.
       if message then return false, message end

@@ -71,7 +71,7 @@ local function drop_ended(state, now)
   end
 end
 
--- A key of which nothing is left begins a new period.
+-- A key of which nothing is left begins a new period. `ended` is when the last one would have ended.
 local function blank(state)
   state.ends, state.count, state.scale, state.extra = -NEVER, 0, 0, 0
 end
@@ -84,7 +84,10 @@ local function find_reservations(rule, key, now)
     blank(state)
   elseif state.earliest <= now then
     drop_ended(state, now)
-    if state.count + state.extra == 0 then blank(state) end
+    if state.count + state.extra == 0 then
+      state.ended = state.ends
+      blank(state)
+    end
   end
   local problem
   state.period_end, problem = period_end_of(rule, now, 6)
@@ -159,7 +162,10 @@ local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_a
   local is_own_life = is_same_start and recorded_at < state.ends
   local text = is_own_life and state.newest > 0 and (state.leases or reservations_of(state)) or ''
   local position = position_of(text, id)
-  if not is_own_life then owed = is_spent and settled - cost or settled
+  if not is_own_life then
+    owed = is_spent and settled - cost or settled
+    -- Nothing is left of its life, so what it has cost begins another one.
+    if is_same_start and state.ended and recorded_at < state.ended then state.first = nil end
   elseif not position and rule[5] == 1 and not is_spent then owed = settled
   else
     owed = settled - cost

@@ -57,7 +57,10 @@ local function apply_sliding_window_counter(rule, key, now, cost, mode, stamp, i
     window_end, last_window, current, previous, scale, newest, longest, reset_stamp = read_sliding_window_counter(key)
     if window_end == false then return false, last_window end
     if window_end then
-      if sliding_window_counter_expires(window_end, last_window, current, previous, newest, longest) <= now then window_end = nil
+      if sliding_window_counter_expires(window_end, last_window, current, previous, newest, longest) <= now then
+        -- A credit has ended it before its window. Refunds of what was recorded before find nothing of what follows in that window.
+        if newest and window_end > now then reset_stamp = stamp end
+        window_end = nil
       elseif window_end - now > 2 ^ (scale + 1) or (newest and newest - now > math.max(window, min_difference)) then
         local message = rare_steps().reset(key, stamp) -- A broken clock wrote it.
         if message then return false, message end
@@ -108,14 +111,15 @@ local function apply_sliding_window_counter(rule, key, now, cost, mode, stamp, i
 end
 -- end of what checks need
 
--- Writes what is left of a state. Returns when it expires and its keep, unless the key has a marker, which stays as long as before.
+-- Writes what is left of a state. Returns when the key expires and its keep, unless it has a marker, which stays as long as before. The
+-- key stays until the window ends, so that the next action in it finds that the state has ended before.
 local function rewrite_counts(key, stamp, window_end, window, current, previous, scale, newest, longest, reset_stamp)
   local has_left = current > 0 or previous > 0 or newest
   local text = has_left and format_sliding_window_counter(window_end, window, current, previous, scale, newest, longest)
   rewrite_text(key, text, reset_stamp, stamp)
   if text and not reset_stamp then
     local expires = sliding_window_counter_expires(window_end, window, current, previous, newest, longest)
-    return expires, newest and math.max(2 * window, longest) or 2 * window
+    return math.max(expires, window_end), newest and math.max(2 * window, longest) or 2 * window
   end
 end
 
