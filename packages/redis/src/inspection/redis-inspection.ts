@@ -1,17 +1,18 @@
-import type { Decision, LimitDecision } from '@rollgate/core';
 import {
   isKeyHash,
   isUsed,
   type KeyPage,
   MAX_KEY_LENGTH,
   type Plan,
-  type Rule,
   type StoredKey,
   type StoreInspection,
+  toDecision,
 } from '@rollgate/core/store';
 import type { RedisClient } from '../clients/redis-clients.js';
 import type { RedisConnection } from '../clients/redis-connection.js';
+import type { CheckInput, CheckOperation } from '../operations/operations.js';
 import { type ClusterSlot, escapeKeyPart, keyPartsOf } from '../operations/redis-keys.js';
+import { FoundKey } from './found-key.js';
 import { createScans, type Scan } from './scan.js';
 
 /** The hash with the notes. No Redis key of a limiter is like it, because each has braces. */
@@ -45,17 +46,34 @@ export interface InspectedStore {
   readonly client: RedisClient;
   readonly connection: RedisConnection;
   readonly clusterSlot: ClusterSlot | undefined;
-  /** Peeks at the states that have these Redis keys, one for each rule. */
-  peek(plan: Plan, redisKeys: readonly string[]): PromiseLike<Decision>;
+  /** Encodes the peeks at some keys of a plan. */
+  toInput(plan: Plan): Omit<CheckInput, 'keys'>;
+  send(operation: CheckOperation): void;
 }
 
-/** One listing: the servers that are left, and where the scan of the first one goes on. */
-interface Listing {
-  readonly scans: readonly Scan[];
-  cursor: string;
-  /** For each rule, a plan of its limit with the block of the limit, and one without. The store encodes each plan once. */
-  readonly plans: readonly (readonly [whole: Plan, first: Plan])[];
+/** The Redis keys of one limit. */
+interface ListedLimit {
+  readonly plan: Plan;
+  /** What follows the caller's key in the Redis key of each rule: that of the limit, and that of its block. */
+  readonly ends: readonly string[];
 }
+
+/** One listing of a plan. */
+interface Listing {
+  readonly limits: readonly ListedLimit[];
+  /** What stands before the caller's key in all Redis keys. */
+  readonly before: string;
+  /** The same in what SCAN finds: the client adds its `keyPrefix` to other commands only. */
+  readonly beginning: string;
+  /** What SCAN looks for. */
+  readonly pattern: string;
+}
+
+/** Begins to read a page. */
+type Read = () => { readonly page: Promise<{ readonly keys: readonly StoredKey[]; readonly next: Read | undefined }> };
+
+/** Handles an error of what is read ahead. Whoever asks for the page gets it, but nobody may. */
+const ignore = () => {};
 
 /** Lists the keys of a store by SCAN. A peek of each key shows whether it still has a state. */
 export class RedisInspection implements Omit<StoreInspection, 'options'> {
@@ -65,33 +83,72 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
     this.#store = store;
   }
 
+  /** Redis reads a page while this process works on the one before. */
   async listKeys(plan: Plan, start: string, next: unknown): Promise<KeyPage> {
     if (start.length > MAX_KEY_LENGTH) return { keys: [], next: undefined };
-    const listing = (next as Listing | undefined) ?? (await this.#startListing(plan));
-    const { keyPrefix } = this.#store.connection;
-    const { before, ends } = keyPartsOf(plan, this.#store.clusterSlot);
-    const beginning = keyPrefix + before;
-    const pattern = `${escapePattern(beginning + (start === '' ? '' : escapeKeyPart(start)))}*`;
-    const [cursor, found] = await listing.scans[0]!(listing.cursor, pattern);
-    const keys = await Promise.all(
-      found.map((key) => {
-        const end = ends.findIndex((one) => key.endsWith(one));
-        if (end < 0) return undefined;
-        const part = key.slice(beginning.length, -ends[end]!.length);
-        const peek = async (some: Plan) => {
-          const redisKeys = some.rules.map((rule) => before + part + ends[plan.rules.indexOf(rule)]);
-          return (await this.#store.peek(some, redisKeys)).limits[plan.rules[end]!.name]!;
-        };
-        return toStoredKey(part, plan.rules[end]!, listing.plans[end]!, peek);
-      }),
-    );
-    listing.cursor = cursor;
-    const scans = cursor === '0' ? listing.scans.slice(1) : listing.scans;
-    return {
-      keys: keys.filter((key) => key !== undefined),
-      mayRepeat: true,
-      next: scans.length > 0 ? { ...listing, scans } : undefined,
+    const { client, connection } = this.#store;
+    const begin = async () =>
+      this.#scan(this.#toListing(plan, start), await createScans(client, connection.isCluster), '0')!();
+    const read = (next as ReturnType<Read> | undefined) ?? (await begin());
+    const page = await read.page;
+    return { keys: page.keys, mayRepeat: true, next: page.next?.() };
+  }
+
+  /** Scans the first of the servers that are left, from a cursor on. Returns what reads the keys that it finds. */
+  #scan(listing: Listing, scans: readonly Scan[], from: string): Read | undefined {
+    const scanned = scans[0]?.(from, listing.pattern);
+    if (scanned === undefined) return undefined;
+    const readPage = async () => {
+      const [cursor, found] = await scanned;
+      const next = this.#scan(listing, cursor === '0' ? scans.slice(1) : scans, cursor);
+      const keys = await Promise.all(listing.limits.map((limit) => this.#peek(listing, limit, found)));
+      return { keys: keys.flat(), next };
     };
+    scanned.catch(ignore);
+    return () => {
+      const page = readPage();
+      page.catch(ignore);
+      return { page };
+    };
+  }
+
+  /** Returns those of the found keys that have a state in this limit, or are closed by its block. */
+  async #peek(
+    { beginning, before }: Listing,
+    { plan, ends }: ListedLimit,
+    found: readonly string[],
+  ): Promise<StoredKey[]> {
+    const input = this.#store.toInput(plan);
+    const peeks: FoundKey[] = [];
+    // One promise for all peeks takes less memory than one for each.
+    await new Promise<void>((resolve, reject) => {
+      let peeked = 0;
+      const onPeeked = () => ++peeked === peeks.length && resolve();
+      for (const key of found) {
+        const index = ends.findIndex((end) => key.endsWith(end));
+        if (index < 0) continue;
+        const part = key.slice(beginning.length, -ends[index]!.length);
+        const ownKey = key.slice(beginning.length - before.length);
+        const keys = ends.map((end, rule) => (rule === index ? ownKey : before + part + end));
+        peeks.push(new FoundKey(input, keys, part, index, onPeeked, reject));
+      }
+      if (peeks.length === 0) resolve();
+      for (const peek of peeks) this.#store.send(peek);
+    });
+    return peeks.map((peek) => toStoredKey(plan, peek)).filter((key) => key !== undefined);
+  }
+
+  #toListing(plan: Plan, start: string): Listing {
+    const { connection, clusterSlot } = this.#store;
+    const { before, ends } = keyPartsOf(plan, clusterSlot);
+    const beginning = connection.keyPrefix + before;
+    const pattern = `${escapePattern(beginning + (start === '' ? '' : escapeKeyPart(start)))}*`;
+    const names = new Set(plan.rules.map(({ name }) => name));
+    const limits = Array.from(names, (name) => ({
+      plan: { ...plan, rules: plan.rules.filter((rule) => rule.name === name) },
+      ends: ends.filter((_, index) => plan.rules[index]!.name === name),
+    }));
+    return { limits, before, beginning, pattern };
   }
 
   async writeNote(name: string, text: string, forMs: number): Promise<void> {
@@ -102,35 +159,18 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
     const notes = (await this.#store.connection.eval(READ_NOTES, [NOTES], [])) as string[];
     return notes.map((note) => note.slice(1));
   }
-
-  async #startListing(plan: Plan): Promise<Listing> {
-    const { client, connection } = this.#store;
-    const scans = await createScans(client, connection.isCluster);
-    const plans = plan.rules.map(({ name }) => {
-      const rules = plan.rules.filter((rule) => rule.name === name);
-      return [
-        { ...plan, rules },
-        { ...plan, rules: rules.slice(0, 1) },
-      ] as const;
-    });
-    return { scans, cursor: '0', plans };
-  }
 }
 
-/** Returns the key, unless it has no state in the limit. The block of a limit lists the keys that have no state in the limit itself. */
-async function toStoredKey(
-  part: string,
-  rule: Rule,
-  [whole, first]: Listing['plans'][number],
-  peek: (plan: Plan) => Promise<LimitDecision>,
-): Promise<StoredKey | undefined> {
-  const ofFirst = await peek(first);
-  if (isUsed(ofFirst) !== (rule === first.rules[0])) return undefined;
-  const result = whole.rules.length === 1 ? ofFirst : await peek(whole);
+/** Returns the key, unless it has no state in the limit. A block lists the keys that have no state in its limit. */
+function toStoredKey({ rules }: Plan, { index, part, results }: FoundKey): StoredKey | undefined {
+  const [first] = results;
+  if (isUsed(first!) !== (index === 0)) return undefined;
+  const { name, limit } = rules[0]!;
+  const isWhole = rules.length === 1 && limit.enforced !== false;
+  const result = isWhole ? first! : toDecision(rules, results, undefined).limits[name]!;
+  if (!isUsed(result)) return undefined;
   const isHashed = isKeyHash(part);
-  return isUsed(result)
-    ? { limit: rule.name, key: isHashed ? part : unescapeKeyPart(part), isHashed, result }
-    : undefined;
+  return { limit: name, key: isHashed ? part : unescapeKeyPart(part), isHashed, result };
 }
 
 /** Escapes what has a meaning in a pattern of SCAN. */

@@ -4,7 +4,7 @@ import type { GlideClient, GlideRoute, RedisClient } from '../clients/redis-clie
 export type Scan = (cursor: string, pattern: string) => Promise<readonly [next: string, keys: readonly string[]]>;
 
 /** How many keys a step looks at. */
-const COUNT = 1000;
+const COUNT = 250;
 
 interface Scanning {
   scan(...values: unknown[]): Promise<unknown>;

@@ -177,12 +177,12 @@ export class RedisStore implements Store, CountingStore {
   get inspection(): StoreInspection {
     const load = async () => {
       const { RedisInspection } = await import('../inspection/redis-inspection.js');
-      const peek = (plan: Plan, keys: readonly string[]) => this.#send('peek', { ...this.#toInput(plan, '', 1), keys });
       return new RedisInspection({
         client: this.backend,
         connection: this.#connection,
         clusterSlot: this.#clusterSlot,
-        peek,
+        toInput: (plan) => this.#toInput(plan, '', 1),
+        send: (operation) => this.#sender.add(operation),
       });
     };
     return {

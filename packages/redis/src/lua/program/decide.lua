@@ -62,7 +62,7 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
     local rule, own_cost = plan[index], costs and costs[index] or cost
     local has_recorded = records and own_cost > 0 and (allowed or rule.counts_rejected)
     local is_overdraft = has_recorded and allowed and rule.wait ~= 0
-    if index < count or mode == TEST then
+    if index < count or mode == TEST and records then
       wait, remaining, reset, next_unit, ahead, delay, reason, state, usage = rule.apply(rule, keys[first_key + index], now, own_cost,
         is_overdraft and OVERDRAW or has_recorded and RECORD or TEST, stamp, injected_now, rule.state)
       if is_overdraft and wait then
