@@ -1,9 +1,7 @@
 import { markdownTable } from 'markdown-table';
-import { figureOf, range } from './figures.js';
-import { whole } from './format.js';
+import { figureOf, range, tenths, whole } from './format.js';
 import { replaceSection } from './page-sections.js';
 import type { ReadResults } from './readme.js';
-import { tenths } from './table.js';
 
 const IN_MEMORY = ['memory, ns/check, allowed, 10 of a key at once', 'memory, ns/check, allowed, evenly'];
 const REDIS = 'Redis, server CPU µs/check within commands, 64 in flight';

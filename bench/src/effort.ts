@@ -1,78 +1,42 @@
-/** How much the benchmark measures. */
-export interface Effort {
+/** How much the benchmark measures. In full, it takes about half an hour. */
+export const FULL = {
   /** `starts` is how often to start the processes. The speed of a process's memory depends on chance. */
-  readonly memory: { readonly starts: number; readonly rounds: number; readonly keys: number };
-  readonly http: Starts;
-  readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
-  readonly scaling: { readonly rounds: number; readonly checks: number; readonly keys: readonly number[] };
-  readonly algorithms: { readonly keys: number; readonly rounds: number; readonly checksPerKey: number };
-  /** Checks per round in Redis, and in memory. */
-  readonly openWork: { readonly rounds: number; readonly checks: number; readonly memoryCalls: number };
-  /** How many processes start for each figure. */
-  readonly start: { readonly rounds: number };
-  /** A log of `lines` lines, and one that is `times` times as long. */
-  readonly logs: { readonly lines: number; readonly times: number };
-  /** The checks of many keys by rate-limiter-flexible. Other numbers of checks follow from it. */
-  readonly sql: { readonly rounds: number; readonly checks: number };
-  /** The seconds of each load on one key, and of the load above its limit. */
-  readonly leasing: { readonly seconds: number; readonly overloadSeconds: number };
-  /** The seconds of the load on a Cluster. */
-  readonly anchors: { readonly seconds: number };
-  /** How long the processes of a trial call an API, a multiple of 10. */
-  readonly outgoing: { readonly seconds: number };
-  /** How often each library runs each scenario. */
-  readonly fairWait: { readonly rounds: number };
-  readonly redis: {
-    readonly load: RedisLoad;
-    readonly growth: { readonly rounds: number; readonly checks: number; readonly limits: readonly number[] };
-  };
-}
-
-/**
- * How often to start the servers, and how many rounds to measure per start. `roundMs` and `warmUpMs` apply to each server.
- *
- * The first requests shape a process's compiled code and heap for its whole life. So the figures of a single start depend on
- * chance.
- */
-export interface Starts {
-  readonly starts: number;
-  readonly rounds: number;
-  readonly roundMs: number;
-  readonly warmUpMs: number;
-}
-
-/**
- * How many checks a part makes. Each client first warms up. A round then checks new keys, with one check in flight or
- * with several, and known keys.
- */
-export interface RedisLoad {
-  readonly rounds: number;
-  readonly warmUp: number;
-  readonly keysAlone: number;
-  readonly keysTogether: number;
-  readonly checks: number;
-}
-
-/** About half an hour. */
-export const FULL: Effort = {
   memory: { starts: 3, rounds: 4, keys: 10_000 },
+  /**
+   * How often to start the servers, and how many rounds to measure per start. `roundMs` and `warmUpMs` apply to each server.
+   *
+   * The first requests shape a process's compiled code and heap for its whole life. So the figures of a single start depend on
+   * chance.
+   */
   http: { starts: 3, rounds: 9, roundMs: 1_000, warmUpMs: 2_000 },
   bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 50_000 },
   scaling: { rounds: 5, checks: 1_000_000, keys: [1_000, 10_000, 100_000, 1_000_000] },
   algorithms: { keys: 50_000, rounds: 11, checksPerKey: 1_000 },
+  /** Checks per round in Redis, and in memory. */
   openWork: { rounds: 9, checks: 20_000, memoryCalls: 500_000 },
+  /** How many processes start for each figure. */
   start: { rounds: 15 },
+  /** A log of `lines` lines, and one that is `times` times as long. */
   logs: { lines: 100_000, times: 50 },
+  /** The checks of many keys by rate-limiter-flexible. Other numbers of checks follow from it. */
   sql: { rounds: 5, checks: 20_000 },
+  /** The seconds of each load on one key, and of the load above its limit. */
   leasing: { seconds: 10, overloadSeconds: 60 },
+  /** The seconds of the load on a Cluster. */
   anchors: { seconds: 20 },
+  /** How long the processes of a trial call an API, a multiple of 10. */
   outgoing: { seconds: 30 },
+  /** How often each library runs each scenario. */
   fairWait: { rounds: 3 },
   redis: {
+    /** Each client first warms up. A round then checks new keys, with one check in flight or with several, and known keys. */
     load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000, checks: 64_000 },
     growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
   },
 };
+
+export type Effort = typeof FULL;
+export type RedisLoad = Effort['redis']['load'];
 
 /** A few minutes. Its figures scatter more. */
 export const QUICK: Effort = {

@@ -1,5 +1,4 @@
-import { figureOf } from './figures.js';
-import { percent, tenths, wrap } from './format.js';
+import { figureOf, percent, tenths, wrap } from './format.js';
 import { replaceSection } from './page-sections.js';
 import type { ReadResults, Results } from './readme.js';
 

@@ -1,4 +1,4 @@
-import type { Starts } from './effort.js';
+import type { Effort } from './effort.js';
 import { measureRounds, type Outcome, perRound, type Subject } from './http/rounds.js';
 import { FRAMEWORKS, type FrameworkName, type LimiterName } from './http/subjects.js';
 import { versionOf } from './machine.js';
@@ -22,7 +22,7 @@ const LIMITERS: Record<FrameworkName, Record<Outcome, readonly LimiterName[]>> =
 };
 
 /** Measures the processor time that a limiter adds to a server for each request. */
-export async function measureHttp(framework: FrameworkName, effort: Starts): Promise<Report<LimiterName>> {
+export async function measureHttp(framework: FrameworkName, effort: Effort['http']): Promise<Report<LimiterName>> {
   const subjects = await measureRounds(framework, LIMITERS[framework], effort, true);
   const withoutTick = await measureRounds(framework, { allowed: COMPARED.allowed, rejected: [] }, effort, false);
   const { title, alternative, package: name } = FRAMEWORKS[framework];
@@ -85,7 +85,7 @@ function toRows(title: string, outcome: Outcome, subjects: readonly Subject<Limi
   ];
 }
 
-function describeMethod({ starts, rounds, roundMs, warmUpMs }: Starts): string[] {
+function describeMethod({ starts, rounds, roundMs, warmUpMs }: Effort['http']): string[] {
   const pinning = canPin
     ? 'All servers run at the same time, pinned to one core. The load (50 persistent connections, one request each at a time) has another core.'
     : 'All servers run at the same time. Servers and load are NOT pinned to separate cores, so the figures scatter more.';

@@ -4,7 +4,8 @@ import { countPlainInstructions } from './plain/instructions.js';
 import { measurePlainMemory } from './plain/memory.js';
 import { measurePlainRedis } from './plain/redis.js';
 import type { PlainRow } from './plain/row.js';
-import { measurePlainStart } from './plain/start.js';
+import { measureStarts } from './start.js';
+import { median } from './statistics.js';
 import { type Report, toFigure } from './table.js';
 
 type Column = 'figure' | 'bar' | 'last';
@@ -61,4 +62,22 @@ export function findSlower({ rows }: Report<Column>): string[] {
     const tolerance = figure.text.includes('.') ? TOLERANCE.ratio : TOLERANCE.count;
     return growth > tolerance ? [`${what}: ${last.text} before, ${figure.text} now`] : [];
   });
+}
+
+const ROUNDS = 9;
+
+const PAIRS: readonly [string, string][] = [
+  ['@rollgate/express', 'express-rate-limit'],
+  ['@rollgate/fastify', '@fastify/rate-limit'],
+];
+
+/** Compares the processor time of one import, in fresh processes. */
+async function measurePlainStart(): Promise<PlainRow[]> {
+  const programs = PAIRS.flat().map((name) => [name, ['-e', `require('${name}')`]] as const);
+  const starts = await measureStarts(Object.fromEntries(programs), ROUNDS);
+  return PAIRS.map(([ours, other]) => ({
+    what: `import of ${ours}, CPU against ${other}`,
+    value: median(starts.get(ours)!.map(({ cpuMs }, round) => cpuMs / starts.get(other)![round]!.cpuMs)),
+    bar: ['at most', 1.5],
+  }));
 }

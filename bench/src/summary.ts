@@ -1,5 +1,4 @@
-import { figureOf, range } from './figures.js';
-import { tenths, whole, wrap } from './format.js';
+import { figureOf, range, tenths, whole, wrap } from './format.js';
 import type { Report } from './table.js';
 
 /** Returns the results of a part. */

@@ -1,4 +1,4 @@
-import type { Starts } from '../effort.js';
+import type { Effort } from '../effort.js';
 import { measureInTurn } from '../statistics.js';
 import { Worker } from '../worker.js';
 import type { LoadResult, LoadTask } from './load-worker.js';
@@ -40,7 +40,7 @@ type Load = Worker<LoadTask, LoadResult>;
 export async function measureRounds<Name extends AnyLimiterName>(
   framework: FrameworkName,
   limiters: Readonly<Record<Outcome, readonly Name[]>>,
-  effort: Starts,
+  effort: Effort['http'],
   keepsTick: boolean,
   redisUrl = '',
 ): Promise<Subject<Name>[]> {
@@ -56,7 +56,7 @@ export async function measureRounds<Name extends AnyLimiterName>(
 async function measureStart(
   framework: FrameworkName,
   subjects: readonly Subject[],
-  effort: Starts,
+  effort: Effort['http'],
   keepsTick: boolean,
   redisUrl: string,
 ): Promise<void> {

@@ -1,6 +1,5 @@
 import { markdownTable } from 'markdown-table';
-import { figureOf } from '../figures.js';
-import { tenths } from '../format.js';
+import { figureOf, tenths } from '../format.js';
 import { REJECTED, SCENARIOS, USED } from '../outgoing.js';
 import { replaceSection } from '../page-sections.js';
 import type { ReadResults, Results } from '../readme.js';
