@@ -1,3 +1,4 @@
+import { Presets, SingleBar } from 'cli-progress';
 import { createCallerWarnings } from './caller-warnings.js';
 import { checkNotTerminal, checkPaths } from './check-paths.js';
 import type { ForwardedCounts } from './log/client.js';
@@ -6,12 +7,10 @@ import type { RequestFilter } from './log/filter.js';
 import type { LogFormat } from './log/formats/format.js';
 import { nameOfLog, STANDARD_INPUT } from './log/log-name.js';
 import { LogReader } from './log/log-reader.js';
-import type { LogSummary } from './log/log-summary.js';
+import type { FormatOfLog, LogSummary } from './log/log-summary.js';
 import { checkReadable, sizeOfLogs } from './log/open-log.js';
 import type { Selectors } from './log/request.js';
 import { checkWritable, print, writePage } from './output.js';
-import { startProgress } from './progress.js';
-import { describeFormats } from './report/describe-formats.js';
 import { escapeInvisible, escapeInvisibleJson } from './report/escape-invisible.js';
 import { toHtml } from './report/html-report.js';
 import { toLogJson } from './report/json-report.js';
@@ -121,4 +120,48 @@ async function readAll(paths: readonly string[], settings: Settings, add: (entry
   } finally {
     progress.stop();
   }
+}
+
+/** Describes how each log was read, unless it is plain. */
+function describeFormats(formats: readonly FormatOfLog[]): string[] {
+  return formats
+    .filter(({ wrappers, note }) => wrappers.length > 0 || note !== undefined)
+    .map(({ file, format, wrappers, note }) => {
+      const inside = wrappers.length === 0 ? '' : `, in lines of ${wrappers.join(', ')}`;
+      return `Format of ${file}: ${format}${inside}${note === undefined ? '' : `; ${note}`}`;
+    });
+}
+
+/** Shows how much of the logs has been read. */
+interface Progress {
+  /** Adds bytes that have been read. */
+  add(bytes: number): void;
+  /** Removes the display. */
+  stop(): void;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * Shows a bar on standard error if that is a terminal, otherwise nothing.
+ *
+ * @param totalBytes `undefined` if the size is unknown. Then only the bytes read so far appear.
+ */
+function startProgress(totalBytes: number | undefined): Progress {
+  if (!process.stderr.isTTY) return { add() {}, stop() {} };
+  const format = totalBytes === undefined ? '{value} MB' : '{bar} {percentage} % of {total} MB, {eta_formatted} to go';
+  const bar = new SingleBar(
+    // These settings change nothing in the terminal that an interruption would leave changed.
+    { format, stream: process.stderr, clearOnComplete: true, hideCursor: null, linewrap: true, gracefulExit: false },
+    Presets.shades_classic,
+  );
+  let bytes = 0;
+  bar.start(Math.ceil((totalBytes ?? 0) / MEGABYTE), 0);
+  return {
+    add(more) {
+      bytes += more;
+      bar.update(Math.floor(bytes / MEGABYTE));
+    },
+    stop: () => bar.stop(),
+  };
 }

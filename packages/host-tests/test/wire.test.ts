@@ -1,4 +1,6 @@
-import { cases, type Exclusions } from '../src/cases.js';
+import { decisions } from '../src/cases/decisions.js';
+import { rejections } from '../src/cases/rejections.js';
+import { responseEnd } from '../src/cases/response-end.js';
 import { type Client, createHttp1Client, createHttp2Client } from '../src/client.js';
 import {
   type HostProcess,
@@ -7,6 +9,12 @@ import {
   startNodeHosts,
   startWorkerdHosts,
 } from '../src/start-hosts.js';
+
+/** The cases that every host passes, by their titles. */
+const cases = { ...decisions, ...rejections, ...responseEnd };
+
+/** Why a host cannot have a case. */
+type Exclusions = Readonly<Record<string, string>>;
 
 const RESPONSES_ARE_SHARED: Exclusions = {
   'a response that other code drops releases its slot':

@@ -3,8 +3,6 @@ import { Accounts } from './accounts.js';
 import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
 import type { ResolvedLeasingOptions } from './leasing-store-options.js';
 import { OpenCalls } from './open-calls.js';
-import { plansOfSome } from './plans-of-some.js';
-import { WeakValues } from './weak-values.js';
 
 /** A plan with limits that can be leased. */
 export interface LeasedPlan {
@@ -120,4 +118,43 @@ export function toInnerCosts({ outer, inner }: LeasedPlan, costs: SettledCosts):
     return Object.hasOwn(costs, name) ? [[inner.rules[index]!.name, costs[name]!]] : [];
   });
   return Object.fromEntries(named);
+}
+
+/** Returns a function that returns the plan of some rules. It creates each plan once, because stores keep what follows from a plan. */
+function plansOfSome({ prefix, rules }: Plan): (indices: readonly number[]) => Plan {
+  const plans = new Map<string, Plan>();
+  return (indices) => {
+    const id = indices.join(' ');
+    let plan = plans.get(id);
+    if (plan === undefined) {
+      plan = { prefix, rules: indices.map((index) => rules[index]!) };
+      plans.set(id, plan);
+    }
+    return plan;
+  };
+}
+
+/** Values by name, until the garbage collector removes them. */
+class WeakValues<Value extends object> {
+  readonly #values = new Map<string, WeakRef<Value>>();
+  readonly #registry = new FinalizationRegistry<string>((name) => {
+    if (this.get(name) === undefined) this.#values.delete(name);
+  });
+
+  get(name: string): Value | undefined {
+    return this.#values.get(name)?.deref();
+  }
+
+  set(name: string, value: Value): void {
+    this.#values.set(name, new WeakRef(value));
+    this.#registry.register(value, name);
+  }
+
+  /** All names and values that are left. */
+  *entries(): Generator<[string, Value]> {
+    for (const [name, reference] of this.#values) {
+      const value = reference.deref();
+      if (value !== undefined) yield [name, value];
+    }
+  }
 }

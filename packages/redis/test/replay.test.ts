@@ -1,7 +1,7 @@
 import { effort } from '@rollgate/test-support/effort';
 import type { Task } from './support/hammers.js';
 import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
-import { type Line, Replayer, type ReplayerOptions } from './support/replayers.js';
+import { ScriptProcess } from './support/script-process.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
@@ -70,3 +70,34 @@ test.each([...effort<Kind[]>([], [['packed', false]]), ['sorted-set', false], ['
     expect(naive.decided).toBe(lines.length);
   },
 );
+
+/** An action of the past. */
+interface Line {
+  readonly atMs: number;
+  readonly key: Task['keys'][number];
+}
+
+interface ReplayerOptions {
+  readonly url: string;
+  readonly log: 'packed' | 'sorted-set';
+  readonly denialCache: false | object;
+  readonly task: Omit<Task, 'keys'>;
+}
+
+/** A separate process that decides the lines it gets (see `replayer.mjs`). */
+class Replayer {
+  readonly #process: ScriptProcess;
+
+  constructor(options: ReplayerOptions) {
+    this.#process = new ScriptProcess('replayer.mjs', options);
+  }
+
+  /** Returns the names of the limits that rejected each line. */
+  async decide(lines: readonly Line[]): Promise<string[][]> {
+    return (await this.#process.request(lines)) as string[][];
+  }
+
+  kill(): void {
+    this.#process.kill();
+  }
+}

@@ -1,10 +1,10 @@
+import { createInterface } from 'node:readline/promises';
 import { credit } from '@rollgate/core/credit';
 import { isUsed } from '@rollgate/core/store';
 import type { Command } from 'commander';
 import { UsageError } from '../errors.js';
 import { print } from '../output.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
-import { confirm } from './confirm.js';
 import { liveCommand } from './live-command.js';
 import { keysFor, type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-limiters.js';
 import { parseCount, parseKey, parseKeys, parseTime } from './parse-values.js';
@@ -168,3 +168,18 @@ const BLOCK_EXAMPLES = `
 Examples:
   rollgate block redis://localhost 192.0.2.1 1h
   rollgate block redis://localhost customer:7 forever --limiter api`;
+
+/**
+ * Asks on a terminal whether to go on.
+ *
+ * @throws UsageError without a terminal, because nobody could answer.
+ */
+async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError(`${question}? Nobody can answer without a terminal. Pass \`--yes\``);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question(`${question}? [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}

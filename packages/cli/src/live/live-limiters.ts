@@ -1,9 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { type Decision, type LimitDecision, RateLimiter } from '@rollgate/core';
-import { describedLimiters, type LimiterDescription } from '@rollgate/core/observe';
+import { type Decision, type Limit, type LimitDecision, RateLimiter } from '@rollgate/core';
+import { createLimit, describedLimiters, type LimitDescription, type LimiterDescription } from '@rollgate/core/observe';
 import { StoreAccessError, UsageError } from '../errors.js';
 import { toPlainText } from '../report/escape-invisible.js';
-import { createLimits } from './create-limits.js';
 import { type OpenStore, openStore, type StoreOptions } from './open-store.js';
 import { type Credentials, readCredentials } from './url-credentials.js';
 
@@ -134,4 +133,26 @@ function messageOf(error: unknown): string {
 /** Replaces the address and its password, which a driver may have put into its message. */
 function withoutSecrets(message: string, { secrets }: Credentials): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, '…'), message);
+}
+
+/** The limits of a description, and the names of those that this version does not know. */
+interface CreatedLimits {
+  readonly limits: Readonly<Record<string, Limit>>;
+  readonly unknown: readonly string[];
+}
+
+/** Creates the limits of a description, which another version of the app may have written. */
+async function createLimits(descriptions: Readonly<Record<string, LimitDescription>>): Promise<CreatedLimits> {
+  const limits: Record<string, Limit> = {};
+  const unknown: string[] = [];
+  for (const [name, description] of Object.entries(descriptions)) {
+    try {
+      // It brings an implementation of calendars.
+      const calendar = description.algorithm === 'calendar-window' ? await import('@rollgate/calendar') : undefined;
+      limits[name] = createLimit(description, calendar?.calendarWindow);
+    } catch {
+      unknown.push(name);
+    }
+  }
+  return { limits, unknown };
 }

@@ -1,9 +1,9 @@
-import type { CallRequest, QuotaReport } from '../dialects/dialect.js';
+import type { CallRequest, Dialect, QuotaReport } from '../dialects/dialect.js';
 import type { CallCost } from '../options/fetch-options.js';
 import type { ResolvedFetchOptions } from '../options/resolve-options.js';
 import type { Reported } from '../outgoing/reported.js';
 import type { Report } from '../reports/read-report.js';
-import { readRoute } from '../reports/read-route.js';
+import { warnOfError } from '../warn-of-error.js';
 import { costsOfRefill } from './costs-of-refill.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
@@ -182,4 +182,16 @@ function toReported({ limit, remaining, resetMs, kind }: QuotaReport): Reported 
   if (kind !== 'rolling') return { limit, remaining, resetMs, kind };
   // Without a limit, one call may start after the reset, and its response reports how many more.
   return { remaining, resetMs, kind: 'window' };
+}
+
+/** Returns the route of a call in the first dialect that knows routes. If that one throws, the call has none. */
+function readRoute(dialects: readonly Dialect[], request: CallRequest): string {
+  const dialect = dialects.find(({ routeOf }) => routeOf !== undefined);
+  try {
+    return dialect?.routeOf?.(request) ?? '';
+  } catch (error) {
+    const message = `The dialect \`${dialect!.name}\` failed on a request, so the call counts as one without a route`;
+    warnOfError('ROLLGATE_DIALECT_FAILED', message, error);
+    return '';
+  }
 }

@@ -3,7 +3,6 @@ import type { Fate } from './delayed-store.js';
 import { takenMs } from './recorded-ms.js';
 import { type ProcessSettings, SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
-import { mostInWindow, type SpentUnit } from './window-count.js';
 
 /** One random course of events. */
 export interface Schedule extends ProcessSettings {
@@ -155,4 +154,27 @@ function createRandom(seed: number): () => number {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
     return state / 2 ** 31;
   };
+}
+
+/** A unit that a check has spent, until a refund. */
+interface SpentUnit {
+  readonly atMs: number;
+  refundedAtMs: number;
+}
+
+/** Returns the most units that any window contained. A refunded unit counts until its refund. */
+function mostInWindow(units: readonly SpentUnit[], windowMs: number): number {
+  const changes = units.flatMap(({ atMs, refundedAtMs }) => [
+    { atMs, units: 1 },
+    { atMs: Math.min(atMs + windowMs, refundedAtMs), units: -1 },
+  ]);
+  // A unit at `t` is not in the window that ends at `t + window`.
+  changes.sort((one, other) => one.atMs - other.atMs || one.units - other.units);
+  let count = 0;
+  let most = 0;
+  for (const change of changes) {
+    count += change.units;
+    most = Math.max(most, count);
+  }
+  return most;
 }

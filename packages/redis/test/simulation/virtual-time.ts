@@ -1,5 +1,4 @@
 import { setSimulatedTime } from './process-clocks.js';
-import { VirtualTimer } from './virtual-timer.js';
 
 /** The owner of a task. A paused process runs its tasks when it continues. */
 export interface Owner {
@@ -126,4 +125,35 @@ function isBefore(one: Task, other: Task): boolean {
 
 function isRankedBefore(one: Task, other: Task): boolean {
   return one.rank - other.rank < 0 || (one.rank === other.rank && one.order < other.order);
+}
+
+/** The part of `VirtualTime` that a timer uses. */
+interface TaskQueue {
+  readonly micros: number;
+  at(atMicros: number, kind: 'timer', run: () => void): () => void;
+}
+
+/**
+ * A timer of virtual time. Like those of Node, it counts whole milliseconds from the last whole one, so it may be early
+ * by a fraction of a millisecond.
+ */
+class VirtualTimer {
+  #cancel: () => void;
+
+  constructor(time: TaskQueue, run: () => void, ms = 1) {
+    const waitMs = ms >= 1 ? Math.trunc(ms) : 1;
+    this.#cancel = time.at((Math.floor(time.micros / 1000) + waitMs) * 1000, 'timer', run);
+  }
+
+  close(): void {
+    this.#cancel();
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
 }
