@@ -15,7 +15,7 @@ export function renderHome(page: string, read: ReadResults): string {
 function describeMost(comparison: Results): [title: string, text: string] {
   const mostOf = (library: string) => figureOf(comparison, 'most-in-window', library);
   return [
-    `${mostOf(ALTERNATIVE)} → ${mostOf('rollgate')}`,
+    `At most ${mostOf('rollgate')}, not ${mostOf(ALTERNATIVE)}`,
     `With a limit of 10 per minute, ${ALTERNATIVE} lets through up to ${mostOf(ALTERNATIVE)} requests within one minute, and Rollgate ${mostOf('rollgate')}. [Comparison](comparison.md#the-limit)`,
   ];
 }
@@ -25,8 +25,8 @@ function describeRedis(redis: Results): [title: string, text: string] {
     figureOf(redis, `${what}: new keys, 64 in flight`, 'rollgate') /
     figureOf(redis, `${what}: new keys, 64 in flight`, ITS_REDIS_STORE);
   return [
-    `${tenths(ratio('checks/s'))} times the checks`,
-    `With 64 checks in flight, one Redis decides ${tenths(ratio('checks/s'))} times as many per second as with ${ITS_REDIS_STORE}, and spends ${percent(ratio('server CPU µs/check'))} as much CPU on each. [Figures](comparison.md#speed-and-memory)`,
+    `${tenths(ratio('checks/s'))} × the throughput`,
+    `With 64 checks at a time, one Redis server decides ${tenths(ratio('checks/s'))} times as many per second as with ${ITS_REDIS_STORE}, and each takes ${percent(1 - ratio('server CPU µs/check'))} less of the server's CPU. [Figures](comparison.md#speed-and-memory)`,
   ];
 }
 
@@ -43,7 +43,7 @@ function describeOutage(comparison: Results): [title: string, text: string] {
     secondsOf(ALTERNATIVE, /^no reply in (\d+) s$/),
   ];
   return [
-    `No reply → ${decided} s`,
-    `After Redis had stopped, requests got no reply with ${ALTERNATIVE} in the ${waited} seconds of the measurement. Rollgate decides each within ${decided} s, by the same limits in the memory of its process. [Outages](store-failures.md)`,
+    'Redis down? Still limited',
+    `While Redis is stopped, each process limits by itself, and a request waits at most ${decided} s. With ${ALTERNATIVE}, requests had no reply after ${waited} s, when the measurement ended. [Outages](store-failures.md)`,
   ];
 }
