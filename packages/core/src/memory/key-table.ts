@@ -27,7 +27,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   readonly #reclaimer: Reclaimer;
   readonly #idleSweep: IdleSweep;
   private readonly firstView = new Cell(this.#slab);
-  readonly #views = [this.firstView];
+  private readonly views = [this.firstView];
   /** How many of the views the running operation uses. The next operation uses them again. A number costs no write barrier. */
   private used = 0;
   /** The numbers of no key, for tests. */
@@ -66,7 +66,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   end(): void {
     this.hasUnqueued = false;
     for (let index = 0; index < this.used; index++) {
-      const cell = this.#views[index]!;
+      const cell = this.views[index]!;
       if (cell.address === NOWHERE || cell.queueIndex !== UNQUEUED) continue;
       if (cell.namespace.addresses.get(cell.key) === cell.address) this.#enqueue(cell, cell.expiresMicros);
     }
@@ -74,19 +74,21 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   find(owner: StateOwner, key: string): Cell {
-    const cell = this.used === 0 ? this.firstView : this.#viewAt(this.used);
+    const cell = this.used === 0 ? this.firstView : this.viewAt(this.used);
     this.used += 1;
     if (cell.namespace.owner !== owner) cell.namespace = this.namespaces.of(owner);
     const address = cell.namespace.addresses.get(key);
     if (address === undefined) return cell.close();
-    const { limit } = owner;
-    const expiresMicros = limit.expiresMicros(cell.turnTo(address));
+    const expiresMicros = owner.limit.expiresMicros(cell.turnTo(address));
     cell.expiresMicros = expiresMicros;
     cell.isNew = expiresMicros <= this.nowMicros;
-    if (this.stepsBack && !cell.isNew && !limit.isPlausible(cell, this.nowMicros)) {
-      this.namespaces.remove(cell); // Otherwise the state of a broken clock would count again once time gets there.
-    }
+    if (this.stepsBack) this.removeImplausible(cell, owner);
     return cell;
+  }
+
+  /** Otherwise, the state of a broken clock would count again once time gets there. */
+  private removeImplausible(cell: Cell, { limit }: StateOwner): void {
+    if (!cell.isNew && !limit.isPlausible(cell, this.nowMicros)) this.namespaces.remove(cell);
   }
 
   findLife(owner: StateOwner, key: string, life: number): Cell | undefined {
@@ -162,14 +164,14 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     const namespace = this.namespaces.of(owner);
     const address = namespace.addresses.get(key);
     if (address === undefined) return undefined;
-    const cell = this.#viewAt(this.used);
+    const cell = this.viewAt(this.used);
     this.used += 1;
     return cell.open(namespace, address);
   }
 
-  #viewAt(index: number): Cell {
-    if (index === this.#views.length) this.#views.push(new Cell(this.#slab));
-    return this.#views[index]!;
+  private viewAt(index: number): Cell {
+    if (index === this.views.length) this.views.push(new Cell(this.#slab));
+    return this.views[index]!;
   }
 
   #add(cell: Cell, owner: StateOwner, key: string): void {
@@ -196,7 +198,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     const { address, key } = cell;
     let isUsed = false;
     for (let index = 0; index < this.used; index++) {
-      const view = this.#views[index]!;
+      const view = this.views[index]!;
       if (view.address !== address) continue;
       if (!isUsed) this.namespaces.dequeue(cell);
       isUsed = true;
