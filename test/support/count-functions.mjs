@@ -1,6 +1,5 @@
-// Prints how many functions of Rollgate one warm request to an Express app calls. With the address of a Redis server, the
-// limiter uses a RedisStore. With `bucket`, the limit is a token bucket. With `full-bucket`, it is full again at each request, so that
-// the state of the key has expired.
+// Prints how many functions of Rollgate one warm request to an Express app calls, by what limits it. The argument is the address of a
+// Redis server, for a RedisStore.
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { Session } from 'node:inspector/promises';
@@ -14,48 +13,52 @@ const WARM_UP_REQUESTS = 300;
 /** A timer may run during a request, so the request with the fewest functions counts. */
 const COUNTED_REQUESTS = 10;
 
-const [, , subject] = process.argv;
-const bucket = { bucket: { refill: 1, every: '1m' }, 'full-bucket': { refill: 1000, every: '1ms' } }[subject];
-const redisUrl = bucket === undefined ? subject : undefined;
-const client = redisUrl === undefined ? undefined : new Redis(redisUrl);
-const store = client === undefined ? new MemoryStore() : new RedisStore({ client });
+const window = rollingWindow({ limit: 1_000_000, window: '1m' });
+const bucket = (refill) => tokenBucket({ capacity: 1_000_000, ...refill });
+const client = new Redis(process.argv[2]);
+const subjects = {
+  rollingWindow: () => ({ limits: window, store: new MemoryStore() }),
+  tokenBucket: () => ({ limits: bucket({ refill: 1, every: '1m' }), store: new MemoryStore() }),
+  // It is full again at each request, so that the state of the key has expired.
+  fullBucket: () => ({ limits: bucket({ refill: 1000, every: '1ms' }), store: new MemoryStore() }),
+  redis: () => ({ limits: window, store: new RedisStore({ client }) }),
+};
 
-const app = express();
-const limits =
-  bucket === undefined
-    ? rollingWindow({ limit: 1_000_000, window: '1m' })
-    : tokenBucket({ capacity: 1_000_000, ...bucket });
-app.use(rateLimit({ limits, store }));
-app.get('/', (_request, response) => response.end());
-const server = app.listen(0, '127.0.0.1');
-await once(server, 'listening');
-
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-async function request() {
-  const [response] = await once(get({ port: server.address().port, agent }), 'response');
-  await once(response.resume(), 'end');
-}
-
-for (let i = 0; i < WARM_UP_REQUESTS; i++) await request();
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
-await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-async function countCalled() {
-  await session.post('Profiler.takePreciseCoverage'); // Starts to count.
-  await request();
-  const { result } = await session.post('Profiler.takePreciseCoverage');
-  return result
-    .filter(({ url }) => /\/packages\/\w+\/dist\//.test(url))
-    .flatMap(({ functions }) => functions)
-    .filter(({ ranges }) => ranges[0].count > 0).length;
+async function count(options) {
+  const app = express();
+  app.use(rateLimit(options));
+  app.get('/', (_request, response) => response.end());
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const request = async () => {
+    const [response] = await once(get({ port: server.address().port, agent }), 'response');
+    await once(response.resume(), 'end');
+  };
+  for (let i = 0; i < WARM_UP_REQUESTS; i++) await request();
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const counts = [];
+  for (let i = 0; i < COUNTED_REQUESTS; i++) {
+    await session.post('Profiler.takePreciseCoverage'); // Starts to count.
+    await request();
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    const functions = result
+      .filter(({ url }) => /\/packages\/\w+\/dist\//.test(url))
+      .flatMap((script) => script.functions);
+    counts.push(functions.filter(({ ranges }) => ranges[0].count > 0).length);
+  }
+  await session.post('Profiler.stopPreciseCoverage');
+  server.close();
+  agent.destroy();
+  options.store.close?.();
+  return Math.min(...counts);
 }
 
-const counts = [];
-for (let i = 0; i < COUNTED_REQUESTS; i++) counts.push(await countCalled());
-console.log(Math.min(...counts));
-
-server.close();
-agent.destroy();
-client?.disconnect();
+const found = {};
+for (const [name, create] of Object.entries(subjects)) found[name] = await count(create());
+console.log(JSON.stringify(found));
+client.disconnect();

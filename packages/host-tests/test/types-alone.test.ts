@@ -5,13 +5,17 @@ import { promisify } from 'node:util';
 
 const FOLDER = join(__dirname, '..');
 const TSC = join(FOLDER, '../../node_modules/typescript/bin/tsc');
-/** The oldest target that the packages support, with a check of their declarations, and no types but those that they import. */
+/**
+ * The oldest target that the packages support, with a check of all declarations but those of the language, which would take half of
+ * the time, and no types but those that the packages import.
+ */
 const OPTIONS = {
   target: 'es2021',
   module: 'node16',
   moduleResolution: 'node16',
   types: [],
   skipLibCheck: false,
+  skipDefaultLibCheck: true,
   strict: true,
   noEmit: true,
   esModuleInterop: true,
@@ -29,7 +33,7 @@ async function compile(text: string, options: object = {}): Promise<string> {
     writeFileSync(join(program, 'program.ts'), text);
     const compilerOptions = { ...OPTIONS, ...options };
     writeFileSync(join(program, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
-    return await promisify(execFile)(process.execPath, [TSC, '-p', program]).then(
+    return await promisify(execFile)(process.execPath, [TSC, '-p', program, '--singleThreaded']).then(
       () => '',
       (error: { stdout: string }) => error.stdout,
     );

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const TSC = join(__dirname, '../../../node_modules/typescript/bin/tsc');
-const OPTIONS = '--noEmit --skipLibCheck --target es2022 --module nodenext --types node --ignoreConfig';
+const OPTIONS =
+  '--noEmit --skipLibCheck --singleThreaded --target es2022 --module nodenext --types node --ignoreConfig';
 
 /**
  * Compiles one program with what it imports and nothing else, and returns the errors.
