@@ -35,7 +35,6 @@ async function main(): Promise<void> {
     const other = `Choose another one, as in PORT=${port + 1} npm run demo`;
     throw new Error(`Port ${port} is in use. ${other}`, { cause: error });
   });
-  console.log(greeting(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, name));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       server.close();
@@ -43,6 +42,7 @@ async function main(): Promise<void> {
       close();
     });
   }
+  console.log(greeting(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, name));
 }
 
 main().catch((error: unknown) => {
