@@ -1,4 +1,6 @@
+import { calendarWindow } from '@rollgate/calendar';
 import { concurrency, fixedWindow, manualClock, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { type Log, RedisStore } from '@rollgate/redis';
 import { RedisServer } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
@@ -137,6 +139,27 @@ test('leases are renewed on a full server', async () => {
   }
   expect(onLeaseLost).not.toHaveBeenCalled();
   await limiter.close();
+});
+
+test.each([
+  ['without', undefined],
+  ['with', '1m'],
+])('a credit beyond the used units of a calendar window %s leases needs memory', async (_, lease) => {
+  const limits = calendarWindow({ limit: 10, period: 'month', lease });
+  const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), timeout: '30s' });
+  const decision = await limiter.check('ann', { cost: 4 });
+  await limiter.settle(decision, { cost: 4 });
+  const before = await everything();
+  await nothingFits();
+  for (const units of [3, 9]) {
+    const credited = credit(limiter, 'ann', units, { beyond: true });
+    await expect(credited).rejects.toThrow(/^The store failed: (@user_script: \d+: -)?OOM /);
+  }
+  expect(await everything()).toEqual(before);
+  // Without it, a credit only gives back.
+  expect((await credit(limiter, 'ann', 3)).remaining).toBe(9);
+  await client.config('SET', 'maxmemory', 0);
+  expect(await credit(limiter, 'ann', 9, { beyond: true })).toMatchObject({ limit: 18, remaining: 18 });
 });
 
 test('a check behind a refund gets no memory of a full server', async () => {
