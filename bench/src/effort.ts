@@ -28,6 +28,8 @@ export const FULL = {
   outgoing: { seconds: 30 },
   /** How often each library runs each scenario. */
   fairWait: { rounds: 3 },
+  /** The keys of a large system. */
+  evening: { rounds: 3, keys: 1_000_000 },
   redis: {
     /** Each client first warms up. A round then checks new keys, with one check in flight or with several, and known keys. */
     load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000, checks: 64_000 },
@@ -53,6 +55,7 @@ export const QUICK: Effort = {
   anchors: { seconds: 5 },
   outgoing: { seconds: 10 },
   fairWait: { rounds: 1 },
+  evening: { rounds: 1, keys: 100_000 },
   redis: {
     load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000, checks: 16_000 },
     growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },

@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Effort } from './effort.js';
+import { runCommand } from './run-command.js';
 import { type Report, type Row, toFigure, whole } from './table.js';
 
 const HEADERS = { time: 'lines per second', memory: 'peak memory, MB' };
 type Column = keyof typeof HEADERS;
-
-const CLI = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url));
 
 const COMMANDS = [
   ['suggest', '--window', '1m'],
@@ -32,7 +29,7 @@ export async function measureLogReplay({ lines, times }: Effort['logs']): Promis
       const log = join(folder, 'access.log');
       await writeLog(log, count);
       for (const command of COMMANDS) {
-        const { cpuSeconds, peakMb } = await replay([...command, log]);
+        const { cpuSeconds, peakMb } = await runCommand([...command, log]);
         rows.push({
           what: `${command.join(' ')}: ${whole(count)} lines`,
           cells: { time: toFigure(count / cpuSeconds, whole), memory: toFigure(peakMb, whole) },
@@ -81,24 +78,4 @@ function chance(): () => number {
     state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
     return state / 2 ** 32;
   };
-}
-
-/** Code that makes the process report its own usage when it ends. */
-const REPORT_USAGE = `data:text/javascript,${encodeURIComponent(
-  "process.on('exit', () => process.stderr.write(JSON.stringify(process.resourceUsage())))",
-)}`;
-
-/** Runs the command. `cpuSeconds` includes all threads, such as the compiler's and the garbage collector's. */
-async function replay(args: readonly string[]): Promise<{ cpuSeconds: number; peakMb: number }> {
-  const child = spawn(process.execPath, ['--import', REPORT_USAGE, CLI, ...args], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    output += text;
-  });
-  const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
-  if (code !== 0) throw new Error(`rollgate ${args.join(' ')} ended with ${code}: ${output}`);
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(output) as NodeJS.ResourceUsage;
-  return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMb: maxRSS / 1024 };
 }

@@ -6,6 +6,7 @@ import { measureAlgorithms } from './algorithms.js';
 import { measureAnchors } from './anchors.js';
 import { measureBytes } from './bytes.js';
 import { FULL, QUICK } from './effort.js';
+import { measureEvening } from './evening.js';
 import { measureFairWait } from './fair-wait.js';
 import { measureHttp } from './http.js';
 import { measureLeasing } from './leasing.js';
@@ -36,7 +37,7 @@ const logPath = options.log === undefined ? undefined : resolve(process.env.INIT
 const effort = options.quick ? QUICK : FULL;
 
 /** Parts that run only if the command line names them. */
-const ON_DEMAND = ['plain'];
+const ON_DEMAND = ['plain', 'evening'];
 
 const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   memory: () => measureMemory(effort.memory),
@@ -63,6 +64,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   start: () => measureStart(effort.start),
   logs: () => measureLogReplay(effort.logs),
   plain: measurePlain,
+  evening: () => measureEvening(effort.evening),
 };
 
 /** Parts on the command line select what to measure. */
