@@ -95,30 +95,6 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     expect(await readState()).toEqual(before);
   });
 
-  test('drops a state from a clock far ahead, so the key is usable at once', async () => {
-    let now = 1e12;
-    const limiter = limiterOf(limit, { now: () => now });
-    await limiter.check('ann');
-    await limiter.check('ann');
-    now -= 10 * MINUTE;
-    expect(await limiter.check('ann')).toMatchObject({ allowed: true });
-    await limiter.check('bob');
-    expect(await limiter.peek('ann')).toEqual(await limiter.peek('bob'));
-    expect(await redis.keysOf(prefix)).toEqual([keyOf('ann'), keyOf('bob')]);
-  });
-
-  test('a refund finds nothing that was recorded before a reset', async () => {
-    const limiter = limiterOf(limit, stopped());
-    const beforeReset = await limiter.check('ann');
-    await limiter.reset('ann');
-    await limiter.check('ann');
-    await limiter.check('ann');
-    const before = await limiter.peek('ann');
-    await limiter.refund(beforeReset);
-    expect((await limiter.peek('ann')).remaining).toBe(before.remaining);
-    expect((await limiter.peek('ann')).allowed).toBe(false);
-  });
-
   test('a key of another Redis type fails only its own check', async () => {
     const limiter = limiterOf(limit);
     await redis.client.hset(keyOf('bob'), 'field', 'value');
@@ -203,72 +179,13 @@ test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
   expect(bytes).toBeLessThanOrEqual(most);
 });
 
-describe('changed settings of a live key', () => {
-  const sizes = [1, 7, 200];
-  const many: [name: string, limits: Limit[]][] = [
-    ['rollingWindow', sizes.map((n) => rollingWindow({ limit: n, window: n * 1000 }))],
-    ['fixedWindow', sizes.map((n) => fixedWindow({ limit: n, window: n * 1000 }))],
-    ['slidingWindowCounter', sizes.map((n) => slidingWindowCounter({ limit: n, window: n * 1000 }))],
-    ['tokenBucket', sizes.map((n) => tokenBucket({ capacity: n, refill: n, every: n * 1000 }))],
-    ['leakyBucket', sizes.map((n) => leakyBucket({ capacity: n, interval: n }))],
-    ['bucketedWindow', sizes.map((n) => bucketedWindow({ limit: n, window: n * 1000, buckets: n }))],
-  ];
-
-  test.each(many)('%s: returned waits are exact, and none is longer than the longest window', async (_, limits) => {
-    let now = 1e12;
-    for (const before of limits) {
-      for (const after of limits) {
-        const limiter = limiterOf(before, { now: () => now });
-        const key = `${limits.indexOf(before)} ${limits.indexOf(after)}`;
-        while ((await limiter.check(key)).allowed);
-        const options = { limits: after };
-        const decision = await limiter.peek(key, options);
-        expect(decision.retryAfterMs).toBeLessThanOrEqual(2 * 200 * 1000);
-        now += decision.retryAfterMs;
-        expect((await limiter.check(key, options)).allowed).toBe(true);
-      }
-    }
-  });
-
-  test.each(many)('%s: a check with smaller settings erases nothing', async (_, limits) => {
-    const now = 1e12;
-    const greatest = limits.at(-1)!;
-    const limiter = limiterOf(greatest, { now: () => now });
-    const first = await limiter.check('ann', { cost: greatest.limit - 1 });
-    const [key] = await redis.keysOf(prefix);
-    const before = await redis.client.dumpBuffer(key!);
-    for (const limit of limits) await limiter.peek('ann', { limits: limit });
-    for (const limit of limits.slice(0, -1))
-      expect((await limiter.check('ann', { limits: limit })).allowed).toBe(false);
-    expect(await redis.client.dumpBuffer(key!)).toEqual(before);
-    expect((await limiter.peek('ann')).remaining).toBe(first.remaining);
-  });
-
-  test('another algorithm has its own key, and the first one continues where it was', async () => {
-    const limits = ALGORITHMS.map(([, limit]) => limit);
-    const limiter = limiterOf(limits[0]!, stopped());
-    for (const limit of limits) {
-      await limiter.check('ann', { limits: limit });
-      await limiter.check('ann', { limits: limit });
-      expect((await limiter.check('ann', { limits: limit })).allowed).toBe(false);
-    }
-    for (const limit of limits) expect((await limiter.peek('ann', { limits: limit })).allowed).toBe(false);
-  });
-});
-
-test('limits of different algorithms record in all or in none', async () => {
-  const limits = Object.fromEntries(ALGORITHMS.map(([name, limit]) => [name, limit]));
-  const limiter = new RateLimiter({
-    limits: { ...limits, one: fixedWindow({ limit: 1, window: '1m' }) },
-    store: new RedisStore({ client: redis.client, clock: stopped(), denialCache: false }),
-    prefix,
-    timeout: '30s',
-  });
-  expect(await limiter.check('ann')).toMatchObject({ allowed: true, delayMs: 0 });
-  const before = await limiter.peek('ann');
-  const rejected = await limiter.check('ann');
-  expect(rejected.violated).toEqual(['one']);
-  expect(rejected.delayMs).toBe(0);
-  const remaining = ({ limits }: typeof before) => Object.values(limits).map(({ remaining }) => remaining);
-  expect(remaining(await limiter.peek('ann'))).toEqual(remaining(before));
+test('another algorithm has its own key, and the first one continues where it was', async () => {
+  const limits = ALGORITHMS.map(([, limit]) => limit);
+  const limiter = limiterOf(limits[0]!, stopped());
+  for (const limit of limits) {
+    await limiter.check('ann', { limits: limit });
+    await limiter.check('ann', { limits: limit });
+    expect((await limiter.check('ann', { limits: limit })).allowed).toBe(false);
+  }
+  for (const limit of limits) expect((await limiter.peek('ann', { limits: limit })).allowed).toBe(false);
 });

@@ -155,6 +155,17 @@ const vectors = [
     [1100, 'peek', 1, true, 1, 0, 300, 300],
   ]),
   vector(
+    'a refund of a hit that was reset does not return a later one of its bucket',
+    { limit: 2, window: 1000, buckets: 10 },
+    [
+      [0, 'check', 1, true, 1, 0, 1100, 1100],
+      [0, 'reset'],
+      [0, 'check', 2, true, 0, 0, 1100, 1100],
+      [0, 'refund', 0],
+      [0, 'check', 1, false, 0, 1100, 1100, 1100],
+    ],
+  ),
+  vector(
     'a refund has no effect after the hit has left the window or was reset',
     { limit: 2, window: 1000, buckets: 10 },
     [

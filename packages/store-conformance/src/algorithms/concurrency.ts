@@ -97,6 +97,14 @@ const vectors = [
     [0, 'release', 0],
     [0, 'peek', 1, true, 3, 0, 0, null],
   ]),
+  vector('a settlement to several slots keeps as many', slots(10), [
+    [0, 'check', 6, true, 4, 0, 1000, null],
+    [0, 'check', 1, true, 3, 0, 1000, null],
+    [0, 'settle', 0, 2],
+    [0, 'peek', 8, false, 7, 1000, 1000, null, { retryIsEstimate: true }],
+    [0, 'release', 0],
+    [0, 'peek', 9, true, 9, 0, 1000, null],
+  ]),
   vector('a refund and a reset free slots, and a receipt from before a reset frees none', slots(2), [
     [0, 'check', 1, true, 1, 0, 1000, null],
     [0, 'refund', 0],
