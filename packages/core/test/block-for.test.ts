@@ -14,26 +14,6 @@ function make<Given extends Limits>(limits: Given, clock = manualClock()) {
   return { clock, store, limiter: new RateLimiter({ limits, store }) };
 }
 
-test('the rejection because a limit is used up closes the key, until the block ends or the key is reset', async () => {
-  const { clock, limiter } = make(login);
-  await limiter.check('ann', { cost: 2 });
-  expect(await limiter.peek('ann')).toMatchObject({ allowed: false, reason: 'limit', retryAfterMs: MINUTE });
-  const closing = await limiter.check('ann');
-  const closed = { allowed: false, limit: 2, remaining: 0, reason: 'blocked', violated: ['default'] };
-  const waits = { retryAfterMs: 15 * MINUTE, resetMs: 15 * MINUTE, nextUnitMs: 15 * MINUTE };
-  expect(closing).toMatchObject({ ...closed, ...waits });
-  expect(closing.limits.default).toEqual({ ...waits, ...closed, delayMs: 0, violated: undefined });
-  clock.advance('5m');
-  expect(await limiter.check('ann')).toMatchObject({ ...closed, retryAfterMs: 10 * MINUTE });
-  clock.advance(10 * MINUTE - 0.001);
-  expect(await limiter.peek('ann')).toMatchObject({ ...closed, retryAfterMs: 0.001 });
-  clock.advance(0.001);
-  await limiter.check('ann', { cost: 2 });
-  expect(await limiter.check('ann')).toMatchObject(closed);
-  await limiter.reset('ann');
-  expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 1 });
-});
-
 test('with Infinity, only a reset opens the key, also for a limit that is created from its description', async () => {
   const limit = rollingWindow({ ...OPTIONS, blockFor: Infinity });
   for (const one of [
@@ -79,16 +59,6 @@ test('neither a peek, a charge, a settlement, a wait nor a cost that is never al
   const waiting = limiter.wait('ann');
   clock.advance('1m');
   expect((await waiting).allowed).toBe(true);
-});
-
-test('a refund returns units to a closed key, and leaves it closed', async () => {
-  const { clock, limiter } = make(login);
-  const first = await limiter.check('ann', { cost: 2 });
-  await limiter.check('ann');
-  await limiter.refund(first);
-  expect(await limiter.check('ann')).toMatchObject({ reason: 'blocked', remaining: 0 });
-  clock.advance('15m');
-  expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 1 });
 });
 
 test('the block of a limiter closes limits of block(), not those with blockFor', async () => {

@@ -157,26 +157,6 @@ test('a limiter may have the settings of one rolling window', async () => {
   expect((await strict.check('ann')).retryAfterMs).toBe(60_000);
 });
 
-test('a cost above the limit is never allowed, and leaves no trace', async () => {
-  const limiter = make(rollingWindow({ limit: 5, window: '1m' }));
-  expect(await limiter.check('ann', { cost: 6 })).toMatchObject({
-    allowed: false,
-    retryAfterMs: Infinity,
-    remaining: 5,
-  });
-  expect((await limiter.check('ann', { cost: 5 })).allowed).toBe(true);
-});
-
-test('costs up to the largest safe integer stay exact', async () => {
-  const limiter = make(rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: '1m' }));
-  for (let minute = 0; minute < 3; minute++) {
-    expect(await limiter.check('ann', { cost: Number.MAX_SAFE_INTEGER - 1 })).toMatchObject({ remaining: 1 });
-    expect((await limiter.check('ann', { cost: 2 })).allowed).toBe(false);
-    expect(await limiter.check('ann', { cost: 1 })).toMatchObject({ allowed: true, remaining: 0 });
-    now += 60_000;
-  }
-});
-
 test('later checks do not change a decision', async () => {
   const limiter = make(rollingWindow({ limit: 2, window: '1m' }));
   const decisions = await Promise.all([limiter.check('ann'), limiter.check('ann'), limiter.check('ann')]);
@@ -237,42 +217,12 @@ test('limits can come with the call, and change from call to call', async () => 
 });
 
 describe('refund', () => {
-  test('removes what the check recorded, once', async () => {
-    const limiter = make(rollingWindow({ limit: 10, window: '1m' }));
-    const first = await limiter.check('ann', { cost: 3 });
-    await limiter.check('ann', { cost: 4 });
-    await limiter.refund(first);
-    expect((await limiter.peek('ann')).remaining).toBe(6);
-    await limiter.refund(first);
-    expect((await limiter.peek('ann')).remaining).toBe(6);
-  });
-
-  test('after the window, or after a reset, has no effect', async () => {
-    const limiter = make(rollingWindow({ limit: 2, window: '1m' }));
-    const old = await limiter.check('ann');
-    now += 60_000;
-    await limiter.check('ann');
-    await limiter.refund(old);
-    expect((await limiter.peek('ann')).remaining).toBe(1);
-    const beforeReset = await limiter.check('ann');
-    await limiter.reset('ann');
-    await limiter.check('ann');
-    await limiter.refund(beforeReset);
-    expect((await limiter.peek('ann')).remaining).toBe(1);
-  });
-
   test('of a rejection or of a peek has no effect', async () => {
     const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
     await limiter.check('ann');
     await limiter.refund(await limiter.check('ann'));
     await limiter.refund(await limiter.peek('ann'));
     expect((await limiter.peek('ann')).remaining).toBe(0);
-  });
-
-  test('of a copy of a decision is rejected, because a copy has no receipt', async () => {
-    const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
-    const decision = await limiter.check('ann');
-    await expect(limiter.refund({ ...decision })).rejects.toThrow(TypeError);
   });
 });
 

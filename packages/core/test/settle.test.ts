@@ -1,5 +1,4 @@
 import {
-  type Decision,
   fixedWindow,
   leakyBucket,
   MemoryStore,
@@ -34,34 +33,11 @@ test('a settlement replaces the cost of the limits that it names', async () => {
   expect(await remaining(limiter)).toEqual([4, 80]);
 });
 
-test('a cost above the reservation is an overdraft, which rejects until it has expired', async () => {
-  const limiter = create();
-  const decision = await limiter.check('ann', { cost: { tokens: 60 } });
-  now = 10_000;
-  await limiter.settle(decision, { cost: { tokens: 250 } });
-  expect(await limiter.check('ann')).toMatchObject({ allowed: false, violated: ['tokens'], retryAfterMs: 60_000 });
-  now = 69_999;
-  expect(await limiter.peek('ann')).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 1 });
-  now = 70_000;
-  expect((await limiter.check('ann')).allowed).toBe(true);
-});
-
 test('one number settles all limits, also those without a reservation', async () => {
   const limiter = create();
   const decision = await limiter.check('ann', { cost: { requests: 1, tokens: 0 } });
   await limiter.settle(decision, { cost: 3 });
   expect(await remaining(limiter)).toEqual([2, 97]);
-});
-
-test.each<[string, (limiter: ReturnType<typeof create>, decision: Decision) => Promise<void>]>([
-  ['a second settlement', (limiter, decision) => limiter.settle(decision, { cost: 0 })],
-  ['a refund', (limiter, decision) => limiter.refund(decision)],
-])('%s after a settlement changes nothing', async (_, change) => {
-  const limiter = create();
-  const decision = await limiter.check('ann', { cost: { tokens: 60 } });
-  await limiter.settle(decision, { cost: { tokens: 20 } });
-  await change(limiter, decision);
-  expect(await remaining(limiter)).toEqual([4, 80]);
 });
 
 test('a settlement after a refund changes nothing', async () => {
@@ -70,23 +46,6 @@ test('a settlement after a refund changes nothing', async () => {
   await limiter.refund(decision);
   await limiter.settle(decision, { cost: { tokens: 90 } });
   expect(await remaining(limiter)).toEqual([5, 100]);
-});
-
-test.each([
-  [
-    'expired',
-    () => {
-      now = 60_000;
-    },
-  ],
-  ['was reset', (limiter: ReturnType<typeof create>) => limiter.reset('ann')],
-])('a settlement of a hit that %s records only the overdraft', async (_, end) => {
-  const limiter = create();
-  const [lower, higher] = [await limiter.check('ann'), await limiter.check('ann', { cost: { tokens: 10 } })];
-  await end(limiter);
-  await limiter.settle(lower, { cost: 0 });
-  await limiter.settle(higher, { cost: { tokens: 15 } });
-  expect(await remaining(limiter)).toEqual([5, 95]);
 });
 
 test('a settlement of a rejected decision changes nothing', async () => {

@@ -46,22 +46,6 @@ const stores: [string, () => Store][] = [
 ];
 
 describe.each(stores)('in %s', (_, createTestStore) => {
-  test('at most `limit` units hold a slot, and a release frees them once', async () => {
-    const limiter = new RateLimiter({ limits: inFlight(3), store: createTestStore() });
-    const [first, second] = [await limiter.check('ann'), await limiter.check('ann', { cost: 2 })];
-    expect([first.remaining, second.remaining]).toEqual([2, 0]);
-    const rejected = await limiter.check('ann');
-    expect(rejected).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true, reason: 'limit' });
-    expect(rejected.limits.default).toMatchObject({ allowed: false, retryIsEstimate: true });
-    expect(await limiter.check('ann', { cost: 4 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
-    await limiter.release(rejected);
-    await limiter.release(first);
-    await limiter.release(first);
-    expect((await limiter.peek('ann')).remaining).toBe(1);
-    await limiter.release(second);
-    expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: 3, resetMs: 0 });
-  });
-
   test('it decides together with other limits, and a rejected check takes neither a slot nor a hit', async () => {
     const limits = { rate: rollingWindow({ limit: 2, window: '1m' }), inFlight: inFlight(1) };
     const limiter = new RateLimiter({ limits, store: createTestStore() });

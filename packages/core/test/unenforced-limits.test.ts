@@ -61,14 +61,6 @@ test('it counts what the other limits allow, and is not what a decision reports'
   expect(peeked.limits).toMatchObject({ burst: { remaining: 1 }, hour: { remaining: 1 } });
 });
 
-test('its counts stay when it is enforced', async () => {
-  const limiter = createLimiter(strict(2));
-  for (let call = 0; call < 3; call++) await limiter.check('ann');
-  const enforced = rollingWindow({ limit: 2, window: '1m' });
-  const decision = await limiter.check('ann', { limits: enforced as never });
-  expect(decision).toMatchObject({ allowed: false, violated: ['default'], exceeded: [], retryAfterMs: 60_000 });
-});
-
 test('a quota of 0 with `enforce: false` rejects nothing, and everything exceeds it', async () => {
   const limiter = createLimiter({ none: strict(0), all: strict(Infinity), some: '5/1m' });
   const decision = await limiter.check('ann');
