@@ -3,13 +3,12 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { Controller, Get, Module, type Type } from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { nodeAddress, rateLimit, rollingWindow } from '@rollgate/hono';
 import { RateLimitGuard, RateLimitModule } from '@rollgate/nestjs';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { rateLimiter } from 'hono-rate-limiter';
+import { serveNest } from './serve-nest.js';
 
 const REQUESTS = 100;
 const LIMIT = 10;
@@ -20,26 +19,6 @@ function serveHono(limit: MiddlewareHandler): Server {
   app.use(limit);
   app.get('/', (c) => c.text('hello'));
   return createAdaptorServer({ fetch: app.fetch }) as Server;
-}
-
-async function serveNest(module: object, guard: Type): Promise<Server> {
-  class HelloController {
-    hello(): string {
-      return 'hello';
-    }
-  }
-  const descriptor = Object.getOwnPropertyDescriptor(HelloController.prototype, 'hello')!;
-  Get('/')(HelloController.prototype, 'hello', descriptor);
-  Controller()(HelloController);
-  class AppModule {}
-  Module({
-    imports: [module as Type],
-    controllers: [HelloController],
-    providers: [{ provide: APP_GUARD, useClass: guard }],
-  })(AppModule);
-  const app = await NestFactory.create(AppModule, { logger: false });
-  await app.init();
-  return app.getHttpServer();
 }
 
 /** Sends all requests at once, and returns how many the server allows. */

@@ -6,8 +6,6 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import fastifyRateLimit from '@fastify/rate-limit';
 import { createAdaptorServer } from '@hono/node-server';
-import { Controller, Get, Module, type Type } from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { createStore } from '@rollgate/core/store';
 import { RollingWindowStore as ExpressStore } from '@rollgate/express/express-rate-limit';
@@ -26,6 +24,7 @@ import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { rateLimiter } from 'hono-rate-limiter';
 import { Redis } from 'ioredis';
+import { serveNest } from './serve-nest.js';
 
 const LIMIT = 10;
 const HOUR_MS = 3_600_000;
@@ -55,7 +54,7 @@ const SERVERS: Record<string, (options: StorageOptions) => Server | Promise<Serv
   '@nestjs/throttler': async (options) => {
     const storage = new RollingWindowStorage(options);
     const throttlers = [{ ttl: HOUR_MS, limit: LIMIT, blockDuration: 2 * HOUR_MS }];
-    return serveNest(ThrottlerModule.forRoot({ throttlers, storage }) as unknown as Type, ThrottlerGuard);
+    return serveNest(ThrottlerModule.forRoot({ throttlers, storage }), ThrottlerGuard);
   },
   'Better Auth': (options) => {
     const auth = betterAuth({
@@ -74,26 +73,6 @@ const SERVERS: Record<string, (options: StorageOptions) => Server | Promise<Serv
     });
   },
 };
-
-async function serveNest(module: Type, guard: Type): Promise<Server> {
-  class HelloController {
-    hello(): string {
-      return 'hello';
-    }
-  }
-  const descriptor = Object.getOwnPropertyDescriptor(HelloController.prototype, 'hello')!;
-  Get('/')(HelloController.prototype, 'hello', descriptor);
-  Controller()(HelloController);
-  class AppModule {}
-  Module({
-    imports: [module],
-    controllers: [HelloController],
-    providers: [{ provide: APP_GUARD, useClass: guard }],
-  })(AppModule);
-  const app = await NestFactory.create(AppModule, { logger: false });
-  await app.init();
-  return app.getHttpServer();
-}
 
 /** Sends requests at once. Returns how many were allowed, and the statuses and waits of the others. */
 async function send(server: Server, count: number): Promise<unknown> {
