@@ -96,6 +96,7 @@ const DEFECTS = {
     ['a renewal does not count the slots that it has just taken', '        used = used + units\n', ''],
   ],
   'fixed-window.lua': [
+    ['a refund finds what follows a state that a credit has ended', 'newest and window_end > now then', 'false then'],
     ['the count of the previous window is kept', 'is_running and count or 0', 'count'],
     [
       'a refund finds a state that was created after a reset',
@@ -127,6 +128,7 @@ const DEFECTS = {
     ['a credit gives reserved units back', 'credit_period(state.count - reserved,', 'credit_period(state.count,'],
     ['ended reservations stay', '  elseif state.earliest <= now then', '  elseif false then'],
     ['a lost reservation is settled by the difference', 'not position and rule[5] == 1 and not is_spent', 'false'],
+    ['a settlement that finds nothing left stays in the old life', 'state.first = nil end', 'end'],
     ['a settlement leaves the reserved units', 'state.reserved = math.max(0, state.reserved - cost)', ''],
   ],
   'report-numbers.lua': [
@@ -174,6 +176,12 @@ const DEFECTS = {
     ['usual: the rewritten log contains dropped hits', 'local first = hit_size * dropped', 'local first = 0'],
   ],
   'sliding-window-counter.lua': [
+    ['a refund finds what follows a state that a credit has ended', 'newest and window_end > now then', 'false then'],
+    [
+      'a key that a credit has emptied goes before its window ends',
+      'math.max(expires, window_end), newest',
+      'expires, newest',
+    ],
     ['a credit takes units of both windows', 'math.max(0, previous - left)', 'math.max(0, previous - units)'],
     ['the next unit is free one unit late', 'math.max(0, free) + 1)', 'math.max(0, free) + 2)'],
     ['the estimate is rounded down', ' - (left > 0 and 1 or 0)', ''],

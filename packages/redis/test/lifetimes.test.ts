@@ -12,7 +12,9 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createExpiryClient } from './support/expiry-client.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
@@ -112,3 +114,18 @@ test('every addition to a rolling counter leaves a TTL on its key', async () => 
   await counter.addCount('ann', '1m', 5);
   expect(await counter.count('ann', '1m')).toBe(6);
 });
+
+test.each([fixedWindow, slidingWindowCounter])(
+  'what begins in the same window after a credit of everything keeps its units: %p',
+  async (create) => {
+    const limits = create({ limit: 5, window: '365d', minDifference: '1ms' });
+    const store = new RedisStore({ client: redis.client });
+    const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    const decision = await limiter.check('ann');
+    await credit(limiter, 'ann', 1);
+    await until('the minDifference has ended', async () => (await limiter.peek('ann')).allowed);
+    await limiter.check('ann');
+    await limiter.refund(decision);
+    expect((await limiter.peek('ann')).remaining).toBe(4);
+  },
+);
