@@ -262,7 +262,7 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
       fixed: fixedWindow({ limit: 9, window: '1h' }),
       counter: slidingWindowCounter({ limit: 9, window: '1h' }),
       bucketed: bucketedWindow({ limit: 9, window: '1h', buckets: 7 }),
-      tokens: tokenBucket({ capacity: 9, refill: 7000, every: '1h' }),
+      tokens: tokenBucket({ capacity: 9, refill: 7, every: '1h' }),
       queue: leakyBucket({ capacity: 9, interval: '1m' }),
       slots: concurrency({ limit: 9, lease: '1m' }),
       month: calendarWindow({ limit: 9, period: 'month', anchor: 15, timeZone: 'Europe/Berlin' }),

@@ -243,14 +243,17 @@ test('a plain check is behind all callers that wait', async () => {
 });
 
 test('a limiter without queues counts starts that are still ahead', async () => {
+  const clock = manualClock(1e12);
   const limits = rollingWindow({ limit: 2, window: '400ms' });
-  const [one, other] = await join3(limits, { horizon: '400ms' });
-  const plain = new RateLimiter({ limits, prefix, timeout: '30s', store: new RedisStore({ client: redis.connect() }) });
+  const [one, other] = await join3(limits, { horizon: '400ms', store: { clock } });
+  const store = new RedisStore({ client: redis.connect(), clock });
+  const plain = new RateLimiter({ limits, prefix, timeout: '30s', store });
   await one.wait('api', { cost: 2 });
   const waits = [other.wait('api', { cost: 2 })];
   // Its units were granted ahead, so both the present and the coming window are full.
   await until('its turn is recorded', async () => Number((await plain.peek('api')).resetMs) > 400);
   expect(await plain.check('api')).toMatchObject({ allowed: false, remaining: 0 });
+  clock.advance('400ms');
   await Promise.all(waits);
 });
 
