@@ -53,17 +53,13 @@ export class RecordedHit implements Hit {
   }
 }
 
-/** The receipt of a check by several rules: the hit of each, also of one without a cost. */
-export class Receipt {
-  constructor(
-    /** The hits, in the order of the rules. */
-    readonly hits: readonly RecordedHit[],
-  ) {}
-}
-
-/** Returns the hits of a receipt, or `undefined` if it is of another kind. */
+/**
+ * Returns the hits of a receipt, or `undefined` if it is of another kind. The receipt of a check by several rules is a list of the hit
+ * of each, in the order of the rules, also of one without a cost.
+ */
 export function hitsOf(receipt: unknown): readonly RecordedHit[] | undefined {
-  return receipt instanceof RecordedHit ? [receipt] : receipt instanceof Receipt ? receipt.hits : undefined;
+  const hits = Array.isArray(receipt) ? receipt : [receipt];
+  return hits[0] instanceof RecordedHit ? hits : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { hitsOf, Receipt, takeReceipt } from '../decision/receipt.js';
+import { hitsOf, takeReceipt } from '../decision/receipt.js';
 import { closesUsedUp, hasLeases, isConstant } from '../limits/capabilities.js';
 import { isLimit, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
@@ -205,5 +205,5 @@ export function divideReceipt(receipt: unknown, names: readonly string[]): unkno
   if (receipt instanceof FallbackReceipt) return new FallbackReceipt(divideReceipt(receipt.receipt, names));
   const hits = hitsOf(receipt);
   if (hits === undefined) return (receipt as Partial<LimitedReceipt>).only?.(names);
-  return new Receipt(hits.filter(({ rule }) => names.includes(rule.name)));
+  return hits.filter(({ rule }) => names.includes(rule.name));
 }

@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, NO_LIMITS } from '../decision/decision-with-receipt.js';
-import { Receipt, RecordedHit } from '../decision/receipt.js';
+import { RecordedHit } from '../decision/receipt.js';
 import { toDecision } from '../decision/to-decision.js';
 import {
   type CapableLimit,
@@ -143,7 +143,7 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     if (isPeriodic(rule.limit)) withUsage(result, rule.limit, trial.state, nowMicros);
   }
   forgetStates(rules);
-  return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(hits), costs);
+  return toDecision(rules, results, hits.length === 0 ? undefined : hits, costs);
 }
 
 /** Whether a check by several rules records this cost for one of them. `allowed` says whether all of them allow it. */

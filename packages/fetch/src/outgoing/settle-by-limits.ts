@@ -5,7 +5,6 @@ import {
   HeldSlots,
   hitsOf,
   NO_DECISION,
-  Receipt,
   RecordedHit,
   readReceipt,
   resolveSettledCosts,
@@ -112,7 +111,7 @@ function settlingStore(store: Store, limits: OtherLimits): Store {
 function withLimits(receipt: unknown, limits: OtherLimits): unknown {
   if (receipt instanceof FallbackReceipt) return new FallbackReceipt(withLimits(receipt.receipt, limits));
   const hits = hitsOf(receipt);
-  if (hits !== undefined) return new Receipt(hits.map((hit) => withLimit(hit, limits[hit.rule.name])));
+  if (hits !== undefined) return hits.map((hit) => withLimit(hit, limits[hit.rule.name]));
   if (hasMethods(receipt, ['withLimits'])) return (receipt as LimitedReceipt).withLimits(limits);
   throw unsupported('report');
 }
