@@ -83,6 +83,7 @@ export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: 
   const allowed = testAll(states, rules, keys, costs);
   const results = rules.map(({ limit }, index) => {
     const trial = trials[index]!;
+    capWaits(limit, trial.verdict, nowMicros);
     const result = toLimitDecision(limit, trial, allowed);
     if (!isMetered(limit)) return result;
     const state = trial.state!;
@@ -124,9 +125,9 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index]!;
     const trial = trials[index]!;
+    const { verdict } = trial;
     const cost = costAt(costs, index);
     if (isRecorded(rule, trial, allowed, cost)) {
-      const { verdict } = trial;
       const state = trial.state!;
       const isOverdraft = allowed && !trial.passes;
       rule.limit.apply(state, nowMicros, cost, verdict, isOverdraft ? OVERDRAW : RECORD);
@@ -135,8 +136,9 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
       if (isOverdraft) describeOverdraft(states, rule.limit, state, cost, verdict);
       if (allowed) hits[index] = hit;
       else hits.push(hit);
-    } else if (allowed) {
-      hits[index] = RecordedHit.none(owner, rule, keyAt(keys, index), nowMicros);
+    } else {
+      capWaits(rule.limit, verdict, nowMicros);
+      if (allowed) hits[index] = RecordedHit.none(owner, rule, keyAt(keys, index), nowMicros);
     }
     const result = toLimitDecision(rule.limit, trial, allowed);
     results[index] = result;
@@ -178,7 +180,6 @@ function testAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cost
     const state = states.find(rule, keyAt(keys, index));
     if (state.isNew) states.blank(state, limit);
     limit.apply(state, nowMicros, cost === 0 ? 1 : cost, verdict, TEST);
-    capWaits(limit, verdict, nowMicros);
     if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
     trial.state = state;
     trial.passes = verdict.waitMicros === 0;
