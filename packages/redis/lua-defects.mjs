@@ -143,11 +143,6 @@ const DEFECTS = {
       'time_of_units(state, units + reserve)',
     ],
     [
-      'a call may need more than the quota',
-      'math.min(reported_state.expected_units(state, cost), limit)',
-      'reported_state.expected_units(state, cost)',
-    ],
-    [
       'a check without a cost learns nothing',
       'if rule[5] then report_numbers(rule, state, now, recorded_at',
       'if rule[5] and cost ~= 0 then report_numbers(rule, state, now, recorded_at',

@@ -115,9 +115,9 @@ test('every addition to a rolling counter leaves a TTL on its key', async () => 
   expect(await counter.count('ann', '1m')).toBe(6);
 });
 
-test.each([fixedWindow, slidingWindowCounter])(
-  'what begins in the same window after a credit of everything keeps its units: %p',
-  async (create) => {
+test.each(Object.entries({ fixedWindow, slidingWindowCounter }))(
+  'a %s keeps what follows a credit of everything in the same window',
+  async (_, create) => {
     const limits = create({ limit: 5, window: '365d', minDifference: '1ms' });
     const store = new RedisStore({ client: redis.client });
     const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });

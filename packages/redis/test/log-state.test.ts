@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Decision, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Decision, type Limits, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
@@ -295,6 +295,19 @@ test('the script in the documentation prints the times of a packed log', async (
   }
   const times = Array.from({ length: 50 }, (_, index) => (1e12 + (100 + index) * 20) * 1000);
   expect(await redis.client.eval(script, 1, `${prefix}:{ann}:default`)).toEqual(times);
+});
+
+test('a packed log with a minDifference drops the bytes of hits that have left its window', async () => {
+  const clock = manualClock(1e12);
+  const store = new RedisStore({ client: redis.client, clock, denialCache: false });
+  const limits = rollingWindow({ limit: 40, window: '40s', minDifference: '1ms' });
+  const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
+  for (let hit = 0; hit < 400; hit++) {
+    clock.advance('1s');
+    expect((await limiter.check('ann')).allowed).toBe(true);
+  }
+  // 40 hits of 7 bytes, up to a quarter as many that have left, and what describes them.
+  expect(await redis.client.strlen(`${prefix}:{ann}:default`)).toBeLessThan(7 * 50 + 60);
 });
 
 test('a hit in a packed log takes at most 14 bytes', async () => {
