@@ -5,7 +5,7 @@ import type { Decision, LimitDecision } from './decision.js';
 import { NO_DECISION, TAKE_RECEIPT } from './receipt.js';
 
 /** How `util.inspect` and `console.log` ask an object for what they show. */
-export const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /** What `violated` is if the check was allowed. */
 export const NO_LIMITS: readonly string[] = Object.freeze([]);
@@ -83,8 +83,10 @@ export class DecisionWithReceipt implements Decision {
 
   get limits(): LimitResults {
     let limits = this.#limits;
-    if (typeof limits === 'string') limits = { [limits]: toOnlyResult(this) };
-    else if (limits instanceof RuleResults) limits = limits.toRecord();
+    if (typeof limits === 'string') {
+      const { violated, degraded, ...result } = this;
+      limits = { [limits]: result };
+    } else if (limits instanceof RuleResults) limits = limits.toRecord();
     this.#limits = limits;
     return limits;
   }
@@ -129,12 +131,6 @@ new DecisionWithReceipt(
   undefined,
   false,
 );
-
-/** Returns the result of the only limit of a decision. */
-export function toOnlyResult(decision: Omit<Decision, 'limits' | 'exceeded'>): LimitDecision {
-  const { violated, degraded, ...result } = decision;
-  return result;
-}
 
 /** Returns a copy of a decision as a plain object. It names exceeded limits only if there are any. */
 export function toPlainDecision(decision: Decision): Decision {
