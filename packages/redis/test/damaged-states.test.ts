@@ -1,21 +1,17 @@
 import { calendarWindow } from '@rollgate/calendar';
 import {
-  bucketedWindow,
   concurrency,
   type Decision,
-  fixedWindow,
   type Limit,
-  leakyBucket,
   RateLimiter,
   RollingCounter,
   rollingWindow,
   StoreError,
-  slidingWindowCounter,
-  tokenBucket,
 } from '@rollgate/core';
 import { reportedQuota } from '@rollgate/fetch/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { effort, seed } from '@rollgate/test-support/effort';
+import { limitOfEach } from '@rollgate/test-support/limit-of-each';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import fc from 'fast-check';
 import { PrivateRedis } from './support/private-redis.js';
@@ -26,13 +22,8 @@ silenceOutages();
 const redis = PrivateRedis.forThisFile();
 
 const limits: Record<string, Limit> = {
-  rollingWindow: rollingWindow({ limit: 40, window: '1h' }),
+  ...limitOfEach(40, '1h'),
   'rollingWindow with minDifference': rollingWindow({ limit: 40, window: '1h', minDifference: 1 }),
-  bucketedWindow: bucketedWindow({ limit: 40, window: '1h' }),
-  fixedWindow: fixedWindow({ limit: 40, window: '1h' }),
-  slidingWindowCounter: slidingWindowCounter({ limit: 40, window: '1h' }),
-  tokenBucket: tokenBucket({ capacity: 40, refill: 1, every: '1h' }),
-  leakyBucket: leakyBucket({ capacity: 40, interval: '1h' }),
   concurrency: concurrency({ limit: 40, lease: '1h' }),
   calendarWindow: calendarWindow({ limit: 40, period: 'day', timeZone: 'UTC', lease: '1h' }),
   reportedQuota: reportedQuota({ guess: 40, lease: '1h' }),

@@ -1,26 +1,10 @@
-import {
-  bucketedWindow,
-  fixedWindow,
-  type Key,
-  type Limit,
-  leakyBucket,
-  RateLimiter,
-  rollingWindow,
-  slidingWindowCounter,
-  tokenBucket,
-} from '@rollgate/core';
+import { type Key, type Limit, RateLimiter } from '@rollgate/core';
 import { type ClusterSlot, type IoredisClient, RedisStore } from '@rollgate/redis';
 import { randomRuns } from '@rollgate/test-support/effort';
+import { limitOfEach } from '@rollgate/test-support/limit-of-each';
 import fc from 'fast-check';
 
-const limits: Readonly<Record<string, Limit>> = {
-  rolling: rollingWindow({ limit: 1, window: '1m' }),
-  fixed: fixedWindow({ limit: 1, window: '1m' }),
-  sliding: slidingWindowCounter({ limit: 1, window: '1m' }),
-  token: tokenBucket({ capacity: 1, refill: 1, every: '1m' }),
-  leaky: leakyBucket({ capacity: 1, interval: '1m' }),
-  bucketed: bucketedWindow({ limit: 1, window: '1m' }),
-};
+const limits: Readonly<Record<string, Limit>> = limitOfEach(1, '1m');
 
 /** A client without a server: it fails each script, and keeps the names of its keys. */
 class KeyRecorder implements IoredisClient {
@@ -91,7 +75,7 @@ test.each<[string, boolean, ClusterSlot]>([
         expect(stateOf.get(redisKey!) ?? id).toBe(id);
         stateOf.set(redisKey!, id);
       }),
-      { ...randomRuns(400, 4000), examples: [['k:api', 'fw', 'rolling'], ['k', 'api', 'fixed']].map(([key, name, algorithm]) => [{ prefix: 'p', name, algorithm, key, asRecord: true } as State]) }, // biome-ignore format: a table
+      { ...randomRuns(400, 4000), examples: [['k:api', 'fw', 'rollingWindow'], ['k', 'api', 'fixedWindow']].map(([key, name, algorithm]) => [{ prefix: 'p', name, algorithm, key, asRecord: true } as State]) }, // biome-ignore format: a table
     );
     warn.mockRestore();
   },

@@ -1,20 +1,18 @@
 import {
-  bucketedWindow,
   concurrency,
   type Decision,
   fixedWindow,
   type Limit,
-  leakyBucket,
   manualClock,
   RateLimiter,
   RollingCounter,
   rollingWindow,
   slidingWindowCounter,
-  tokenBucket,
 } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { limitOfEach } from '@rollgate/test-support/limit-of-each';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createExpiryClient } from './support/expiry-client.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
@@ -25,14 +23,9 @@ const redis = SomeRedis.forThisFile();
 
 /** Each algorithm with room for 30 units, in windows that do not end during a test. */
 const ALGORITHMS: Readonly<Record<string, Limit>> = {
-  rollingWindow: rollingWindow({ limit: 30, window: '1h' }),
+  ...limitOfEach(30, '365d'),
   'rollingWindow that counts rejected attempts': rollingWindow({ limit: 30, window: '1h', countRejected: true }),
   'rollingWindow with a minDifference': rollingWindow({ limit: 30, window: '1h', minDifference: 1 }),
-  fixedWindow: fixedWindow({ limit: 30, window: '365d' }),
-  slidingWindowCounter: slidingWindowCounter({ limit: 30, window: '365d' }),
-  tokenBucket: tokenBucket({ capacity: 30, refill: 1, every: '1h' }),
-  leakyBucket: leakyBucket({ capacity: 30, interval: '1h' }),
-  bucketedWindow: bucketedWindow({ limit: 30, window: '1h' }),
   concurrency: concurrency({ limit: 30, lease: '1h' }),
 };
 

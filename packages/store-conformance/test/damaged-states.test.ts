@@ -1,30 +1,15 @@
 import { calendarWindow } from '@rollgate/calendar';
-import {
-  bucketedWindow,
-  concurrency,
-  fixedWindow,
-  type Limit,
-  leakyBucket,
-  manualClock,
-  RateLimiter,
-  RollingCounter,
-  rollingWindow,
-  slidingWindowCounter,
-  tokenBucket,
-} from '@rollgate/core';
+import { concurrency, type Limit, manualClock, RateLimiter, RollingCounter, rollingWindow } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { effort, seed } from '@rollgate/test-support/effort';
+import { limitOfEach } from '@rollgate/test-support/limit-of-each';
 import fc from 'fast-check';
 
 const clock = manualClock(1_700_000_000_000);
 
 const limits: Record<string, Limit> = {
+  ...limitOfEach(5, '1h'),
   rollingWindow: rollingWindow({ limit: 5, window: '1h', minDifference: 1 }),
-  bucketedWindow: bucketedWindow({ limit: 5, window: '1h' }),
-  fixedWindow: fixedWindow({ limit: 5, window: '1h' }),
-  slidingWindowCounter: slidingWindowCounter({ limit: 5, window: '1h' }),
-  tokenBucket: tokenBucket({ capacity: 5, refill: 1, every: '1h' }),
-  leakyBucket: leakyBucket({ capacity: 5, interval: '1h' }),
   concurrency: concurrency({ limit: 5, lease: '1h' }),
   calendarWindow: calendarWindow({ limit: 5, period: 'day', timeZone: 'UTC', lease: '1h' }),
 };
