@@ -23,7 +23,7 @@ export default [
     gzip: true,
     limit: '31.9 kB',
   },
-  { ...installed('core'), limit: '699 kB' },
-  { ...installed('express', 'http', 'core'), limit: '934 kB' },
+  { ...installed('core'), limit: '698 kB' },
+  { ...installed('express', 'http', 'core'), limit: '932 kB' },
   { ...installed('redis', 'core'), limit: '1252 kB' },
 ];
