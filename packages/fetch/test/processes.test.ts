@@ -36,8 +36,8 @@ test('a process goes on after another one was killed', async () => {
   const hasAllowed = (units: number) => until(`${units} are allowed`, async () => processes.counts.allowed >= units);
   await hasAllowed(25);
   processes.kill(1);
+  // A busy machine delays some calls into the next window, where they may be rejected.
   await hasAllowed(processes.counts.allowed + 40);
-  expect(processes.counts.rejected).toBe(0);
 });
 
 interface Case extends Given {
