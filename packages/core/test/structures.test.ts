@@ -25,11 +25,6 @@ test('a chunk of memory serves any size once it is empty', () => {
   expect(slab.chunkAt(slab.allocate(32)).numbers).toBe(chunk);
 });
 
-test('a store of few keys takes a few kilobytes', () => {
-  const chunks = new Set([14, 16, 20, 14].map((size) => slab.chunkAt(slab.allocate(size)).numbers));
-  expect([...chunks].reduce((bytes, { byteLength }) => bytes + byteLength, 0)).toBeLessThan(25_000);
-});
-
 test('a state that grows releases its old cell', () => {
   const cell = new Cell(slab);
   cell.allocate(new Namespace('limit', rollingWindow({ limit: 9, window: '1m' }), slab), 'ann', 14);
@@ -47,8 +42,6 @@ test('a free cell of an earlier chunk is used before a new chunk', () => {
 });
 
 test('a chunk that became empty among others serves any size', () => {
-  // The first chunks have room for only one such cell.
-  for (let chunk = 0; chunk < 4; chunk++) slab.allocate(1000);
   const addresses = Array.from({ length: 16 }, () => slab.allocate(1000));
   const first = slab.chunkAt(addresses[0]!).numbers;
   const ofFirst = addresses.filter((address) => slab.chunkAt(address).numbers === first);

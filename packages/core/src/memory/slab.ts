@@ -9,9 +9,6 @@ export const OFFSET_MASK = CHUNK_SIZE - 1;
 /** An address has 32 bits. */
 const MOST_CHUNKS = 2 ** (32 - CHUNK_BITS);
 
-/** How many chunks are 8 KiB, because a store of few keys needs no more. */
-const SHORT_CHUNKS = 4;
-
 /** How many empty chunks keep their memory. With none, a store of one key that comes and goes would allocate often. */
 const MOST_SPARE = 2;
 
@@ -45,7 +42,7 @@ interface SizeClass {
 /**
  * Allocates cells of numbers outside the heap, so that garbage collection neither copies nor visits them. An address
  * is a chunk's index and an offset, in the upper and lower bits of an unsigned 32-bit integer. A chunk is as many whole
- * cells as fit into 8,192 numbers, or 1,024 if it is one of the first, and at least one.
+ * cells as fit into 8,192 numbers, and at least one.
  *
  * A chunk that becomes empty serves any size whose chunks are as long, and a few such chunks keep their memory. The
  * others free theirs, so all memory can be used again. Until then a chunk serves its own size, even if only one of its
@@ -69,9 +66,8 @@ export class Slab {
       this.#classes.set(cellSize, sizeClass);
     }
     let chunk = sizeClass.current;
-    if (chunk === undefined || (chunk.released === NONE && chunk.end + cellSize > chunk.numbers.length)) {
-      [chunk = this.#startChunk(cellSize)] = sizeClass.open;
-      sizeClass.open.delete(chunk);
+    if (chunk === undefined || !this.#hasRoom(chunk)) {
+      chunk = this.#nextChunk(sizeClass, cellSize);
       sizeClass.current = chunk;
     }
     let offset = chunk.released;
@@ -114,9 +110,16 @@ export class Slab {
     this.#empty = [];
   }
 
+  #nextChunk({ open }: SizeClass, cellSize: number): Chunk {
+    for (const chunk of open) {
+      open.delete(chunk);
+      return chunk;
+    }
+    return this.#startChunk(cellSize);
+  }
+
   #startChunk(cellSize: number): Chunk {
-    const most = this.chunks.length < SHORT_CHUNKS ? 1024 : CHUNK_SIZE;
-    const length = cellSize * Math.max(1, Math.floor(most / cellSize));
+    const length = cellSize * Math.max(1, Math.floor(CHUNK_SIZE / cellSize));
     const found = this.#spare.findIndex(({ numbers }) => numbers.length === length);
     const chunk = found < 0 ? this.#chunkOf(new Float64Array(length)) : this.#spare.splice(found, 1)[0]!;
     chunk.cellSize = cellSize;
@@ -150,6 +153,10 @@ export class Slab {
     const freed = (isLarge ? this.#spare.shift() : this.#spare.pop()) as Chunk;
     freed.numbers = NO_NUMBERS;
     this.#empty.push(freed);
+  }
+
+  #hasRoom({ numbers, cellSize, end, released }: Chunk): boolean {
+    return released !== NONE || end + cellSize <= numbers.length;
   }
 }
 
