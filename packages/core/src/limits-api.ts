@@ -1,5 +1,5 @@
 // The entry point `@rollgate/core/limits`: what limits of other packages need.
-export { hitsOf, NO_DECISION, RecordedHit, readReceipt } from './decision/receipt.js';
+export { NO_DECISION, RecordedHit, readReceipt, recordedHitsOf } from './decision/receipt.js';
 export { FallbackReceipt } from './failure/decide-by-policy.js';
 export { divideReceipt } from './failure/guarded-store.js';
 export { StateTail } from './leases/lease-list.js';

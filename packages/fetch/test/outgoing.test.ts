@@ -331,6 +331,27 @@ test('a report survives an outage: the fallback memory gets it, and a lost one i
   jest.restoreAllMocks();
 });
 
+test('during an outage, reports and settlements change nothing in limits that have no units to count', async () => {
+  const { open, database } = sharedStores('createStore');
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const own = rollingWindow({ limit: 100, window: '1m' });
+  const unlimited = rollingWindow({ limit: Number.POSITIVE_INFINITY, window: '1m' });
+  const limiter = new OutgoingLimiter({
+    ...{ limits: { api, own }, fallbackLimits: { api, own: unlimited } },
+    ...{ store: open(), onStoreError: 'fallback' as const },
+  });
+  database.isDown = true;
+  const first = await limiter.check('token');
+  await limiter.report(first, { keepOpen: true, cost: { own: 3 } });
+  await limiter.report(first, { keepOpen: true, reported: { api: window } });
+  await limiter.settle(first, { cost: { own: 7 } });
+  const second = await limiter.check('token');
+  await limiter.report(second, { keepOpen: true, reported: { api: window } });
+  await limiter.refund(second);
+  expect((await limiter.check('token')).limits).toMatchObject({ own: { remaining: Number.POSITIVE_INFINITY } });
+  jest.restoreAllMocks();
+});
+
 test('a report for a rejection changes nothing', async () => {
   const limiter = new OutgoingLimiter({ limits: api });
   await limiter.check('token');

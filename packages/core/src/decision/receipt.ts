@@ -57,9 +57,10 @@ export class RecordedHit implements Hit {
  * Returns the hits of a receipt, or `undefined` if it is of another kind. The receipt of a check by several rules is a list of the hit
  * of each, in the order of the rules, also of one without a cost.
  */
-export function hitsOf(receipt: unknown): readonly RecordedHit[] | undefined {
+export function recordedHitsOf(receipt: unknown): readonly RecordedHit[] | undefined {
   const hits = Array.isArray(receipt) ? receipt : [receipt];
-  return hits[0] instanceof RecordedHit ? hits : undefined;
+  // The part of a receipt for limits that the store did not get is an empty list.
+  return hits.every((hit) => hit instanceof RecordedHit) ? hits : undefined;
 }
 
 /**

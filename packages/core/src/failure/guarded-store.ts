@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { hitsOf, takeReceipt } from '../decision/receipt.js';
+import { recordedHitsOf, takeReceipt } from '../decision/receipt.js';
 import { closesUsedUp, hasLeases, isConstant } from '../limits/capabilities.js';
 import { isLimit, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
@@ -203,7 +203,7 @@ function withFallbackPlan(plan: Plan, limits: ParsedLimits, fallbackLimits: Limi
  */
 export function divideReceipt(receipt: unknown, names: readonly string[]): unknown {
   if (receipt instanceof FallbackReceipt) return new FallbackReceipt(divideReceipt(receipt.receipt, names));
-  const hits = hitsOf(receipt);
+  const hits = recordedHitsOf(receipt);
   if (hits === undefined) return (receipt as Partial<LimitedReceipt>).only?.(names);
   return hits.filter(({ rule }) => names.includes(rule.name));
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { hitsOf, type RecordedHit } from '../decision/receipt.js';
+import { type RecordedHit, recordedHitsOf } from '../decision/receipt.js';
 import { givesBack, holdsSlots } from '../limits/capabilities.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
@@ -83,7 +83,7 @@ export class StateStore<Sync extends boolean = false> implements Store, Counting
 
   /** @throws TypeError if the receipt is that of another store. */
   protected hitsOf(receipt: unknown): readonly RecordedHit[] {
-    const hits = hitsOf(receipt);
+    const hits = recordedHitsOf(receipt);
     if (hits?.every(({ owner }) => owner === this.#port)) return hits;
     throw foreignDecision();
   }

@@ -3,10 +3,10 @@ import {
   divideReceipt,
   FallbackReceipt,
   HeldSlots,
-  hitsOf,
   NO_DECISION,
   RecordedHit,
   readReceipt,
+  recordedHitsOf,
   resolveSettledCosts,
   settleDecision,
   unsupported,
@@ -110,7 +110,7 @@ function settlingStore(store: Store, limits: OtherLimits): Store {
 /** Returns a receipt whose settlement uses these limits instead of those of the check. */
 function withLimits(receipt: unknown, limits: OtherLimits): unknown {
   if (receipt instanceof FallbackReceipt) return new FallbackReceipt(withLimits(receipt.receipt, limits));
-  const hits = hitsOf(receipt);
+  const hits = recordedHitsOf(receipt);
   if (hits !== undefined) return hits.map((hit) => withLimit(hit, limits[hit.rule.name]));
   if (hasMethods(receipt, ['withLimits'])) return (receipt as LimitedReceipt).withLimits(limits);
   throw unsupported('report');
