@@ -1,9 +1,9 @@
+import { recordedHitsOf } from '@rollgate/core/limits';
 import type { LeasedReceipt } from '../../src/leased-receipt.js';
 
 /** When a `MemoryStore` recorded what this receipt is of. */
 export function recordedMs(receipt: unknown): number {
-  const { hits } = receipt as { readonly hits: readonly { readonly recordedMicros: number }[] };
-  return hits[0]!.recordedMicros / 1000;
+  return recordedHitsOf(receipt)![0]!.recordedMicros / 1000;
 }
 
 /** When the store recorded a check, or the lease that decided it. */
