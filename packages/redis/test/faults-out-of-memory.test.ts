@@ -146,7 +146,8 @@ test.each([
   ['with', '1m'],
 ])('a credit beyond the used units of a calendar window %s leases needs memory', async (_, lease) => {
   const limits = calendarWindow({ limit: 10, period: 'month', lease });
-  const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), timeout: '30s' });
+  const store = new RedisStore({ client, clock: manualClock(1e12) });
+  const limiter = new RateLimiter({ limits, store, timeout: '30s' });
   const decision = await limiter.check('ann', { cost: 4 });
   await limiter.settle(decision, { cost: 4 });
   const before = await everything();
@@ -160,6 +161,7 @@ test.each([
   expect((await credit(limiter, 'ann', 3)).remaining).toBe(9);
   await client.config('SET', 'maxmemory', 0);
   expect(await credit(limiter, 'ann', 9, { beyond: true })).toMatchObject({ limit: 18, remaining: 18 });
+  await limiter.close();
 });
 
 test('a check behind a refund gets no memory of a full server', async () => {

@@ -9,7 +9,10 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 
-/** A limit of each algorithm with a quota of so many units, which is full again after the window at the earliest. */
+/**
+ * A limit of each algorithm with a quota of so many units. A fixed window begins at a multiple of its length, so it may end soon
+ * unless it is long.
+ */
 export const limitOfEach = (limit: number, window: Duration) =>
   ({
     rollingWindow: rollingWindow({ limit, window }),
