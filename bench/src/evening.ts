@@ -13,6 +13,7 @@ const HEADERS = {
   cpu: 'CPU of the process, s',
   server: 'CPU of Redis, s',
   memory: 'peak memory, MB',
+  checks: 'checks/s',
   median: 'median check, ms',
   slow: 'p99 of checks, ms',
 };
@@ -81,11 +82,13 @@ async function underLoad(
   meanwhile: () => Promise<Figures>,
 ): Promise<Figures> {
   return measureServer(server, async () => {
+    const start = performance.now();
     await Promise.all(processes.map((one) => one.run({ kind: 'load', users, perSecond: RATE })));
     const figures = await meanwhile();
     const results = await Promise.all(processes.map((one) => one.run({ kind: 'stop' })));
+    const checks = results.reduce((sum, one) => sum + one.checks, 0) / ((performance.now() - start) / 1000);
     const of = (figure: keyof EveningResult) => median(results.map((one) => one[figure]));
-    return { ...figures, median: of('medianMs'), slow: of('slowMs') };
+    return { ...figures, checks, median: of('medianMs'), slow: of('slowMs') };
   });
 }
 

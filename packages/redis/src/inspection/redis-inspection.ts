@@ -15,6 +15,12 @@ import { type ClusterSlot, escapeKeyPart, keyPartsOf } from '../operations/redis
 import { FoundKey } from './found-key.js';
 import { createScans, type Scan } from './scan.js';
 
+/** How many of the found keys are peeked at together. Redis handles the checks of others before the next ones. */
+const PEEKED = 250;
+
+/** The cursor before the first keys of a server. SCAN also returns it after the last ones. */
+const FIRST = '0';
+
 /** The hash with the notes. No Redis key of a limiter is like it, because each has braces. */
 const NOTES = '#rollgate:notes';
 
@@ -69,11 +75,11 @@ interface Listing {
   readonly pattern: string;
 }
 
-/** Begins to read a page. */
-type Read = () => { readonly page: Promise<{ readonly keys: readonly StoredKey[]; readonly next: Read | undefined }> };
-
-/** Handles an error of what is read ahead. Whoever asks for the page gets it, but nobody may. */
-const ignore = () => {};
+/** Some of the keys, and how to begin to read those that follow. */
+interface Page {
+  readonly keys: readonly StoredKey[];
+  readonly readNext: (() => Promise<Page>) | undefined;
+}
 
 /** Lists the keys of a store by SCAN. A peek of each key shows whether it still has a state. */
 export class RedisInspection implements Omit<StoreInspection, 'options'> {
@@ -86,30 +92,29 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
   /** Redis reads a page while this process works on the one before. */
   async listKeys(plan: Plan, start: string, next: unknown): Promise<KeyPage> {
     if (start.length > MAX_KEY_LENGTH) return { keys: [], next: undefined };
-    const { client, connection } = this.#store;
-    const begin = async () =>
-      this.#scan(this.#toListing(plan, start), await createScans(client, connection.isCluster), '0')!();
-    const read = (next as ReturnType<Read> | undefined) ?? (await begin());
-    const page = await read.page;
-    return { keys: page.keys, mayRepeat: true, next: page.next?.() };
+    const { keys, readNext } = await ((next as Promise<Page> | undefined) ?? this.#readFirst(plan, start));
+    const following = readNext?.();
+    // Whoever asks for the page gets its error, but nobody may.
+    following?.catch(() => {});
+    return { keys, mayRepeat: true, next: following };
   }
 
-  /** Scans the first of the servers that are left, from a cursor on. Returns what reads the keys that it finds. */
-  #scan(listing: Listing, scans: readonly Scan[], from: string): Read | undefined {
-    const scanned = scans[0]?.(from, listing.pattern);
-    if (scanned === undefined) return undefined;
-    const readPage = async () => {
-      const [cursor, found] = await scanned;
-      const next = this.#scan(listing, cursor === '0' ? scans.slice(1) : scans, cursor);
-      const keys = await Promise.all(listing.limits.map((limit) => this.#peek(listing, limit, found)));
-      return { keys: keys.flat(), next };
-    };
-    scanned.catch(ignore);
-    return () => {
-      const page = readPage();
-      page.catch(ignore);
-      return { page };
-    };
+  async #readFirst(plan: Plan, start: string): Promise<Page> {
+    const { client, connection } = this.#store;
+    const scans = await createScans(client, connection.isCluster);
+    return this.#read(this.#toListing(plan, start), scans, FIRST);
+  }
+
+  /** Reads a page of the first server, from a cursor on. Those of the other servers follow. */
+  async #read(listing: Listing, scans: readonly Scan[], from: string): Promise<Page> {
+    const [cursor, found] = await scans[0]!(from, listing.pattern);
+    const keys: StoredKey[][] = [];
+    for (let index = 0; index < found.length; index += PEEKED) {
+      const some = found.slice(index, index + PEEKED);
+      keys.push(...(await Promise.all(listing.limits.map((limit) => this.#peek(listing, limit, some)))));
+    }
+    const left = cursor === FIRST ? scans.slice(1) : scans;
+    return { keys: keys.flat(), readNext: left.length === 0 ? undefined : () => this.#read(listing, left, cursor) };
   }
 
   /** Returns those of the found keys that have a state in this limit, or are closed by its block. */

@@ -3,8 +3,8 @@ import type { GlideClient, GlideRoute, RedisClient } from '../clients/redis-clie
 /** Reads some of the keys of a server that match a pattern, from a cursor on. Returns the next cursor, `0` after the last keys. */
 export type Scan = (cursor: string, pattern: string) => Promise<readonly [next: string, keys: readonly string[]]>;
 
-/** How many keys a step looks at. */
-const COUNT = 250;
+/** How many keys a step looks at. Most may belong to other apps, and each step takes a round trip. */
+const COUNT = 1000;
 
 interface Scanning {
   scan(...values: unknown[]): Promise<unknown>;
