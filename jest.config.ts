@@ -35,6 +35,7 @@ const config: Config = {
   // A worker that has grown starts again, so that the processes of Jest together take less than 1.2 GB.
   workerIdleMemoryLimit: '150MB',
   globalSetup: '<rootDir>/packages/test-support/src/jest-global-setup.ts',
+  setupFiles: ['<rootDir>/packages/test-support/src/channels.ts'],
   sandboxInjectedGlobals: HOT_GLOBALS,
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],

@@ -9,6 +9,7 @@ import { usageWarnings } from '@rollgate/core/observe';
 import { refundInBackground } from '@rollgate/core/store';
 import { rateLimit } from '@rollgate/express';
 import { createFetch } from '@rollgate/fetch';
+import { CHANNELS } from '@rollgate/test-support/channels';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import express from 'express';
 
@@ -20,20 +21,6 @@ function membersOf(channel: string): string[] {
   const section = page.split(/^### /m).find((part) => part.split('\n', 1)[0]!.includes(`\`${channel}\``))!;
   return [...section.matchAll(/^\| `(\w+)` +\|/gm)].map(([, member]) => member!).sort();
 }
-
-const CHANNELS = [
-  'rollgate:decision',
-  'rollgate:fetch:response',
-  'rollgate:fetch:wait',
-  'rollgate:lease:lost',
-  'rollgate:limits:failure',
-  'rollgate:refund:failure',
-  'rollgate:rejection',
-  'rollgate:request',
-  'rollgate:store:failure',
-  'rollgate:store:recovery',
-  'rollgate:threshold',
-];
 
 const heard = new Map<string, object[]>(CHANNELS.map((channel) => [channel, []]));
 const listeners = CHANNELS.map((channel) => {
