@@ -44,6 +44,6 @@ function describeOutage(comparison: Results): [title: string, text: string] {
   ];
   return [
     'Redis down? Still limited',
-    `While Redis is stopped, each process limits by itself, and a request waits at most ${decided} s. With ${ALTERNATIVE}, requests had no reply after ${waited} s, when the measurement ended. [Outages](store-failures.md)`,
+    `While Redis is stopped, each process limits by itself, and decides each request within ${decided} s. With ${ALTERNATIVE}, requests still hung when the measurement ended after ${waited} s. [Outages](store-failures.md)`,
   ];
 }
