@@ -69,7 +69,7 @@ interface Listing {
   readonly limits: readonly ListedLimit[];
   /** What stands before the caller's key in all Redis keys. */
   readonly before: string;
-  /** The same in what SCAN finds: the client adds its `keyPrefix` to other commands only. */
+  /** What stands before the caller's key in the results of SCAN, to which the client does not add its `keyPrefix`. */
   readonly beginning: string;
   /** What SCAN looks for. */
   readonly pattern: string;
