@@ -43,6 +43,12 @@ describe('the client is found', () => {
     [`[IP] - - ${REST}`, []],
     [`10.0.2.1 (IP, 10.9.9.1) - - ${REST}`, FORWARDED],
     [`10.0.2.1 "IP, 10.9.9.1" - - ${REST}`, FORWARDED],
+    [`10.0.2.1 {IP, 10.9.9.#} - - ${REST}`, FORWARDED],
+    [`{IP} - - ${REST}`, []],
+    [`IP , 10.9.9.# - - ${REST}`, []],
+    [`"IP", "10.9.9.#" - - ${REST}`, []],
+    [`10.0.2.1 xff="IP, 10.9.9.#" - - ${REST}`, FORWARDED],
+    [`client=IP - - ${REST} "-" "ua"`, []],
     [`127.0.0.1 IP, 10.9.9.1 - ${REST}`, FORWARDED],
     // Empty keys.
     [`-/IP ${REST} "-" "ua"`, []],
@@ -55,8 +61,17 @@ describe('the client is found', () => {
     [json('"remote_addr":"IP","http_x_forwarded_for":"10.0.0.#"'), FORWARDED],
     [json('"remote_addr":"10.0.0.1","forwarded":"for=IP;proto=https, for=\\"[fd00::#]:80\\""'), FORWARDED],
     [json('"remote_addr":"IP","http_x_forwarded_for":"no address #"'), FORWARDED],
-    // A browser's name is no list.
+    // What a client chooses is no list.
     [`IP - - ${REST} "-" "9.9.9.#"`, FORWARDED],
+    [`10.0.2.1 - - ${REST} "9.9.9.#" "9.9.9.#\\" \\"9.9.9.9" "IP"`, FORWARDED],
+    // What follows the list is another list.
+    [`10.0.2.1 - - ${REST} "-" "ua" "IP, 10.9.9.1" "10.1.1.#:80" "0.003"`, FORWARDED],
+    [`10.0.2.1 - - ${REST} "-" "ua" xff="IP, 10.9.9.1" upstream="10.1.1.#:80"`, FORWARDED],
+    // Headers that name the client alone.
+    [json('"remote_addr":"10.0.0.1","http_x_real_ip":"IP"'), FORWARDED],
+    [json('"remote_addr":"10.0.0.1","cf_connecting_ip":"IP"'), FORWARDED],
+    [json('"remote_addr":"IP","true_client_ip":"9.9.9.#"'), FORWARDED],
+    [json('"ClientHost":"10.0.0.1","request_Forwarded":"for=IP;proto=https"'), FORWARDED],
     // HAProxy's captures.
     [
       `10.0.0.1:5 ${TIME.slice(0, 21)}.294] fe~ be/web1 0/0/2/3/6 200 63 - - ---- 6/1/0/0/0 0/0 {IP, 10.4.4.9} "GET /p H"`,
@@ -77,6 +92,9 @@ describe('the client is found', () => {
       'x_real_ip',
       'user_ip',
     ].map((name) => [json(`"${name}":"IP:5000"`), []] as const),
+    ...['callerIpAddress', 'clientIPAddress', 'ip_addr', 'requestIp', 'labels.client_ip'].map(
+      (name) => [json(`"${name}":"IP"`), []] as const,
+    ),
     ...['http_x_real_ip', 'cf_connecting_ip', 'source_ip', 'remote_address', 'request.ip', 'client.address'].map(
       (name) => [json(`"${name}":"IP"`), []] as const,
     ),
@@ -84,6 +102,10 @@ describe('the client is found', () => {
     [json('"meta":{"req":{"ip":"IP"}}'), []],
     [json('"attributes":{"client.address":"IP"}'), []],
     [json('"jsonPayload":{"req":{"remoteAddress":"IP"}}'), []],
+    [json('"protoPayload":{"requestMetadata":{"callerIp":"IP"}}'), []],
+    ['{"result":{"_raw":"{\\"time\\":\\"2025-11-01T00:00:0#Z\\",\\"ip\\":\\"IP\\"}"}}', []],
+    [json(`"Body":${JSON.stringify(`IP - - ${REST}`)}`), []],
+    [json(`"event":{"original":${JSON.stringify(`IP - - ${REST}`)}}`), []],
     [json('"properties":"{\\"clientIP\\":\\"IP\\"}"'), []],
     [json('"REMOTE-addr":"IP"'), ['--by', 'remote_addr']],
     // Collectors.
@@ -93,6 +115,8 @@ describe('the client is found', () => {
       [],
     ],
     ['2025-11-01T00:00:0#: {"ip":"IP"}', []],
+    ['\u001b[32m{"time":"2025-11-01T00:00:0#Z","ip":"IP"}\u001b[0m', []],
+    [`2025-11-01T00:00:0#.000Z\t3f1c-9a\tINFO\tIP - - ${REST}`, []],
     ['web-1 app {"time":"2025-11-01T00:00:0#Z","ip":"IP"}', []],
     // Fields between the time and the request.
     [`IP - - ${TIME} 24891 "GET /p HTTP/1.1" 200 5`, []],
@@ -107,6 +131,11 @@ describe('the client is found', () => {
     async (list) => {
       const header = '#Fields: date time s-ip cs-method cs-uri-stem c-ip sc-status X-Forwarded-For\n';
       writeLog(`2025-11-01 00:00:0# 10.0.0.1 GET /p 10.0.0.9 200 ${list}`, header);
+      expect((await callers(FORWARDED)).counts).toEqual(COUNTS);
+      writeLog(
+        `2025-11-01 00:00:0# 10.0.0.1 GET /p 10.0.0.9 200 ${list}`,
+        header.replace('X-F', 'cs(X-F').replace('or\n', 'or)\n'),
+      );
       expect((await callers(FORWARDED)).counts).toEqual(COUNTS);
     },
   );
@@ -129,6 +158,15 @@ test.each([
   ' 2025-11-01T00:00:0#Z',
   '11/1/2025, 12:00:0# AM',
   '/Date(176195520#000)/',
+  '2025-11-01T01:00:0#+01:00[Europe/Berlin]',
+  '2025-11-01T00:00:0#Z[UTC]',
+  '2025-11-01 02:00:0# GMT+2',
+  'Sat, 1 Nov 2025 00:00:0# UT',
+  'Sat Nov  1 00:00:0# Z 2025',
+  '20251101 00:00:0#',
+  '20251101T00:00:0#.000Z',
+  '2025-11-01_00:00:0#',
+  '11/1/2025 2:00:0#.000 AM +02:00',
 ])('the time %s is read from JSON, and by a pattern', async (time) => {
   writeLog(`{"time":"${time}","ip":"IP"}`);
   const expected = { counts: COUNTS, from: '2025-11-01T00:00:00.000Z', to: '2025-11-01T00:00:05.000Z' };
@@ -137,13 +175,14 @@ test.each([
   expect(await callers(['--pattern', '^at <(?<time>.*)> from (?<key>.*)$'])).toEqual(expected);
 });
 
-test.each(['{"$date":"2025-11-01T00:00:0#Z"}', '{"$date":{"$numberLong":"176195520#000"}}'])(
-  'the time %s is read from JSON',
-  async (time) => {
-    writeLog(`{"time":${time},"ip":"IP"}`);
-    expect((await callers([])).from).toBe('2025-11-01T00:00:00.000Z');
-  },
-);
+test.each([
+  '{"$date":"2025-11-01T00:00:0#Z"}',
+  '{"$date":{"$numberLong":"176195520#000"}}',
+  '{"epochSecond":176195520#,"nanoOfSecond":0}',
+])('the time %s is read from JSON', async (time) => {
+  writeLog(`{"time":${time},"ip":"IP"}`);
+  expect((await callers([])).from).toBe('2025-11-01T00:00:00.000Z');
+});
 
 test.each([
   'started_at',
@@ -154,6 +193,10 @@ test.each([
   'log_time',
   'timestamp_ms',
   'created_at',
+  'occurred_at',
+  'timeMillis',
+  'log_date',
+  'instant',
 ])('the time is found in %s, and not in a duration', async (name) => {
   writeLog(`{"request_time":0.005,"${name}":"2025-11-01T00:00:0#Z","ip":"IP"}`);
   expect((await callers([])).from).toBe('2025-11-01T00:00:00.000Z');
@@ -165,7 +208,12 @@ test('the time of morgan is read from text', async () => {
 });
 
 test('a time with the name of another zone, or in an ambiguous order, is not read', async () => {
-  for (const time of ['2025-11-01 00:00:00 EST', '11/01/2025 00:00:00', 'Nov 1 00:00:00']) {
+  for (const time of [
+    '2025-11-01 00:00:00 EST',
+    '11/01/2025 00:00:00',
+    'Nov 1 00:00:00',
+    '2025-11-01T00:00:00[Europe/Berlin]',
+  ]) {
     write('log', `{"time":"${time}","ip":"192.0.2.4"}\n`);
     const { code, stderr } = await rollgate(['simulate', 'log', '--limit', '1/1m']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('its time is neither')]);
@@ -189,9 +237,9 @@ test('lines with an address that are no requests do not count', async () => {
 });
 
 test('warnings and errors name the option that helps', async () => {
-  writeLog('{"time":"2025-11-01T00:00:0#Z","peer":"IP:5000"}');
-  const by = await simulate(['log', '--limit', '1/1d', '--by', 'peer']);
-  expect(by.warnings).toEqual(['Most callers are addresses with a port. Use --by ip --key-field peer']);
+  writeLog('{"time":"2025-11-01T00:00:0#Z","partner":"IP:5000"}');
+  const by = await simulate(['log', '--limit', '1/1d', '--by', 'partner']);
+  expect(by.warnings).toEqual(['Most callers are addresses with a port. Use --by ip --key-field partner']);
   expect((await rollgate(['simulate', 'log', '--limit', '1/1d'])).stderr).toContain('`--key-field`');
   writeLog('{"zeit":"2025-11-01T00:00:0#Z","ip":"IP"}');
   expect((await rollgate(['simulate', 'log', '--limit', '1/1d'])).stderr).toContain('`--time-field`');

@@ -24,13 +24,15 @@ export function valueOrUndefined(text: string | undefined): string | undefined {
 
 /** A blank, a comma and the like, as logs of the W3C format encode them, some of them twice. */
 const ENCODED = /%(?:25)*(2[0-9a-f]|3[abd]|5[bd]|7[bcd]|09)/gi;
+/** A name may precede the address, as in `xff="192.0.2.1"`. */
+const NAME = /^[\w-]+=(?=[\s"'`([{<\\]*[\da-f:])/i;
 const PUNCTUATION_BEFORE = /^[\s"'`({<\\]+/;
 const BRACKETS = /^\[[a-z]*\]?[\s"']*|[\s"']*\]$/gi;
 const PUNCTUATION_AFTER = /[\s"'`)}>\\;]+$/;
 
 /** Returns an entry of a list without the punctuation around it, and without the port of an address. */
 function toEntry(text: string): string {
-  const entry = text.replace(PUNCTUATION_BEFORE, '').replace(PUNCTUATION_AFTER, '');
+  const entry = text.replace(NAME, '').replace(PUNCTUATION_BEFORE, '').replace(PUNCTUATION_AFTER, '');
   // A bracket may belong to the address, to the list, or to something before it.
   return toBareAddress(entry) ?? toBareAddress(entry.replace(BRACKETS, '')) ?? entry;
 }

@@ -14,6 +14,8 @@ const MAX_ADDRESS_LENGTH = 64;
 /** A color of a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
 const COLOR = /\u001b\[[\d;]*m/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same
+const COLOR_AT_END = /\u001b\[[\d;]{0,20}m$/;
 
 /** The byte order mark that some systems write first. */
 const BYTE_ORDER_MARK = '\ufeff';
@@ -103,11 +105,13 @@ export class FileReader {
   }
 }
 
-/** Removes the colors of a collector, which it writes before the text of the server. */
+/** Removes the colors of a collector, which it writes before the text of the server and at its end. */
 function withoutColors(line: string): string {
   if (!line.includes('\u001b[')) return line;
   const end = line.indexOf('"');
-  return end === -1 ? line.replace(COLOR, '') : line.slice(0, end).replace(COLOR, '') + line.slice(end);
+  return end === -1
+    ? line.replace(COLOR, '')
+    : line.slice(0, end).replace(COLOR, '') + line.slice(end).replace(COLOR_AT_END, '');
 }
 
 /** A custom field may contain anything, so text longer than any address stays unchanged. */

@@ -6,12 +6,14 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 const CLOCK = String.raw`(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,:](?<fraction>\d{1,9}))?)?(?: ?(?<half>[AP])\.?M\.?)?`;
 /** Names of zones other than UTC are ambiguous, so they count only after their offset. */
-const OFFSET = String.raw`(?<sign>[+-])(?<zoneHours>\d{2})(?::?(?<zoneMinutes>\d{2}))?`;
-const ZONE = String.raw` ?(?:(?:Z|UTC|GMT)?(?: ?${OFFSET}(?: \([^()]*\)?| [A-Z]{3,5}| [+-]\d{2,4})?)?|\[?UTC\]?)(?: m=[+-][\d.]+)?`;
+const OFFSET = String.raw`(?<sign>[+-])(?<zoneHours>\d{1,2})(?::?(?<zoneMinutes>\d{2}))?`;
+/** Java writes the region after the offset, as in `+02:00[Europe/Berlin]`. */
+const REGION = String.raw`(?:(?<=Z|[+-]\d{2}:\d{2})\[[\w/+-]+\]?)?`;
+const ZONE = String.raw` ?(?:(?:Z|UTC?|GMT)?(?: ?${OFFSET}(?: \([^()]*\)?| [A-Z]{3,5}| [+-]\d{2,4})?)?${REGION}|\[?UTC\]?)(?: m=[+-][\d.]+)?`;
 const DAY = String.raw`(?<day>\d{1,2})(?:st|nd|rd|th)?`;
 const MONTH_NAME = String.raw`(?<name>[A-Z][a-z]{2})[a-z]*\.?`;
 const YEAR = String.raw`(?<year>\d{4})`;
-const BETWEEN = String.raw`(?:T|,? @ ?|,? - |, |:| at | +)`;
+const BETWEEN = String.raw`(?:T|,? @ ?|,? - |, |[:_-]| at | +)`;
 
 /** The common spellings of an unambiguous time, the most frequent first. */
 const SPELLINGS = [
@@ -22,13 +24,13 @@ const SPELLINGS = [
   // RFC 850: `17-May-15 10:05:03 GMT`.
   String.raw`${DAY}-${MONTH_NAME}-(?<shortYear>\d{2}) ${CLOCK}${ZONE}`,
   // C and shells: `May 17 10:05:03 2015`, `May 17 10:05:03 UTC 2015`, `May 17 10:05:03 +0200 2015`.
-  String.raw`${MONTH_NAME} +${DAY} ${CLOCK}(?: (?:UTC|GMT|${OFFSET}))? ${YEAR}`,
+  String.raw`${MONTH_NAME} +${DAY} ${CLOCK}(?: (?:Z|UTC?|GMT|${OFFSET}))? ${YEAR}`,
   // Kibana and `Date`: `May 17, 2015 @ 10:05:03.123`, `May 17 2015 10:05:03 GMT+0200 (CEST)`.
   String.raw`${MONTH_NAME} +${DAY},? +${YEAR}${BETWEEN}${CLOCK}${ZONE}`,
-  // ISO 8601 without separators: `20150517T100503Z`.
-  String.raw`${YEAR}(?<month>\d{2})(?<day>\d{2})[T ]?(?<hour>\d{2})(?<minute>\d{2})(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?(?:Z|${OFFSET})?`,
-  // American, which only the half of the day tells from others: `5/17/2015, 10:05:03 AM`.
-  String.raw`(?<month>\d{1,2})\/${DAY}\/${YEAR},? (?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2}))?[ \u202f](?<half>[AP])M`,
+  // ISO 8601 without some separators: `20150517T100503Z`, `20150517 10:05:03`.
+  String.raw`${YEAR}-?(?<month>\d{2})-?(?<day>\d{2})[T _-]?(?<hour>\d{2})[:-]?(?<minute>\d{2})[:-]?(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?(?:Z|${OFFSET})?`,
+  // American, which only the half of the day tells from others: `5/17/2015, 10:05:03 AM`, `5/17/2015 10:05:03 AM +02:00`.
+  String.raw`(?<month>\d{1,2})\/${DAY}\/${YEAR},? (?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.(?<fraction>\d{1,9}))?)?[ \u202f](?<half>[AP])M(?: ${OFFSET})?`,
 ].map((source) => new RegExp(`^${source}$`, 'i'));
 
 const WEEKDAY = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +/i;
@@ -68,9 +70,10 @@ export function parseTime(value: unknown): number | string {
   return NOT_A_TIME;
 }
 
-/** MongoDB's `{ "$date": … }`, or an object with seconds and nanoseconds. */
+/** MongoDB's `{ "$date": … }`, or an object with seconds and nanoseconds, as of Log4j. */
 function parseWrappedTime(value: object): number | string {
-  const { $date, $numberLong, seconds, nanos = 0 } = value as Readonly<Record<string, unknown>>;
+  const time = value as Readonly<Record<string, unknown>>;
+  const { $date, $numberLong, seconds = time['epochSecond'], nanos = time['nanoOfSecond'] ?? 0 } = time;
   if (seconds !== undefined) return parseEpochTime(Number(seconds) + Number(nanos) / 1e9);
   const inner = $date ?? $numberLong;
   return inner === undefined ? 'its time is neither text nor a number' : parseTime(inner);

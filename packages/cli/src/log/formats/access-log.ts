@@ -6,7 +6,7 @@ import { parseBracketedTime } from '../parse-time.js';
 import { type Parse, type RequestParts, type Selectors, toRequest } from '../request.js';
 import type { LogFormat } from './format.js';
 
-const [BACKSLASH, DASH, QUOTE, SLASH, SPACE, ZERO] = [92, 45, 34, 47, 32, 48];
+const [BACKSLASH, DASH, QUOTE, SLASH, SPACE, TAB, ZERO] = [92, 45, 34, 47, 32, 9, 48];
 
 const NOT_ACCESS_LOG = 'it is not in the common or combined format';
 
@@ -22,7 +22,7 @@ const TIME = / \[(?=\d|[A-Z][a-z]{2},? )([^\]]{0,64})\](?: [^\s"]+){0,3} ?"/g;
 export const accessLog: LogFormat = {
   name: 'combined',
   hasFields: false,
-  isLike: (line) => !line.startsWith('{') && LIKE.test(line),
+  isLike: (line) => !line.startsWith('{"') && LIKE.test(line),
   createParser(selectors, sample) {
     const parse = createParse(selectors);
     const prefix = sample.map((line) => locate(line)?.prefix).find((text) => text !== undefined);
@@ -53,12 +53,19 @@ function createParse(selectors: Selectors): Parse {
   };
 }
 
-/** The last quoted field, if it is a list of addresses. If there are two, the last one is the name of the browser. */
+/**
+ * The first quoted field that is a list of addresses, after the referrer and the name of the browser, which clients choose. The
+ * address of the server that responded may follow it. A lone field is neither of the two.
+ */
 function forwardedOf(line: string, request: number): string | undefined {
-  const end = line.lastIndexOf('"');
-  if (end <= request) return undefined;
-  const last = line.slice(line.lastIndexOf('"', end - 1) + 1, end);
-  return isAddressList(last) && line.slice(request + 1).split('"').length !== 5 ? last : undefined;
+  const quoted: string[] = [];
+  for (let end = request, start = 0; ; ) {
+    start = line.indexOf('"', end + 1) + 1;
+    end = start === 0 ? -1 : endOfQuoted(line, start);
+    if (end === -1) break;
+    quoted.push(line.slice(start, end));
+  }
+  return quoted.slice(quoted.length === 1 ? 0 : 2).find(isAddressList);
 }
 
 /** The parts of a line, by their indexes. */
@@ -153,8 +160,8 @@ function locateAfterPrefix(line: string): AccessLine | undefined {
   };
 }
 
-/** Matches a list whose parts end with commas, a text in quotes or parentheses, or a word. */
-const FIELD = /\([^()]*\)|"[^"]*"|[^\s,]+(?:, *[^\s,]+)*,?/g;
+/** Matches texts in quotes, a text in brackets, a list whose parts end with commas, or a word. */
+const FIELD = /\([^()]*\)|\{[^{}]*\}|(?:[\w-]+=)?"[^"]*"(?:, *"[^"]*")*|[^\s,]+(?: *, *[^\s,]+)*,?/g;
 
 function fieldsOf(line: string, end: number): Field[] {
   return Array.from(line.slice(0, end).matchAll(FIELD)).flatMap(({ 0: text, index }) => {
@@ -217,7 +224,10 @@ function createTimeParser(): (line: string, start: number, end: number) => numbe
 }
 
 function hasControl(line: string, end: number): boolean {
-  for (let at = 0; at < end; at++) if (line.charCodeAt(at) < SPACE) return true;
+  for (let at = 0; at < end; at++) {
+    const code = line.charCodeAt(at);
+    if (code < SPACE && code !== TAB) return true;
+  }
   return false;
 }
 

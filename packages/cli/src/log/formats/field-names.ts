@@ -1,3 +1,18 @@
+/** Headers in which a proxy names the client alone. */
+const CLIENT_HEADERS = [
+  ...['realIp', 'xRealIp', 'httpXRealIp', 'cfConnectingIp', 'httpCfConnectingIp', 'trueClientIp', 'httpTrueClientIp'],
+  ...[
+    'xClientIp',
+    'httpXClientIp',
+    'xClusterClientIp',
+    'flyClientIp',
+    'httpFlyClientIp',
+    'fastlyClientIp',
+    'httpFastlyClientIp',
+  ],
+  ...['doConnectingIp', 'xAzureClientIp', 'xEnvoyExternalAddress', 'xVercelForwardedFor', 'xNfClientConnectionIp'],
+] as const;
+
 /**
  * Common field names of logs, without case, separators, and the names of objects around them (see {@link FieldReader}). They
  * come from pino, winston, bunyan, morgan, Caddy, Traefik, Envoy, nginx, Apache, Kong, Logstash, the Elastic Common Schema,
@@ -19,13 +34,16 @@ export const FIELD_NAMES = {
       'epoch',
       'when',
     ],
+    ...['start', 'startLocal', 'startedDateTime', 'requestReceived', 'receivedTime', 'timeReceived', 'occurredAt'],
+    ...['created', 'dateCreated', 'timeCreated', 'generatedAt', 'logTimestamp', 'logDate', 'utcTime', 'instant'],
+    ...['unixTime', 'unixTimestamp', 'epochMs', 'epochMillis', 'timeMs', 'timeMillis', 'observedTimeUnixNano'],
+    ...['endTime', 'finishedAt', 'ingestionTime'],
   ],
   ip: [
     ...['ip', 'remoteAddr', 'remoteAddress', 'remoteIp', 'clientIp', 'clientHost', 'client', 'address'],
     ...['sourceIp', 'sourceIPAddress', 'downstreamRemoteAddress', 'downstreamRemoteAddressWithoutPort'],
     ...['downstreamDirectRemoteAddress', 'downstreamDirectRemoteAddressWithoutPort', 'cliIP', 'cIp'],
     ...['clientAddr', 'clientAddress', 'ipAddress', 'remoteHost', 'remote', 'addr', 'srcIp', 'fwd'],
-    ...['realIp', 'xRealIp', 'httpXRealIp', 'cfConnectingIp', 'httpCfConnectingIp', 'trueClientIp', 'httpTrueClientIp'],
     ...['userIp', 'sourceAddress', 'srcAddr', 'src', 'peerAddress', 'peerIp', 'socketRemoteAddress'],
     ...[
       'connectionRemoteAddress',
@@ -36,12 +54,14 @@ export const FIELD_NAMES = {
       'visitorIp',
       'callerIp',
     ],
+    ...['remoteIpAddress', 'clientIpAddress', 'callerIpAddress', 'userIpAddress', 'clientRequestIp', 'edgeClientIp'],
+    ...['requestIp', 'reqIp', 'ipAddr', 'peerAddr', 'peer', 'originIp', 'rhost', ...CLIENT_HEADERS],
   ],
   forwarded: [
     ...['xForwardedFor', 'httpXForwardedFor', 'xff', 'forwardedFor', 'requestXForwardedFor', 'csXForwardedFor'],
     ...['fwd', 'forwarded', 'httpForwarded', 'httpRequestHeaderXForwardedFor', 'xOriginalForwardedFor'],
     // Other headers may be forged, so they are no addresses.
-    ...['headersXForwardedFor', 'headersForwarded'],
+    ...['headersXForwardedFor', 'headersForwarded', 'requestForwarded', ...CLIENT_HEADERS],
   ],
   user: [
     ...['user', 'remoteUser', 'username', 'userId', 'clientUsername', 'user.id', 'user.name', 'csUsername', 'authUser'],

@@ -25,6 +25,8 @@ const CONTAINERS = new Set([
     'event',
     'context',
   ],
+  ...['result', 'json', 'parsed', 'structured', 'logprocessed', 'detail', 'details', 'labels', 'tags', 'nginx'],
+  ...['protopayload', 'requestmetadata'],
   ...['http', 'httprequest', 'req', 'request', 'requestcontext', 'proxy', 'network', 'identity', 'info', 'record'],
   ...['extra', 'payload', 'message', 'msg', 'access'],
 ]);
@@ -127,7 +129,14 @@ function normalize(name: string): string {
   return key;
 }
 
-const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+/** IIS calls the headers of requests `cs(Name)`. */
+const W3C_HEADER = /^cs(?=\()/;
+
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(W3C_HEADER, '')
+    .replace(/[^\p{L}\p{N}]/gu, '');
 
 const isRecord = (value: unknown): value is LogRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

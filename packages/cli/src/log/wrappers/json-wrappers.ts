@@ -30,7 +30,10 @@ function toLine(value: unknown): string | undefined {
   return typeof text === 'string' ? text.replace(/\r?\n$/, '') : undefined;
 }
 
-const TEXT_FIELDS = ['message', 'log', 'msg', 'textPayload', '@message', 'line'];
+const TEXT_FIELDS = [
+  ...['message', 'log', 'msg', 'textPayload', '@message', 'line', 'body', 'raw', 'original', 'shortMessage'],
+  ...['logEntry', 'logMessage', 'text', 'content', 'data', 'event'],
+];
 
 /** Records of JSON around each line. */
 export const JSON_WRAPPERS: readonly Wrapper[] = [
