@@ -9,7 +9,7 @@ const GROUP = fc.oneof(
   fc.nat(0xffff).map((group) => group.toString(16)),
 );
 const DOTTED = fc.oneof(fc.ipV4(), fc.constantFrom('0.0.0.0', '255.255.255.255', '1.2.3.256', '1.2.3'));
-const ZONE = fc.constantFrom('', '', '', '%eth0', '%1', '%', '%a%b', '%e-0');
+const ZONE = fc.constantFrom('', '', '', '%eth0', '%1', '%', '%a%b');
 
 /** IPv6 addresses in all notations, and texts that are nearly addresses. */
 const TEXT = fc.oneof(

@@ -6,7 +6,8 @@ const GROUP_BITS = 16;
 const IPV4 = /^[\d.]{7,15}$/;
 /** The URL parser drops line breaks, and ends the host at some characters. An address has none of these. */
 const IPV6 = /^[\da-f:.]{2,45}$/i;
-const ZONE = /%[\da-z]+$/i;
+/** The characters of RFC 6874. Names of bridges and virtual networks have dashes and dots. */
+const ZONE = /%[\w.~-]+$/;
 
 /**
  * Parses an address by the URL parser of the platform (WHATWG URL, section 3.5). It rejects short and octal forms of IPv4 that
