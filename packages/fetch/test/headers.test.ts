@@ -9,6 +9,7 @@ test.each([
   [' 76;w=21600', 76],
   ['100, 100;w=60', 100],
   ['99999999999999999999', Number.MAX_SAFE_INTEGER],
+  ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
   ['-1', undefined],
   ['1e3', undefined],
   ['', undefined],
@@ -45,7 +46,10 @@ test.each([
   ['2026-03-01T11:00:00Z', 0],
   ['tomorrow', undefined],
   ['March', undefined],
-])('the reset %j is in %j milliseconds', (text, ms) => expect(parseReset(text, NOW)).toBe(ms));
+  ['Never reset until 2027', undefined],
+  ['Unlimited for account 7', undefined],
+  ['9'.repeat(400), expect.any(Number)],
+])('the reset %j is in %j milliseconds', (text, ms) => expect(parseReset(text, NOW)).toEqual(ms));
 
 test('no text of more than 64 characters is a date', () => {
   expect(parseDate(`Sun, 01 Mar 2026 12:01:30 GMT${' '.repeat(40)}`)).toBeUndefined();
@@ -61,6 +65,7 @@ test('`Retry-After` is in seconds or a date, and `Retry-After-Ms` is more precis
   expect(readRetryAfter(head(429, { 'retry-after': '2.0' }))).toBe(2000);
   expect(readRetryAfter(head(429, { 'retry-after': '1', 'retry-after-ms': '120' }))).toBe(120);
   expect(readRetryAfter(head(429, { 'retry-after': '5, 7' }))).toBe(7000);
+  expect(readRetryAfter(head(429, { 'retry-after': '5s, 7s' }))).toBe(7000);
   const dates = 'Sun, 01 Mar 2026 12:00:09 GMT, Sun, 01 Mar 2026 12:00:05 GMT';
   expect(readRetryAfter(head(429, { 'retry-after': dates }))).toBe(9000);
   expect(readRetryAfter(head(429, { 'retry-after': 'Sun, 01 Mar 2026 11:59:55 GMT' }))).toBeUndefined();

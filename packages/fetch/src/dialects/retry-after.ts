@@ -26,7 +26,7 @@ function parseRetryAfter(response: ResponseHead): { readonly waitMs: number | un
   const ms = parseNumber(response.header('retry-after-ms'));
   if (ms !== undefined) return { waitMs: Math.ceil(ms) };
   const header = response.header('retry-after') ?? '';
-  const items = header.split(NUMBERS.test(header) ? ',' : BETWEEN_DATES);
+  const items = header.split(NUMBERS.test(header) ? /\s*,\s*/ : BETWEEN_DATES);
   const waits = items.flatMap((item) => parseReset(item, response.serverMs) ?? []);
   if (waits.length === 0) return undefined;
   const longestMs = Math.max(...waits);

@@ -14,7 +14,7 @@ export const UNKNOWN_RESET_MS = 60_000;
 /**
  * Reads the headers `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, also as `X-Rate-Limit-…`, `RateLimit-…`
  * and `Rate-Limit-…`. The reset may be seconds from now, a duration such as `30s`, a time since the Unix epoch in seconds or smaller
- * units, or a date. `…-Total` stands for `…-Limit`, `…-Usage` for what is not left, and `…-Reset-After` for the reset.
+ * units, or a date. `…-Total` stands for `…-Limit`, `…-Usage` or `…-Used` for what is not left, and `…-Reset-After` for the reset.
  *
  * The quota is a window: it is free again at its reset. A header of several numbers, such as `100,1000`, has one quota for each.
  */
@@ -29,35 +29,24 @@ export function xRateLimit(): Dialect {
   };
 }
 
-/** Returns the quotas in the headers with this prefix. */
+/** Returns the quotas in the headers with this prefix. A header of as many items as there are limits has one for each. */
 function readQuotas(response: ResponseHead, prefix: string): QuotaReport[] {
-  const usage = listOf(response.header(`${prefix}-usage`));
-  const limits = listOf(response.header(`${prefix}-limit`));
-  const isList = limits.length > 1 && limits.length === usage.length && [...limits, ...usage].every(isUnits);
+  const itemsOf = (name: string) => response.header(name)?.split(',') ?? [];
+  const { length } = itemsOf(`${prefix}-limit`);
+  const isList = length > 1 && ['remaining', 'usage'].some((part) => itemsOf(`${prefix}-${part}`).length === length);
   if (!isList) return [readQuota(response, prefix) ?? []].flat();
-  return limits.map((limit, index) => ({
-    unit: 'requests',
-    name: String(index + 1),
-    limit,
-    remaining: Math.max(0, limit! - usage[index]!),
-    resetMs: UNKNOWN_RESET_MS,
-    kind: 'rolling',
-  }));
-}
-
-function listOf(header: string | undefined): (number | undefined)[] {
-  return header?.split(',').map((item) => parseUnits(item)) ?? [];
-}
-
-function isUnits(value: number | undefined): value is number {
-  return value !== undefined;
+  return Array.from({ length }, (_, index) => {
+    const header = (name: string) => (itemsOf(name).length === length ? itemsOf(name)[index]! : undefined);
+    const quota = readQuota({ ...response, header }, prefix);
+    return quota === undefined ? [] : { ...quota, name: String(index + 1) };
+  }).flat();
 }
 
 /** Returns the quota in the headers with this prefix, or `undefined` if they report none. */
 export function readQuota(response: ResponseHead, prefix: string): QuotaReport | undefined {
   const limitHeader = response.header(`${prefix}-limit`) ?? response.header(`${prefix}-total`);
   const limit = parseUnits(limitHeader);
-  const used = parseUnits(response.header(`${prefix}-usage`));
+  const used = parseUnits(response.header(`${prefix}-usage`) ?? response.header(`${prefix}-used`));
   const left = limit !== undefined && used !== undefined ? Math.max(0, limit - used) : undefined;
   const remaining = parseUnits(response.header(`${prefix}-remaining`)) ?? left;
   if (remaining === undefined) return undefined;

@@ -10,10 +10,10 @@ export function parseNumber(value: string | undefined): number | undefined {
   return number === undefined ? undefined : Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 
-/** Like {@link parseNumber}, also of numbers that are too large to be exact. */
+/** Like {@link parseNumber}, also of numbers that are too large to be exact, but never `Infinity`. */
 export function parseAnyNumber(value: string | undefined): number | undefined {
   const digits = value === undefined ? undefined : LEADING_NUMBER.exec(value)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+  return digits === undefined ? undefined : Math.min(Number(digits), Number.MAX_VALUE);
 }
 
 /** Like {@link parseNumber}, rounded down to whole units. */

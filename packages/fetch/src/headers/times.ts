@@ -1,7 +1,7 @@
 import { parseAnyNumber, parseGoDuration } from './numbers.js';
 
-// Without these forms, `Date.parse` would read almost any text as a date.
-const HTTP_DATE = /^[A-Z][a-z]{2,8},? .{10,30}$/;
+// Without these forms, `Date.parse` would read almost any text as a date. One of HTTP has a time of the day.
+const HTTP_DATE = /^[A-Z][a-z]{2,8},? (?=.{10,30}$).*\d:\d{2}/;
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}/;
 /** A zone at the end. Without one, as in the form of `asctime`, a date is in UTC. */
 const ZONE = /(?:[A-Za-z]|[+-]\d{2}:?\d{2})$/;

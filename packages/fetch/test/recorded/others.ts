@@ -69,6 +69,43 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
     },
   },
   {
+    title: 'a window of a second and one of a month, in lists',
+    source: 'https://api-dashboard.search.brave.com/documentation/guides/rate-limiting, as text',
+    isReal: false,
+    url: 'https://api.search.brave.com/res/v1/web/search',
+    status: 200,
+    headers: { 'X-RateLimit-Limit': '1, 15000', 'X-RateLimit-Remaining': '1, 0', 'X-RateLimit-Reset': '1, 1419704' },
+    report: {
+      quotas: [
+        { unit: 'requests', name: '1', limit: 1, remaining: 1, resetMs: 1000, kind: 'window' },
+        { unit: 'requests', name: '2', limit: 15_000, remaining: 0, resetMs: 1_419_704_000, kind: 'window' },
+      ],
+    },
+  },
+  {
+    title: 'the headers of two limiters, joined, of which one reports what is used',
+    source: 'made up',
+    isReal: false,
+    url: 'https://api.example/v1',
+    status: 200,
+    headers: { 'X-RateLimit-Limit': '10, 20', 'X-RateLimit-Used': '3, x', 'X-RateLimit-Remaining': '7, 15' },
+    report: {
+      quotas: [
+        { unit: 'requests', name: '1', limit: 10, remaining: 7, resetMs: 60_000, kind: 'rolling' },
+        { unit: 'requests', name: '2', limit: 20, remaining: 15, resetMs: 60_000, kind: 'rolling' },
+      ],
+    },
+  },
+  {
+    title: 'what is used of a limit',
+    source: 'made up',
+    isReal: false,
+    url: 'https://api.example/v1',
+    status: 200,
+    headers: { 'X-RateLimit-Limit': '100', 'X-RateLimit-Used': '60', 'X-RateLimit-Reset': '30' },
+    report: { quotas: [{ unit: 'requests', limit: 100, remaining: 40, resetMs: 30_000, kind: 'window' }] },
+  },
+  {
     title: 'the headers of Uphold',
     source: 'https://docs.uphold.com, as text',
     isReal: false,
