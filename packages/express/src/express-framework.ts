@@ -10,6 +10,7 @@ export const EXPRESS: Framework<Request, Response> = {
   getRequestHeader: (request, name) => request.headers[name],
   getConnection,
   isDisconnected: (request) => request.socket.destroyed,
+  haveOwnClasses: true,
   getNodeResponse: (response) => response,
 };
 

@@ -17,6 +17,13 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     return seen;
   }
 
+  test('a limiter adds one property to the request, because each one copies its hidden class', async () => {
+    const keysOf = (request: Request) => Reflect.ownKeys(request);
+    const without = (await readAfter([(_request, _response, next) => next()], keysOf)) as PropertyKey[];
+    const added = (await readAfter([limitWith(options)], keysOf)) as PropertyKey[];
+    expect(added.filter((key) => !without.includes(key))).toEqual(['rateLimit']);
+  });
+
   test('the app sees the decision of a mounted app after it', async () => {
     const mounted = express();
     mounted.use(limitWith(options));

@@ -9,7 +9,7 @@ import { limitsByName } from '../limits/limits-by-name.js';
 import type { HttpOptions } from '../options/options.js';
 import { type ResolvedHttpOptions, resolveHttpOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
-import { type DecidedRequest, expectOtherNames, lastDecided } from '../refunds/settle.js';
+import { type DecidedRequest, decidedApart, expectOtherNames, lastDecided } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
 import { validateStatus } from '../rejection/status.js';
 import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from './outcome.js';
@@ -180,7 +180,9 @@ export class Gate<Request, Response, Target = Response> {
         // For `settle`, which can also settle an exempt request.
         const settled: DecidedRequest =
           this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
-        settled[lastDecided] = { limiter, decision, previous: settled[lastDecided] };
+        if (this.#host.haveOwnClasses) {
+          decidedApart.set(settled, { limiter, decision, previous: decidedApart.get(settled) });
+        } else settled[lastDecided] = { limiter, decision, previous: settled[lastDecided] };
       }
       if (decision === undefined) return EXEMPT;
       this.#host.attachDecision?.(request, decision);

@@ -23,6 +23,11 @@ export interface RequestReader<Request> {
   readonly getOriginalRequest?: (request: Request) => object;
   /** Returns the object that keeps the decisions for `settle`. Defaults to the request that the app knows. */
   readonly getSettledRequest?: (request: Request) => object;
+  /**
+   * Whether each request has a hidden class of its own, as those of Express, whose prototype changes. A new property copies the
+   * class there, so the decisions for `settle` are not on the request. Defaults to `false`.
+   */
+  readonly haveOwnClasses?: boolean;
   /** Whether one request may count several times, so that this is not a mistake. Defaults to `false`. */
   readonly countsRepeatedly?: boolean;
 }

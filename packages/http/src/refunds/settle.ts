@@ -21,12 +21,25 @@ export interface DecidedRequest {
   [lastDecided]?: Decided;
 }
 
+/** What the last limiter did with a request that has a hidden class of its own, where a property costs more than this entry. */
+export const decidedApart = new WeakMap<object, Decided>();
+
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
 function findDecided(request: object): Decided[] {
+  const own = allDecided(request);
   const { req } = request as { readonly req?: object };
+  return own.length > 0 || !req ? own : allDecided(req);
+}
+
+/** Adapters of several hosts may have limited the request, so that its decisions are in both places. */
+function allDecided(request: object): Decided[] {
   const all: Decided[] = [];
-  let decided = (request as DecidedRequest)[lastDecided] ?? (req as DecidedRequest | undefined)?.[lastDecided];
-  for (; decided !== undefined; decided = decided.previous) all.push(decided);
+  const add = (last: Decided | undefined) => {
+    for (let decided = last; decided !== undefined; decided = decided.previous) all.push(decided);
+  };
+  add((request as DecidedRequest)[lastDecided]);
+  for (let object: object = request; object !== null; object = Object.getPrototypeOf(object))
+    add(decidedApart.get(object));
   return all;
 }
 
