@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Store } from '@rollgate/core';
 import { StoreAccessError, UsageError } from '../errors.js';
 import type { Credentials } from './url-credentials.js';
@@ -49,8 +48,8 @@ async function openRedis(
   credentials: Credentials,
   { keyPrefix = '', cluster = false }: StoreOptions,
 ): Promise<OpenStore> {
-  const { name, module } = await loadPackage('ioredis', 'redis', 'iovalkey');
-  const { RedisStore } = (await loadPackage('@rollgate/redis')).module as { RedisStore: StoreClass };
+  const { name, module } = loadPackage('ioredis', 'redis', 'iovalkey');
+  const { RedisStore } = loadPackage('@rollgate/redis').module as { RedisStore: StoreClass };
   if (name === 'redis' && keyPrefix !== '') {
     throw new UsageError('Expected no `--key-prefix` with the client `redis`, which has none');
   }
@@ -111,8 +110,8 @@ function createNodeRedis(module: unknown, url: string, ofCluster: Login | undefi
 }
 
 async function openPostgres(url: string, { table }: StoreOptions): Promise<OpenStore> {
-  const { name, module } = await loadPackage('pg', 'postgres');
-  const { PostgresStore } = (await loadPackage('@rollgate/postgres')).module as { PostgresStore: StoreClass };
+  const { name, module } = loadPackage('pg', 'postgres');
+  const { PostgresStore } = loadPackage('@rollgate/postgres').module as { PostgresStore: StoreClass };
   const client = name === 'pg' ? createPool(module, url) : createPostgresJs(module, url);
   return {
     create: () => new PostgresStore({ client, table, sweep: false }),
@@ -132,7 +131,7 @@ function createPool(module: unknown, connectionString: string): Ending {
 }
 
 function createPostgresJs(module: unknown, url: string): Ending {
-  const { default: postgres } = module as { default: (url: string, options: object) => Ending };
+  const postgres = module as (url: string, options: object) => Ending;
   return postgres(url, { max: 2, connect_timeout: CONNECT_MS / 1000, onnotice: () => {} });
 }
 
@@ -142,9 +141,9 @@ async function openSqlite(file: string, { table, isReadOnly }: StoreOptions): Pr
       `Expected a URL such as redis://localhost, or a file of SQLite, got ${JSON.stringify(file)}`,
     );
   }
-  const { name, module } = await loadPackage('better-sqlite3', 'libsql', 'node:sqlite');
-  const { SqliteStore } = (await loadPackage('@rollgate/sqlite')).module as { SqliteStore: StoreClass };
-  const Database = (name === 'node:sqlite' ? module['DatabaseSync'] : module['default']) as Constructor<{
+  const { name, module } = loadPackage('better-sqlite3', 'libsql', 'node:sqlite');
+  const { SqliteStore } = loadPackage('@rollgate/sqlite').module as { SqliteStore: StoreClass };
+  const Database = (name === 'node:sqlite' ? (module as Exports)['DatabaseSync'] : module) as Constructor<{
     close(): void;
   }>;
   const database = new Database(file, { readonly: isReadOnly, readOnly: isReadOnly });
@@ -154,8 +153,7 @@ async function openSqlite(file: string, { table, isReadOnly }: StoreOptions): Pr
   };
 }
 
-/** A module of CommonJS has its exports in `default`, too. */
-type Module = Readonly<Record<string, unknown>>;
+type Exports = Readonly<Record<string, unknown>>;
 
 /**
  * Loads the first of these packages that is installed: in the project of this folder, whose version fits its data, or next to the
@@ -163,14 +161,11 @@ type Module = Readonly<Record<string, unknown>>;
  *
  * @throws StoreAccessError that says how to install one.
  */
-async function loadPackage(...names: readonly [string, ...string[]]): Promise<{ name: string; module: Module }> {
+function loadPackage(...names: readonly [string, ...string[]]): { name: string; module: unknown } {
   const places = [createRequire(join(process.cwd(), 'package.json')), createRequire(import.meta.url)];
   for (const place of places) {
     for (const name of names) {
-      const file = resolveFrom(place, name);
-      if (file === undefined) continue;
-      const module = (await import(name === 'node:sqlite' ? name : pathToFileURL(file).href)) as Module;
-      return { name, module: { ...(module['default'] as Module | undefined), ...module } };
+      if (isInstalled(place, name)) return { name, module: place(name) };
     }
   }
   const list = names.map((name) => `\`${name}\``).join(' or ');
@@ -180,10 +175,10 @@ async function loadPackage(...names: readonly [string, ...string[]]): Promise<{ 
   );
 }
 
-function resolveFrom(place: NodeJS.Require, name: string): string | undefined {
+function isInstalled(place: NodeJS.Require, name: string): boolean {
   try {
-    return place.resolve(name);
+    return place.resolve(name) !== '';
   } catch {
-    return undefined;
+    return false;
   }
 }
