@@ -1,44 +1,69 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiter } from '@rollgate/core';
+import { cachedLimits } from '@rollgate/core/cached-limits';
 import { describeLimiter } from '@rollgate/core/observe';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 import { percentile } from './statistics.js';
 import { handleTasks } from './worker.js';
 
-/** What one of the processes does: creates its part of the keys, or checks random ones until the next task. */
+/**
+ * What one of the processes does: creates its part of the keys, checks random ones until it stops, or checks the customer until its
+ * limit is this one.
+ */
 export type EveningTask =
   | { readonly kind: 'fill'; readonly from: number; readonly to: number }
   | { readonly kind: 'load'; readonly users: number; readonly perSecond: number }
+  | { readonly kind: 'await-limit'; readonly limit: number }
   | { readonly kind: 'stop' };
 
-/** What a process has done in its load, which is 0 for other tasks. */
+/** What a process has done in its load, which is 0 for other tasks, and when its task was done. */
 export interface EveningResult {
+  readonly endMs: number;
   readonly checks: number;
   readonly medianMs: number;
   readonly slowMs: number;
 }
 
-const NOTHING: EveningResult = { checks: 0, medianMs: 0, slowMs: 0 };
+const NOTHING = { checks: 0, medianMs: 0, slowMs: 0 };
 /** How many checks are in flight while the keys are created. */
 const TOGETHER = 500;
 
+const client = new Redis(process.argv[2]!);
 const limiter = new RateLimiter({
   name: 'api',
   prefix: 'api',
   limits: '100/1d',
-  store: new RedisStore({ client: new Redis(process.argv[2]!) }),
+  store: new RedisStore({ client }),
   timeout: '1m',
 });
 await describeLimiter(limiter).ready;
-let finish: (() => Promise<EveningResult>) | undefined;
+
+/** The limits of customers are fields of a hash, and a channel names the one that has changed. */
+const limitsOf = cachedLimits({
+  load: async (customer) => (await client.hget('limits', customer)) ?? undefined,
+  defaultLimits: '100/1d',
+});
+const subscriber = client.duplicate();
+subscriber.on('message', (_, customer: string) => limitsOf.refresh(customer));
+await subscriber.subscribe('limits');
+let finish: ReturnType<typeof load> | undefined;
 
 handleTasks(async (task: EveningTask): Promise<EveningResult> => {
   if (task.kind === 'fill') await fill(task.from, task.to);
   else if (task.kind === 'load') finish = load(task.users, task.perSecond);
-  else return finish!();
-  return NOTHING;
+  else if (task.kind === 'await-limit') await awaitLimit(task.limit);
+  const done = task.kind === 'stop' ? await finish!() : NOTHING;
+  return { ...done, endMs: Date.now() };
 });
+
+async function awaitLimit(wanted: number): Promise<void> {
+  for (;;) {
+    const { limit } = await limiter.check('customer', { limits: await limitsOf('customer') });
+    if (limit === wanted) return;
+    await delay(1);
+  }
+}
 
 async function fill(from: number, to: number): Promise<void> {
   for (let user = from; user < to; user += TOGETHER) {
@@ -48,7 +73,7 @@ async function fill(from: number, to: number): Promise<void> {
 }
 
 /** Checks random keys at a steady rate, and one abuser all the time. Returns what ends it. */
-function load(users: number, perSecond: number): () => Promise<EveningResult> {
+function load(users: number, perSecond: number): () => Promise<Omit<EveningResult, 'endMs'>> {
   const durations: number[] = [];
   let isOver = false;
   const check = async (key: string) => {
