@@ -105,6 +105,17 @@ describe.each(Object.keys(STORES))('in %s', (name) => {
     expect(results).toMatchObject({ month: { allowed: true, spent: 0 }, year: { ...year, allowed: false, spent: 10 } });
   });
 
+  test.each([0, Infinity])('a quota of %d has a period, and so has a budget next to it', async (limit) => {
+    const clock = manualClock(at('2026-11-29T12:00:00Z'));
+    const limits = { month: calendarWindow({ ...BERLIN, limit }), budget: calendarWindow(BERLIN) };
+    const limiter = new RateLimiter({ limits, store: STORES[name]!(clock), prefix: randomUUID(), timeout: '60s' });
+    const checked = await limiter.check('ann');
+    clock.advance('60d');
+    const spent = limit === 0 ? 0 : 1;
+    const expected = { month: { ...NOVEMBER, limit, spent: 0, reserved: 0 }, budget: { ...NOVEMBER, spent } };
+    expect(checked.limits).toMatchObject(expected);
+  });
+
   test('the instants are exact at any time between two milliseconds', async () => {
     const random = createRandom(1);
     const clock = manualClock(at('2026-11-29T12:00:00Z'));

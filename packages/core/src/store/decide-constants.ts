@@ -2,10 +2,11 @@ import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
 import { takeReceipt } from '../decision/receipt.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
-import { holdsSlots, isConstant } from '../limits/capabilities.js';
+import { holdsSlots, isConstant, isPeriodic } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
 import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
+import { monotonicClock, readMicros } from '../time/clock.js';
 import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
 import type { Coded } from '../validation/error-codes.js';
 import type { StoreWait, StoreWaiting } from './capabilities.js';
@@ -28,22 +29,22 @@ export function decideConstants(store: Store): Store {
     wrapped: store,
     backend: backendOf(store),
     clock: store.clock,
-    waiting: waiting && decideConstantsOfWaits(waiting),
+    waiting: waiting && decideConstantsOfWaits(store, waiting),
     check(plan, keys, costs) {
       const isRejected = isRejectedByConstant(plan, costs);
       const call = isRejected ? toRejectedCall(plan, keys, costs) : toStoredCall(plan, keys, costs);
       const check = () => call && store.check(call.plan, call.keys, call.costs);
-      return complete(plan, costs, isRejected ? unlessStoreFails(check) : check());
+      return complete(store, plan, costs, isRejected ? unlessStoreFails(check) : check());
     },
     peek(plan, keys, costs) {
       const call = toStoredCall(plan, keys, costs);
-      return complete(plan, costs, call && store.peek(call.plan, call.keys, call.costs));
+      return complete(store, plan, costs, call && store.peek(call.plan, call.keys, call.costs));
     },
     ...(charge && {
       charge(plan, keys, costs) {
         const call = toStoredCall(plan, keys, costs);
         // The decision of a charge is that of a peek with cost 1.
-        return complete(plan, 1, call && charge.call(store, call.plan, call.keys, call.costs));
+        return complete(store, plan, 1, call && charge.call(store, call.plan, call.keys, call.costs));
       },
     }),
     reset: (plan, keys) => {
@@ -62,7 +63,7 @@ export function decideConstants(store: Store): Store {
   return wrapper as Store;
 }
 
-function decideConstantsOfWaits(waiting: StoreWaiting): StoreWaiting {
+function decideConstantsOfWaits(store: Store, waiting: StoreWaiting): StoreWaiting {
   /** A call keeps its place in the queues by its object. */
   const storedCalls = new WeakMap<StoreWait, StoreWait>();
   return {
@@ -73,7 +74,7 @@ function decideConstantsOfWaits(waiting: StoreWaiting): StoreWaiting {
       const known = storedCalls.get(call) ?? { ...call, ...stored };
       storedCalls.set(call, known);
       const grant = await waiting.wait(known);
-      return grant && { ...grant, decision: await complete(plan, costs, grant.decision) };
+      return grant && { ...grant, decision: await complete(store, plan, costs, grant.decision) };
     },
   };
 }
@@ -96,19 +97,30 @@ function unlessStoreFails(check: () => Awaitable<Decision> | undefined): Awaitab
  *
  * @param made The decision of those that need a store, unless there are none or they were not asked.
  */
-function complete(plan: Plan, costs: Costs, made: Awaitable<Decision | undefined>): Awaitable<Decision> {
+function complete(
+  { clock = monotonicClock }: Store,
+  plan: Plan,
+  costs: Costs,
+  made: Awaitable<Decision | undefined>,
+): Awaitable<Decision> {
   if (!plan.hasConstants) return made as Awaitable<Decision>;
-  return mapAwaitable(made, (stored) => join(plan.rules, costs, stored));
+  return mapAwaitable(made, (stored) => join(plan.rules, costs, stored, readMicros(clock)));
 }
 
-function join(rules: readonly Rule[], costs: Costs, stored: Decision | undefined): Decision {
+function join(rules: readonly Rule[], costs: Costs, stored: Decision | undefined, nowMicros: number): Decision {
+  const joinResults = () =>
+    rules.map(
+      ({ name, limit }, index) =>
+        (isConstant(limit) ? undefined : stored?.limits[name]) ??
+        resultWithoutStore(limit, costAt(costs, index), nowMicros),
+    );
   const receipt = stored && takeReceipt(stored);
   // Next to limits of `Infinity` only, the figures are those of the others, whatever the cost is.
   if (stored !== undefined && typeof costs === 'number' && rules.every(({ limit }) => limit.limit !== 0)) {
     const { violated, degraded } = stored;
-    return new DecisionWithReceipt(new JoinedResults(rules, costs, stored), stored, violated, receipt, degraded);
+    return new DecisionWithReceipt(new JoinedResults(rules, joinResults), stored, violated, receipt, degraded);
   }
-  const decision = toDecision(rules, joinResults(rules, costs, stored), receipt, costs);
+  const decision = toDecision(rules, joinResults(), receipt, costs);
   return stored?.degraded ? degrade(decision, stored.degraded, (taken) => taken) : decision;
 }
 
@@ -116,30 +128,25 @@ function join(rules: readonly Rule[], costs: Costs, stored: Decision | undefined
 class JoinedResults extends RuleResults {
   constructor(
     rules: readonly Rule[],
-    private readonly costs: Costs,
-    private readonly stored: Decision,
+    private readonly join: () => LimitDecision[],
   ) {
     super(rules, []);
   }
 
   override toRecord() {
-    return new RuleResults(this.rules, joinResults(this.rules, this.costs, this.stored)).toRecord();
+    return new RuleResults(this.rules, this.join()).toRecord();
   }
 }
 
-function joinResults(rules: readonly Rule[], costs: Costs, stored: Decision | undefined): LimitDecision[] {
-  return rules.map(
-    ({ name, limit }, index) =>
-      (isConstant(limit) ? undefined : stored?.limits[name]) ?? resultWithoutStore(limit, costAt(costs, index)),
-  );
-}
-
 /** The result of a limit without a store: of a constant one, or of one that is not asked because another one rejects. */
-function resultWithoutStore(limit: Limit, cost: number): LimitDecision {
+function resultWithoutStore(limit: Limit, cost: number, nowMicros: number): LimitDecision {
   const isZero = limit.limit === 0;
   const allowed = !isZero || cost === 0;
   const freeMs = isZero ? Infinity : 0;
+  const unused = { resetMs: 0, spent: 0, reserved: 0 };
+  if (isPeriodic(limit)) limit.addPeriod(unused, nowMicros);
   return {
+    ...(isPeriodic(limit) && unused),
     allowed,
     limit: limit.limit,
     remaining: limit.limit,
