@@ -190,11 +190,13 @@ test('a fraction of a millisecond is rounded up, so that a wait of a decision is
 
 test('limits in place of the options are an error that says how to pass them', () => {
   expect(() => new RateLimiter(limits as never)).toThrow(
-    'Expected the options of RateLimiter to be an object with `limits`, got limits. Write `new RateLimiter({ limits: … })`',
+    'Unknown option `algorithm` for RateLimiter, got "rolling-window" (string). Pass limits as `{ limits: … }`',
   );
-  expect(() => new RateLimiter({ api: limits, user: limits } as never)).toThrow('got limits. Write');
-  expect(() => new RateLimiter('100/1m' as never)).toThrow('got limits. Write');
-  expect(() => new RateLimiter({ burst: '5/1s', day: limits } as never)).toThrow('got limits. Write');
+  expect(() => new RateLimiter({ api: limits, user: limits } as never)).toThrow('Pass limits as `{ limits: … }`');
+  expect(() => new RateLimiter({ burst: '5/1s', day: limits } as never)).toThrow('Pass limits as `{ limits: … }`');
+  expect(() => new RateLimiter('100/1m' as never)).toThrow(
+    'Expected `RateLimiter options` to be an object such as `{ limits: … }`, got "100/1m" (string)',
+  );
   expect(() => new RateLimiter({} as never)).toThrow('Expected `limits` to be a limit');
 });
 
@@ -206,7 +208,7 @@ test('the short form of a limiter has the settings of one rolling window', () =>
     'Expected either `limits` or the settings of one rolling window, got `limits` and `limit`, `window`. Remove one of them',
   );
   expect(() => new RateLimiter({ limits: '5/1m', blockFor: '15m' } as never)).toThrow(
-    "got `limits` and `blockFor`. Remove one of them, or write all into one limit, such as `rollingWindow({ limit: 5, window: '1m', blockFor: '15m' })`",
+    'got `limits` and `blockFor`. Remove one of them, or write all into `rollingWindow({ … })`',
   );
   for (const limit of [Number.NaN, -1, '5', {}]) {
     expect(() => new RateLimiter({ limit: limit as never, window: '1m' })).toThrow('Expected `limit` to be');

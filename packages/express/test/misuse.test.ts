@@ -37,8 +37,8 @@ const WRONG: [object, string][] = [
     { ...usual, requestPropertyName },
     'Expected `requestPropertyName` to be a property that requests do not have yet',
   ]),
-  [undefined as never, 'Expected `rateLimit options` to be an object, got undefined'],
-  [null as never, 'Expected `rateLimit options` to be an object, got null'],
+  [undefined as never, 'Expected `rateLimit options` to be an object such as `{ limits: … }`, got undefined'],
+  [null as never, 'Expected `rateLimit options` to be an object such as `{ limits: … }`, got null'],
 ];
 test.each(WRONG)('%p throws at construction', (options, expectedText) => {
   expect(() => rateLimit(options as RateLimitOptions)).toThrow(expectedText);

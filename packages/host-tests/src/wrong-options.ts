@@ -57,5 +57,7 @@ export const WRONG_OPTIONS: readonly (readonly [wrong: object, message: string])
   [{ problem: {} }, 'Expected `problem` to be a boolean, got an object (object)'],
   [{ silence: 'ROLLGATE_SHARED_KEYS' }, 'Expected `silence` to be an array of warning codes, got'],
   [{ silence: ['ROLLGATE_NOTHING'] }, "Expected `silence[0]` to be one of 'ROLLGATE_UNTRUSTED_PROXY'"],
+  [{ burst: '5/1s' }, 'Unknown option `burst` for rateLimit, got "5/1s" (string). Pass limits as `{ limits'],
+  [{ ...rollingWindow({ limit: 1, window: '1m' }) }, 'Pass limits as `{ limits: … }`'],
   [{ max: 5 }, 'Unknown option `max` for rateLimit, got 5 (number)'],
 ];

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { MemoryStore } from '@rollgate/core';
-import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
+import { invalidOption, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 import { mergeOptions, optionError, type WarningCode } from '@rollgate/http';
 import { NestLimiter } from './nest-limiter.js';
 import type { RateLimitModuleOptions, RateLimitOptions } from './options.js';
@@ -39,6 +39,8 @@ export class RouteLimiters {
    * @throws TypeError, RangeError with the name of the invalid option.
    */
   static of(options: RateLimitModuleOptions): RouteLimiters {
+    if (typeof options !== 'object' || options === null)
+      throw invalidOption('RateLimitModule options', 'an object', options);
     const limiters = limitersOf.get(options) ?? new RouteLimiters(options);
     limitersOf.set(options, limiters);
     return limiters;

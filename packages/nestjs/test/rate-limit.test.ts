@@ -258,6 +258,7 @@ test('an app with invalid options of a decorator does not start, and the error n
     ),
     expect.stringMatching(/^TypeError: @RateLimit of WrongController: Expected `limit` to be .*, got undefined/),
     'started',
+    'TypeError: Expected `RateLimitModule options` to be an object, got undefined',
   ]);
 });
 

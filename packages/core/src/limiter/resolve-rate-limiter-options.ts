@@ -1,7 +1,5 @@
 import { guardStore } from '../failure/guarded-store.js';
-import { isLimit } from '../limits/limit.js';
 import { ROLLING_WINDOW_OPTIONS, type RollingWindowOptions, rollingWindow } from '../limits/rolling-window.js';
-import { parseWindowText } from '../limits/window-text.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import type { Limits, LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import { Plans } from '../plan/plans.js';
@@ -15,7 +13,6 @@ import { foreignStore, STORE } from '../validation/foreign-store.js';
 import {
   hasMethods,
   invalidOption,
-  optionError,
   validateBoolean,
   validateOneOf,
   validateOptionalFunction,
@@ -27,10 +24,6 @@ import type { GivenOptions, WaitOptions } from './rate-limiter-options.js';
 /** What `fallbackLimits` need. */
 const FALLBACK_GUARD = 'a store whose `guard` has the method `withFallback`, with `fallbackLimits`';
 
-/** The message for limits in place of the options of a limiter. */
-const BARE_LIMITS =
-  'Expected the options of RateLimiter to be an object with `limits`, got limits. Write `new RateLimiter({ limits: … })`';
-
 const DEFAULT_PREFIX = 'rollgate';
 
 /** The limiters of this process with neither a name nor a prefix. */
@@ -40,16 +33,6 @@ function nextName(): string {
   unnamed += 1;
   return unnamed === 1 ? DEFAULT_PREFIX : `${DEFAULT_PREFIX}-${unnamed}`;
 }
-
-/** @throws TypeError if the limits stand in place of the options. */
-function rejectBareLimits(options: unknown): void {
-  const isRecord = typeof options === 'object' && options !== null && !('limits' in options);
-  const given = isRecord ? Object.values(options) : [];
-  if (isOneLimit(options) || (given.length > 0 && given.every(isOneLimit))) throw optionError(BARE_LIMITS);
-}
-
-const isOneLimit = (value: unknown): boolean =>
-  isLimit(value) || (typeof value === 'string' && parseWindowText(value) !== undefined);
 
 /** @throws TypeError, RangeError if the options have no limits, or `limits` and the settings of a window. */
 function limitsOf(options: GivenOptions): Limits | null {
@@ -69,7 +52,6 @@ function limitsOf(options: GivenOptions): Limits | null {
  * @throws TypeError, RangeError naming the invalid option.
  */
 export function resolveRateLimiterOptions(options: GivenOptions) {
-  rejectBareLimits(options);
   validateOptionNames('RateLimiter', options, [
     ...ROLLING_WINDOW_OPTIONS,
     'limits',

@@ -40,7 +40,7 @@ export function foreignDecision(expected = 'a decision of this store'): TypeErro
 
 /** Creates the error of `limits` together with options of one rolling window. */
 export function mixedLimits(options: readonly string[]): TypeError {
-  const message = `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${options.join('`, `')}\`. Remove one of them, or write all into one limit, such as \`rollingWindow({ limit: 5, window: '1m', blockFor: '15m' })\``;
+  const message = `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${options.join('`, `')}\`. Remove one of them, or write all into \`rollingWindow({ … })\``;
   return optionError(message);
 }
 

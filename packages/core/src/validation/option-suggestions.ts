@@ -54,8 +54,17 @@ const INSTEAD: Readonly<Record<string, string>> = {
 /** A message lists all options only if they are few enough to read. */
 const MAX_LISTED_OPTIONS = 8;
 
-/** Completes the message about an option that is not in `known`: suggests Rollgate's name, or lists the options. */
-export function suggestOption(name: string, known: readonly string[]): string {
+/** Whether a value is a limit, or text such as `'100/1m'`. */
+const isLimitLike = (value: unknown): boolean =>
+  typeof value === 'string' ? /^\d+\//.test(value) : (value as { algorithm?: unknown } | null)?.algorithm !== undefined;
+
+/**
+ * Completes the message about an option that is not in `known`: says how to pass limits that stand in place of the options, suggests
+ * Rollgate's name, or lists the options.
+ */
+export function suggestOption(name: string, options: object, known: readonly string[]): string {
+  const isInPlace = isLimitLike(options) || isLimitLike(options[name as never]);
+  if (isInPlace && known.includes('limits')) return '. Pass limits as `{ limits: … }`';
   const counterpart = NAMES_OTHER_PACKAGES ? findCounterpart(name, known) : undefined;
   if (counterpart !== undefined) return counterpart;
   if (known.length > MAX_LISTED_OPTIONS) return '. Remove it, or see https://rollgate-js.github.io/rollgate/options';

@@ -103,12 +103,14 @@ export function hasMethods(value: unknown, methods: readonly string[]): boolean 
  */
 export function validateOptionNames(subject: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalidOption(`${subject} options`, 'an object', options);
+    const expected = known.includes('limits') ? 'an object such as `{ limits: … }`' : 'an object';
+    throw invalidOption(`${subject} options`, expected, options);
   }
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const value = (options as Record<string, unknown>)[name];
-    const message = `Unknown option \`${name}\` for ${subject}, got ${formatValue(value)}${suggestOption(name, known)}`;
+    const suggestion = suggestOption(name, options, known);
+    const message = `Unknown option \`${name}\` for ${subject}, got ${formatValue(value)}${suggestion}`;
     throw withCode('ERR_ROLLGATE_UNKNOWN_OPTION', new TypeError(message));
   }
 }

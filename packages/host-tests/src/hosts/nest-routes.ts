@@ -115,6 +115,10 @@ class ControlController {
       startWith(undefined, { statusCode: 429 }),
       startWith({ statusCode: 503 }, undefined),
       startWith({ statusCode: 503 }, right),
+      // As from a factory that forgets its `return`.
+      new Promise<string>(() => new RateLimitModule(undefined as never, undefined as never, undefined as never)).catch(
+        String,
+      ),
     ]);
   }
   /** Returns the warnings of apps with these settings, one after the other. */
