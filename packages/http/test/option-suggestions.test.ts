@@ -43,7 +43,7 @@ test.each<[string, (options: never) => unknown, string, string]>([
     'color',
     'The options are `limit`, `window`, `minDifference`, `countRejected`, `blockFor`, `enforce`',
   ],
-  ['blockDuration', rollingWindow, 'blockDuration', 'Block the key with a limit of `block()`, see https://rollgate-js'],
+  ['blockDuration', rollingWindow, 'blockDuration', "Rollgate's name for it is `blockFor`"],
   ['ban', rateLimit, 'ban', 'Block the key with a limit of `block()`'],
   ['exponentialBackoff', rateLimit, 'exponentialBackoff', 'rollgate/blocks#block-for-longer-each-time'],
   [

@@ -6,6 +6,7 @@ import { NAMES_OTHER_PACKAGES } from '../util/platform.js';
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   addHeaders: ['headers'],
   addHeadersOnExceeding: ['headers'],
+  blockDuration: ['blockFor'],
   cache: ['store'],
   capacity: ['limit'],
   client: ['store'],
@@ -47,7 +48,6 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 const BLOCKS = '. Block the key with a limit of `block()`, see https://rollgate-js.github.io/rollgate/blocks';
 const INSTEAD: Readonly<Record<string, string>> = {
   ban: BLOCKS,
-  blockDuration: BLOCKS,
   exponentialBackoff: `${BLOCKS}#block-for-longer-each-time`,
 };
 
