@@ -65,15 +65,33 @@ describe('functions whose results Rollgate validates', () => {
   );
 
   test.each([
-    ['limit: process.env.MAX', 'limit: Number(process.env.MAX)'],
+    ['limit: process.env.MAX', 'limit: Number(process.env.MAX ?? 5)'],
+    ['limit: UNSET', 'limit: Number(UNSET ?? 5)'],
     ['limit: process.env.MAX ?? 7', 'limit: Number(process.env.MAX ?? 7)'],
     ['limit: Number(process.env.MAX)', 'limit: Number(process.env.MAX)'],
     ['limit: MAX', 'limit: Number(MAX)'],
     ['max: OTHER', 'limit: OTHER'],
+    ['max: 0', 'limit: 0'],
   ])('a number from the environment is no text: %s', (before, after) => {
-    const head = `${IMPORT}const { MAX = 7 } = process.env;\nconst OTHER = 3;\n`;
+    const head = `${IMPORT}const { MAX = 7, UNSET } = process.env;\nconst OTHER = 3;\n`;
     expect(migrate(`${head}rateLimit({ windowMs: 1, ${before} });`).code).toContain(`{ window: 1, ${after} }`);
   });
+});
+
+test.each([
+  ["message: '<h1>Later</h1>'", "message: { html: '<h1>Later</h1>' }", undefined],
+  [
+    'keyGenerator: (req) => { if (req.user) return req.user.id; }',
+    "key: (req) => { if (req.user) return String(req.user.id); return 'undefined'; }",
+    '`key` may be missing',
+  ],
+  ['statusCode: 200', 'statusCode: 200', '`statusCode` was not translated: it must be from 400 to 599'],
+  ['handler: (req, res) => res.json({})', 'handler: (req, res) => res.json({})', 'The response of `handler` has the'],
+  ['skipFailedRequests: true', 'skipFailedRequests: true', 'A request whose client disconnects counts now'],
+])('%s keeps its effect, or is reported', (before, after, report) => {
+  const { code, reports } = express(before);
+  expect(code).toContain(`{ window: 1, limit: 2, ${after} }`);
+  expect(reports).toEqual(report === undefined ? [] : [expect.stringContaining(report)]);
 });
 
 test.each([
@@ -121,6 +139,26 @@ exports.e = erl;`);
   ]);
 });
 
+test('an import that is added joins that of the package', () => {
+  const { code } = migrate(`'use strict';
+const { rateLimit, ipKeyGenerator } = require('express-rate-limit');
+exports.a = rateLimit({ windowMs: 1, max: 1, keyGenerator: (req) => ipKeyGenerator(req.get('x')) });`);
+  expect(code).toContain("'use strict'; const { rateLimit, createClientKey } = require('@rollgate/express');");
+});
+
+test('options that are set later are reported', () => {
+  const { code, reports } = migrate(`${IMPORT}const options = { max: 3 };
+options.windowMs = 500;
+if (strict) options['max'] = 1;
+other.max = 2;
+rateLimit(options);`);
+  expect(code).toContain('const options = { window: 60000, limit: 3 };');
+  expect(reports).toEqual([
+    'line 3: An option that is set later was not translated: `options.windowMs`',
+    "line 4: An option that is set later was not translated: `options['max']`",
+  ]);
+});
+
 test('members of the old decision are reported, and those of other objects are not', () => {
   const { reports } = migrate(`${IMPORT}rateLimit({ windowMs: 1, limit: 1 });
 app.get('/', (req, res) => res.json(req.rateLimit.used));
@@ -138,6 +176,25 @@ send(req.rateLimit?.key);`);
   ]);
 });
 
+test('members of a decision on another property are reported, and so is an awaited member with a limiter', () => {
+  const { reports } = migrate(`${IMPORT}class Service {
+  own = rateLimit({ windowMs: 1, max: 1, requestPropertyName: 'quota' });
+  constructor() { this.other = rateLimit({ windowMs: 1, max: 1 }); }
+  async use(req, res, next) {
+    await this.own(req, res, next);
+    await this.other(req, res, next);
+    send(req.quota?.used);
+  }
+}
+const f = ({ quota: { current } }) => current;`);
+  expect(reports.map((text) => text.slice(0, 35))).toEqual([
+    'line 6: `await this.own(…)`: check ',
+    'line 7: `await this.other(…)`: chec',
+    'line 8: A decision has no `used`. I',
+    'line 11: A decision has no `current',
+  ]);
+});
+
 test('what an object that is spread may set stays overridable', () => {
   const { code, reports } = migrate(`${IMPORT}const defaults = { max: 10, standardHeaders: true, legacyHeaders: false };
 export const create = (given) => rateLimit({ ...defaults, ...given });`);
@@ -145,7 +202,7 @@ export const create = (given) => rateLimit({ ...defaults, ...given });`);
   expect(code).toContain('rateLimit({ window: 60000, limit: 5, ...defaults, ...given })');
   expect(reports).toEqual([
     expect.stringContaining('Draft 11 replaces'),
-    'line 3: Options without a literal name were not translated',
+    'line 3: An object that is spread was not translated. Rename its options where they come from',
   ]);
   const placed = migrate(
     `${IMPORT}rateLimit({ windowMs: 1, max: 1, legacyHeaders: false, standardHeaders: true, ...given });`,
@@ -166,6 +223,16 @@ limiters.push(rateLimit({ windowMs: 1, max: 1 }));`);
   expect(reports).toEqual([]);
 });
 
+test('what a class, a parameter or a function declares to be options is translated', () => {
+  const { code, reports } = migrate(`import type { Options } from 'express-rate-limit';
+class Config { private readonly strict: Partial<Options> = { max: 1 }; }
+const create = (given: Partial<Options> = { max: 2 }) => given;
+const short = (): Partial<Options> => ({ max: 3 });
+function long(): Partial<Options> { return { max: 4 }; }`);
+  for (const limit of [1, 2, 3, 4]) expect(code).toContain(`{ limit: ${limit} }`);
+  expect(reports).toEqual([]);
+});
+
 test('a handler of two arguments works unchanged, and an awaited middleware is reported', () => {
   const { reports } = migrate(`${IMPORT}const handler = async (req, res) => res.status(429).json({});
 const limiter = rateLimit({ windowMs: 1, max: 1, handler });
@@ -176,7 +243,7 @@ app.use(async (req, res, next) => { await limiter(req, res, () => {}); next(); }
 test.each([
   [
     "app.post('/c', { preHandler: app.rateLimit({ max: 3, timeWindow: '1 minute' }) }, run);",
-    "app.rateLimit({ limit: 3, window: '1m' })",
+    "app.rateLimit({ limit: 3, window: '1 minute' })",
   ],
   [
     "const LIMITS = { b: { max: 3 } };\napp.get('/', { config: { rateLimit: LIMITS.b } }, run);",
@@ -188,6 +255,28 @@ test.each([
   const { code, reports } = migrate(source);
   expect(code).toContain(after);
   expect(reports).toEqual([]);
+});
+
+test('options of a route that come from elsewhere are reported', () => {
+  const { code, reports } = migrate(`import { LOGIN } from './limits';
+const SEARCH = { rateLimit: { max: 3 } };
+app.get('/search', { config: SEARCH }, run);
+app.get('/login', { config: { rateLimit: LOGIN } }, run);`);
+  expect(code).toContain('const SEARCH = { rateLimit: { limit: 3 } };');
+  expect(reports).toEqual(['line 4: The options are not an object literal in this file']);
+});
+
+test('text from the environment means something else in Fastify', () => {
+  const { code, reports } = migrate(`import rateLimit from '@fastify/rate-limit';
+app.register(rateLimit, { ipv6Subnet: 56, max: process.env.MAX, timeWindow: process.env.WINDOW ?? '1 minute' });
+app.get('/', { config: { rateLimit: { max: Infinity, timeWindow: '60000' } } }, run);`);
+  expect(code).toContain("limit: Number(process.env.MAX ?? 1000), window: process.env.WINDOW ?? '1 minute' }");
+  expect(reports).toEqual([
+    expect.stringContaining('takes 1000 for a `max` that is text or Infinity'),
+    expect.stringContaining("Its text needs a unit, such as '1m'"),
+    expect.stringContaining('takes 1000 for a `max` that is text or Infinity'),
+    expect.stringContaining("'60000' is not a duration of Rollgate"),
+  ]);
 });
 
 test('an unknown option of a route is reported', () => {
@@ -218,7 +307,7 @@ export const strict: RateLimitOptions = {
   errorResponseBuilder: (request, context) => ({ statusCode: 429, message: context.after }),
 };`);
     expect(code).toContain('strict: RateLimitRouteOptions = { limit: (request) => (request.user ? 100 : 10)');
-    expect(code).toContain("window: '1m'");
+    expect(code).toContain("window: '1 minute'");
     expect(reports).toEqual([expect.stringContaining('`errorResponseBuilder` was not translated')]);
   });
 
@@ -231,7 +320,7 @@ export class Manager {
   }
 }`);
     expect(code).toContain('Record<string, RateLimitMiddleware>');
-    expect(code).toContain('rateLimit({ window: duration * 1000, limit: limit, handler:');
+    expect(code).toContain('rateLimit({ window: duration * 1000, limit, handler:');
     expect(reports).toEqual([]);
   });
 

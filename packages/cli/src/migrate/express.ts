@@ -6,10 +6,23 @@ type Rules = Parameters<typeof options.translateOptions>[1];
 type Rule = Rules[string];
 type Migration = Parameters<typeof options.translateOptions>[2];
 
-const limit: Rule = (option, migration) =>
-  options.literalOf(option) === 0
-    ? 'Rollgate has no limit of 0. Reject all requests with your own code'
-    : options.renameNumber('limit')(option, migration);
+const limit = options.renameNumber('limit', 5);
+
+/** A text is sent as text, unless it contains markup. */
+const message: Rule = (option, migration) => {
+  const { j } = migration;
+  if (option.type === 'ObjectProperty' && ['StringLiteral', 'TemplateLiteral'].includes(option.value.type)) {
+    const html = j.objectProperty(j.identifier('html'), option.value);
+    if (j(option.value).toSource().includes('<')) option.value = j.objectExpression([html]);
+  }
+  const reason = 'its second argument is the decision instead of the response';
+  return options.sameWithin(1, reason)(option, migration);
+};
+
+const statusCode: Rule = (option) => {
+  const status = options.literalOf(option);
+  return typeof status === 'number' && (status < 400 || status > 599) ? 'it must be from 400 to 599' : [option];
+};
 
 /** The default prefix of `ipKeyGenerator`. */
 const IPV6_SUBNET = 56;
@@ -49,20 +62,26 @@ function translateAddressKeys(within: Collection, names: readonly string[], { j,
   }
 }
 
+/** What a handler calls that decides about the status. */
+const STATUS = ['status', 'sendStatus', 'statusCode', 'writeHead', 'redirect', 'next'];
+
 /** A handler of the request and the response works unchanged. */
 const handler: Rule = (option, migration) => {
   const found = options.functionOf(option, migration);
   const isOwn = options.parametersOf(option) !== undefined;
   const fits = found !== undefined && (isOwn ? options.takesAtMost(3, option, migration) : found.params.length <= 3);
-  return fits ? [option] : 'it gets the decision instead of the options, and the status is set already';
+  if (!fits) return 'it gets the decision instead of the options, and the status is set already';
+  const setsStatus = migration.j(found).find(migration.j.Identifier, ({ name }) => STATUS.includes(name)).length > 0;
+  if (!setsStatus) migration.report(option, 'The response of `handler` has the status 429 now. It had 200');
+  return [option];
 };
 
 const RULES: Rules = {
-  windowMs: options.renameNumber('window'),
+  windowMs: options.renameNumber('window', 60_000),
   limit,
   max: limit,
-  message: options.sameWithin(1, 'its second argument is the decision instead of the response'),
-  statusCode: options.same,
+  message,
+  statusCode,
   handler,
   requestPropertyName: options.same,
   keyGenerator: key,
@@ -72,7 +91,9 @@ const RULES: Rules = {
       : 'it must be a number',
   skip: options.renameResult('skip', 'boolean'),
   skipSuccessfulRequests: options.same,
-  skipFailedRequests: options.same,
+  skipFailedRequests: options.sameWith(
+    'A request whose client disconnects counts now. To refund it as before, set `skipAbortedRequests: true`',
+  ),
   requestWasSuccessful: options.renameResult('requestWasSuccessful', 'boolean', 2),
   passOnStoreError: options.flag('onStoreError', 'allow', 'throw'),
   store: options.untranslated('create a store of Rollgate, such as `RedisStore` of @rollgate/redis'),

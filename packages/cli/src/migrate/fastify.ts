@@ -6,21 +6,24 @@ type Rules = Parameters<typeof options.translateOptions>[1];
 type Rule = Rules[string];
 type Migration = Parameters<typeof options.translateOptions>[2];
 
-const UNITS: Record<string, string> = {
-  ...{ ms: 'ms', msec: 'ms', millisecond: 'ms', s: 's', sec: 's', second: 's' },
-  ...{ m: 'm', min: 'm', minute: 'm', h: 'h', hr: 'h', hour: 'h', d: 'd', day: 'd' },
+/** Both packages read text alike if it has a unit. */
+const window: Rule = (option, migration) => {
+  const value = options.literalOf(option);
+  if (typeof value === 'string' && !/[a-z]$/.test(value)) return `'${value}' is not a duration of Rollgate`;
+  if (options.isFromEnvironment(option, migration)) {
+    migration.report(option, "`window` is from the environment. Its text needs a unit, such as '1m' or '60000ms'");
+    return options.rename('window')(option, migration);
+  }
+  return options.renameNumber('window', 60_000)(option, migration);
 };
 
-const window: Rule = (option, migration) => {
-  if (options.functionOf(option, migration) !== undefined) return options.renameNumber('window')(option, migration);
-  const value = options.literalOf(option);
-  if (typeof value === 'string' && option.type === 'ObjectProperty') {
-    const [, count, unit = ''] = /^\s*(\d+)\s*([a-z]+)\s*$/i.exec(value) ?? [];
-    const short = UNITS[unit.toLowerCase()] ?? UNITS[unit.toLowerCase().replace(/s$/, '')];
-    if (short === undefined) return `'${value}' is not a duration of Rollgate`;
-    option.value = migration.j.stringLiteral(`${count}${short}`);
-  }
-  return options.renameNumber('window')(option, migration);
+const max: Rule = (option, migration) => {
+  if (options.isFromEnvironment(option, migration) || options.isNamed(option, 'Infinity'))
+    migration.report(
+      option,
+      '@fastify/rate-limit takes 1000 for a `max` that is text or Infinity. Rollgate takes it as it is',
+    );
+  return options.renameNumber('limit', 1000)(option, migration);
 };
 
 const allowList: Rule = (option, migration) => {
@@ -49,7 +52,7 @@ const draftHeaders: Rule = (option, migration) => {
 
 const RULES: Rules = {
   global: options.same,
-  max: options.renameNumber('limit'),
+  max,
   timeWindow: window,
   hook: options.same,
   keyGenerator: options.renameResult('key', 'text'),
@@ -61,7 +64,7 @@ const RULES: Rules = {
   enableDraftSpec: draftHeaders,
   onExceeded: options.renameFunction('onLimited'),
   continueExceeding: options.rename('countRejected'),
-  groupId: options.same,
+  groupId: options.sameWith('Routes with the same `groupId` count together now. Before, each counted alone'),
   cache: options.untranslated('use `store: new MemoryStore({ maxKeys })`'),
   store: options.untranslated('create a store of Rollgate instead of passing a class'),
   errorResponseBuilder: options.untranslated('use `message`, which gets the decision and returns the body'),

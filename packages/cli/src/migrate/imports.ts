@@ -219,7 +219,13 @@ function addImports(root: Collection, from: string, names: ReadonlySet<string>, 
       .at(-1)
       .insertAfter(j.importDeclaration(specifiers, j.stringLiteral(from)));
   } else {
-    const pattern = j.objectPattern([...names].map((name) => bind(name, name, j)));
+    const added = [...names].map((name) => bind(name, name, j));
+    const required = { callee: { name: 'require' }, arguments: [{ value: from }] };
+    const [loaded] = root
+      .find(j.VariableDeclarator, { id: { type: 'ObjectPattern' }, init: required } as object)
+      .nodes();
+    if (loaded?.id.type === 'ObjectPattern') return void loaded.id.properties.push(...added);
+    const pattern = j.objectPattern(added);
     const call = j.callExpression(j.identifier('require'), [j.stringLiteral(from)]);
     const declaration = j.variableDeclaration('const', [j.variableDeclarator(pattern, call)]);
     root.find(j.VariableDeclaration).at(0).insertBefore(declaration);

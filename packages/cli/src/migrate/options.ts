@@ -1,5 +1,5 @@
 import type { ASTNode, Collection, JSCodeshift, ObjectExpression, ObjectMethod, ObjectProperty } from 'jscodeshift';
-import { isFromEnvironment, wrapResults } from './values.js';
+import { environmentOf, wrapResults } from './values.js';
 
 /** An option in an object literal, which a method may be. */
 type Option = ObjectProperty | ObjectMethod;
@@ -23,12 +23,20 @@ type Rules = Readonly<Record<string, Rule>>;
 
 const same: Rule = (option) => [option];
 
+/** Keeps an option, and reports what it changes. */
+const sameWith =
+  (change: string): Rule =>
+  (option, { report }) => {
+    if (literalOf(option) !== false) report(option, change);
+    return [option];
+  };
+
 /** Renames an option. */
 const rename =
   (name: string): Rule =>
   (option, { j }) => {
     option.key = j.identifier(name);
-    if (option.type === 'ObjectProperty') option.shorthand = false;
+    if (option.type === 'ObjectProperty') option.shorthand = isNamed(option, name);
     return [option];
   };
 
@@ -81,24 +89,29 @@ const renameResult =
     return rename(name)(option, migration);
   };
 
-/** Turns a number that the environment gives as text into a number. */
+/** Whether an option is text from the environment. */
+const isFromEnvironment = (option: Option, { root, j }: Migration): boolean =>
+  option.type === 'ObjectProperty' && environmentOf(root, j, option.value) !== undefined;
+
+/** Whether an option is this name. */
+const isNamed = (option: Option, name: string): boolean =>
+  option.type === 'ObjectProperty' && option.value.type === 'Identifier' && option.value.name === name;
+
+/** Turns a number that the environment gives as text into a number. `unset` is the old default. */
 const renameNumber =
-  (name: string): Rule =>
+  (name: string, unset: number): Rule =>
   (option, migration) => {
     const { root, j } = migration;
-    const isNamed = option.type === 'ObjectProperty' && option.value.type === 'Identifier';
-    const parameters = isNamed ? (functionOf(option, migration)?.params.length ?? 0) : 0;
-    if (parameters > 1) return `\`${name}\` gets other arguments`;
-    if (option.type === 'ObjectProperty' && isFromEnvironment(root, j, option.value))
-      option.value = j.callExpression(j.identifier('Number'), [option.value as never]);
-    return renameValue(name)(option, migration);
+    const isName = option.type === 'ObjectProperty' && option.value.type === 'Identifier';
+    if (isName && (functionOf(option, migration)?.params.length ?? 0) > 1) return `\`${name}\` gets other arguments`;
+    const source = option.type === 'ObjectProperty' ? environmentOf(root, j, option.value) : undefined;
+    if (option.type === 'ObjectProperty' && source !== undefined) {
+      const value = option.value as Parameters<typeof j.logicalExpression>[1];
+      const given = source === 'unset' ? j.logicalExpression('??', value, j.numericLiteral(unset)) : value;
+      option.value = j.callExpression(j.identifier('Number'), [given]);
+    }
+    return (parametersOf(option) === undefined ? rename : renameFunction)(name)(option, migration);
   };
-
-/** Renames an option that is a value or a function of the request. */
-const renameValue =
-  (name: string): Rule =>
-  (option, migration) =>
-    (parametersOf(option) === undefined ? rename : renameFunction)(name)(option, migration);
 
 /** Keeps an option whose functions take no more than some arguments. */
 const sameWithin =
@@ -170,9 +183,16 @@ function addDefault(options: ObjectExpression, names: readonly string[], value: 
 
 /** Translates an object literal in place. What it cannot translate stays, so that Rollgate names it at startup. */
 function translateOptions(options: ObjectExpression, rules: Rules, migration: Migration): void {
-  options.properties = options.properties.flatMap((option) => {
+  options.properties = options.properties.flatMap((option): ObjectExpression['properties'] => {
     const name = isOption(option) ? nameOf(option) : undefined;
-    if (option.type === 'SpreadElement' && migration.isTranslated(option.argument)) return [option];
+    if (option.type === 'SpreadElement') {
+      if (!migration.isTranslated(option.argument))
+        migration.report(
+          option,
+          'An object that is spread was not translated. Rename its options where they come from',
+        );
+      return [option];
+    }
     if (!isOption(option) || name === undefined) {
       migration.report(option, 'Options without a literal name were not translated');
       return [option];
@@ -190,14 +210,16 @@ export {
   findOption,
   flag,
   functionOf,
+  isFromEnvironment,
+  isNamed,
   literalOf,
   parametersOf,
   rename,
   renameFunction,
   renameNumber,
   renameResult,
-  renameValue,
   same,
+  sameWith,
   sameWithin,
   takesAtMost,
   translateOptions,

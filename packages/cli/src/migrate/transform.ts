@@ -42,7 +42,9 @@ function transform(
     express.translateAddressKeys(root, middleware.addressKeys, migration);
   }
   translatePlugins(root, plugin?.isFunction, translate, migration);
-  const isOld = (route: ASTNode) => plugin !== undefined || isOldRoute(root, route, j);
+  // Options from elsewhere are reported.
+  const isOld = (route: ASTNode) =>
+    plugin !== undefined || isOldHook(root, route, j) || resolveObject(root, route, j) === undefined;
   for (const route of findRoutes(root, j).filter(isOld)) translate(route, fastify.translateRoute);
   for (const { types } of [middleware, plugin].filter((uses) => uses !== undefined))
     for (const node of findTyped(root, types, j)) migration.isTranslated(node);
@@ -79,11 +81,19 @@ function createTranslator(root: Collection, migration: Migration) {
     if (seen.has(options)) return true;
     seen.add(options);
     by(options, migration);
+    if (node.type === 'Identifier') reportAssignments(root, node.name, migration);
     return true;
   };
 }
 
 type Translator = ReturnType<typeof createTranslator>;
+
+/** Reports options that are set after their object was created. */
+function reportAssignments(root: Collection, name: string, { j, report }: Migration): void {
+  const left = { type: 'MemberExpression', object: { type: 'Identifier', name } };
+  for (const { node } of root.find(j.AssignmentExpression, { left } as object).paths())
+    report(node, `An option that is set later was not translated: \`${j(node.left as never).toSource()}\``);
+}
 
 const RESET_TIME = '`resetTime` is a date. A decision has `resetMs`, a wait in milliseconds';
 
@@ -110,12 +120,14 @@ function translateMiddleware(root: Collection, isLimiter: IsFunction, translate:
     if (node.arguments.length === 0) node.arguments.push(j.objectExpression([]));
     translate(node.arguments[0]!, express.translateExpress);
     const { node: parent } = path.parent;
-    if (parent.type === 'VariableDeclarator' && parent.id.type === 'Identifier') limiters.add(parent.id.name);
+    if (parent.type === 'VariableDeclarator') limiters.add(j(parent.id).toSource());
+    if (parent.type === 'AssignmentExpression') limiters.add(j(parent.left).toSource());
+    if (parent.type === 'ClassProperty') limiters.add(`this.${j(parent.key).toSource()}`);
   }
   for (const { node } of root.find(j.AwaitExpression, { argument: { type: 'CallExpression' } }).paths()) {
-    const { callee } = node.argument as { callee?: ASTNode };
-    if (callee?.type === 'Identifier' && limiters.has(callee.name))
-      report(node, `\`await ${callee.name}(…)\`: check that what follows does not run for a rejected request`);
+    const callee = j((node.argument as { callee: ASTNode }).callee).toSource();
+    if (limiters.has(callee))
+      report(node, `\`await ${callee}(…)\`: check that what follows does not run for a rejected request`);
   }
   reportMembers(root, migration);
 }
@@ -123,6 +135,13 @@ function translateMiddleware(root: Collection, isLimiter: IsFunction, translate:
 /** Reports members of the old decision: of `request.rateLimit`, of a variable with it, and in patterns. */
 function reportMembers(root: Collection, { j, report }: Migration): void {
   const variables = new Set<string>();
+  const named = root.find(j.ObjectProperty, { key: { name: 'requestPropertyName' } }).nodes();
+  const properties = ['rateLimit', ...named.map(({ value }) => (value as { value?: unknown }).value)];
+  const isDecision = (node: ASTNode | null | undefined): boolean => {
+    if (node?.type === 'TSNonNullExpression' || node?.type === 'TSAsExpression') return isDecision(node.expression);
+    if (node?.type !== 'MemberExpression' && node?.type !== 'OptionalMemberExpression') return false;
+    return node.property.type === 'Identifier' && properties.includes(node.property.name);
+  };
   const reportPattern = (pattern: ASTNode) => {
     for (const property of pattern.type === 'ObjectPattern' ? pattern.properties : []) {
       const isNamed = property.type === 'ObjectProperty' && property.key.type === 'Identifier';
@@ -135,7 +154,8 @@ function reportMembers(root: Collection, { j, report }: Migration): void {
     if (node.id.type === 'Identifier') variables.add(node.id.name);
     else reportPattern(node.id);
   }
-  for (const { node } of root.find(j.ObjectProperty, { key: { name: 'rateLimit' } }).paths()) reportPattern(node.value);
+  for (const { key, value } of root.find(j.ObjectProperty, { key: { type: 'Identifier' } }).nodes())
+    if (properties.includes((key as { name: string }).name)) reportPattern(value);
   const members = [...root.find(j.MemberExpression).nodes(), ...root.find(j.OptionalMemberExpression).nodes()];
   for (const node of new Set(members)) {
     if (node.property.type !== 'Identifier' || node.computed) continue;
@@ -144,13 +164,6 @@ function reportMembers(root: Collection, { j, report }: Migration): void {
     const text = (isOfDecision ? DECISION_MEMBERS : MEMBERS).get(node.property.name);
     if (text !== undefined) report(node, text);
   }
-}
-
-/** Whether an expression is `request.rateLimit`. */
-function isDecision(node: ASTNode | null | undefined): boolean {
-  if (node?.type === 'TSNonNullExpression' || node?.type === 'TSAsExpression') return isDecision(node.expression);
-  if (node?.type !== 'MemberExpression' && node?.type !== 'OptionalMemberExpression') return false;
-  return node.property.type === 'Identifier' && node.property.name === 'rateLimit';
 }
 
 /** Translates `register(plugin, options)` and `app.rateLimit(options)`. */
@@ -168,7 +181,7 @@ function translatePlugins(
       translate(given[1]!, fastify.translatePlugin);
     }
     const isHook = name === 'rateLimit' && given[0] !== undefined && !isPlugin?.(callee);
-    if (isHook && (isPlugin !== undefined || isOldRoute(root, given[0]!, j)))
+    if (isHook && (isPlugin !== undefined || isOldHook(root, given[0]!, j)))
       translate(given[0]!, fastify.translateRoute);
     if (name === 'createRateLimit' && isPlugin !== undefined)
       report(node, 'Use `app.rateLimiter` instead of `createRateLimit`');
@@ -178,9 +191,9 @@ function translatePlugins(
 /** Finds the values of `config: { rateLimit: … }`. */
 function findRoutes(root: Collection, j: API['j']): ASTNode[] {
   return root
-    .find(j.ObjectProperty, { key: { name: 'config' }, value: { type: 'ObjectExpression' } })
+    .find(j.ObjectProperty, { key: { name: 'config' } })
     .nodes()
-    .flatMap(({ value }) => (value as ObjectExpression).properties)
+    .flatMap(({ value }) => resolveObject(root, value, j)?.properties ?? [])
     .flatMap((option) => {
       const isRoute =
         option.type === 'ObjectProperty' && option.key.type === 'Identifier' && option.key.name === 'rateLimit';
@@ -188,23 +201,44 @@ function findRoutes(root: Collection, j: API['j']): ASTNode[] {
     });
 }
 
-/** Finds the values of variables and expressions with one of these types. */
+/** Finds what is declared or asserted to have one of these types: values, and what functions return. */
 function findTyped(root: Collection, types: ReadonlySet<string>, j: API['j']): ASTNode[] {
-  const hasType = (node: ASTNode) =>
-    j(node)
+  const hasType = (node: unknown) =>
+    Boolean(node) &&
+    j(node as ASTNode)
       .find(j.TSTypeReference)
       .some(({ node: { typeName } }) => typeName.type === 'Identifier' && types.has(typeName.name));
-  const typed = root.find(j.VariableDeclarator).nodes();
-  const variables = typed.flatMap(({ id, init }) => {
-    const annotation = id.type === 'Identifier' ? id.typeAnnotation : undefined;
-    return init && annotation && hasType(annotation) ? [init] : [];
-  });
-  const expressions = [...root.find(j.TSAsExpression).nodes(), ...root.find(j.TSSatisfiesExpression).nodes()];
-  return [...variables, ...expressions.filter(({ typeAnnotation }) => hasType(typeAnnotation))];
+  const annotationOf = (node: ASTNode) => (node.type === 'Identifier' ? node.typeAnnotation : undefined);
+  return [
+    ...root
+      .find(j.VariableDeclarator, ({ id }) => hasType(annotationOf(id)))
+      .nodes()
+      .map(({ init }) => init),
+    ...root
+      .find(j.AssignmentPattern, ({ left }) => hasType(annotationOf(left)))
+      .nodes()
+      .map(({ right }) => right),
+    ...root
+      .find(j.ClassProperty, ({ typeAnnotation }) => hasType(typeAnnotation))
+      .nodes()
+      .map(({ value }) => value),
+    ...root.find(j.TSAsExpression, ({ typeAnnotation }) => hasType(typeAnnotation)).nodes(),
+    ...root.find(j.TSSatisfiesExpression, ({ typeAnnotation }) => hasType(typeAnnotation)).nodes(),
+    ...root
+      .find(j.Function, ({ returnType }) => hasType(returnType))
+      .nodes()
+      .flatMap(({ body }) => [
+        body,
+        ...j(body)
+          .find(j.ReturnStatement)
+          .nodes()
+          .map(({ argument }) => argument),
+      ]),
+  ].filter((node) => node !== null && node !== undefined);
 }
 
-/** Whether a route in a file without the plugin has its options. */
-function isOldRoute(root: Collection, route: ASTNode, j: API['j']): boolean {
+/** Whether a hook in a file without the plugin has its options. */
+function isOldHook(root: Collection, route: ASTNode, j: API['j']): boolean {
   const options = resolveObject(root, route, j);
   return options !== undefined && fastify.isRoute(options);
 }

@@ -107,6 +107,13 @@ function mayBeMissing(j: JSCodeshift, node: ASTNode): boolean {
  */
 function wrapResults(j: JSCodeshift, node: FunctionNode, kind: Kind): ASTNode[] {
   const wrapped: ASTNode[] = [];
+  /** What a function without a value returned, as the old package read it. */
+  const nothing = () => {
+    if (kind === 'boolean') return j.booleanLiteral(false);
+    const missing = j.stringLiteral('undefined');
+    wrapped.push(missing);
+    return missing;
+  };
   const wrap = (value: ASTNode): never => {
     if (isCertain(value, kind)) return value as never;
     wrapped.push(value);
@@ -122,10 +129,9 @@ function wrapResults(j: JSCodeshift, node: FunctionNode, kind: Kind): ASTNode[] 
       while (!/Function|ObjectMethod|ClassMethod/.test(owner.node.type) && owner.node !== node.body && owner.parent)
         owner = owner.parent;
       if (owner.node !== node.body && owner.node !== node) continue;
-      if (path.node.argument) path.node.argument = wrap(path.node.argument);
-      else if (kind === 'boolean') path.node.argument = j.booleanLiteral(false);
+      path.node.argument = path.node.argument ? wrap(path.node.argument) : nothing();
     }
-    if (kind === 'boolean' && !endsAlways(node.body)) node.body.body.push(j.returnStatement(j.booleanLiteral(false)));
+    if (!endsAlways(node.body)) node.body.body.push(j.returnStatement(nothing()));
   }
   return wrapped.filter((value) => mayBeMissing(j, value));
 }
@@ -138,31 +144,28 @@ function endsAlways(node: ASTNode | null | undefined): boolean {
   return node?.type === 'ReturnStatement' || node?.type === 'ThrowStatement';
 }
 
-/** Whether a number comes from the environment, as text. */
-function isFromEnvironment(root: Collection, j: JSCodeshift, node: ASTNode, depth = 0): boolean {
-  if (node.type === 'CallExpression' || node.type === 'UnaryExpression' || node.type === 'BinaryExpression')
-    return false;
-  if (node.type === 'LogicalExpression')
-    return isFromEnvironment(root, j, node.left, depth) || isFromEnvironment(root, j, node.right, depth);
-  if (node.type === 'ConditionalExpression')
-    return [node.consequent, node.alternate].some((each) => isFromEnvironment(root, j, each, depth));
-  if (node.type === 'TSAsExpression' || node.type === 'TSNonNullExpression')
-    return isFromEnvironment(root, j, node.expression, depth);
-  if (node.type === 'MemberExpression') return isEnvironment(node.object);
-  if (node.type !== 'Identifier' || depth > 4) return false;
-  return root
-    .find(j.VariableDeclarator)
-    .nodes()
-    .some(({ id, init }) => {
-      if (!init) return false;
-      if (id.type === 'Identifier') return id.name === node.name && isFromEnvironment(root, j, init, depth + 1);
-      return (
-        id.type === 'ObjectPattern' && isEnvironment(init) && j(id).find(j.Identifier, { name: node.name }).length > 0
-      );
-    });
+/** Whether a number comes from the environment, as text: `'unset'` if it may be missing there, `undefined` if it does not. */
+function environmentOf(root: Collection, j: JSCodeshift, node: ASTNode, depth = 0): 'set' | 'unset' | undefined {
+  const find = (inner: ASTNode) => environmentOf(root, j, inner, depth);
+  if (node.type === 'LogicalExpression') {
+    const [left, right] = [find(node.left), find(node.right)];
+    return node.operator === '&&' || left === undefined ? (left ?? right) : (right ?? 'set');
+  }
+  if (node.type === 'ConditionalExpression') return find(node.consequent) ?? find(node.alternate);
+  if (node.type === 'TSAsExpression' || node.type === 'TSNonNullExpression') return find(node.expression);
+  if (node.type === 'MemberExpression') return isEnvironment(node.object) ? 'unset' : undefined;
+  if (node.type !== 'Identifier' || depth > 4) return undefined;
+  for (const { id, init } of root.find(j.VariableDeclarator).nodes()) {
+    if (!init) continue;
+    if (id.type === 'Identifier' && id.name === node.name) return environmentOf(root, j, init, depth + 1);
+    if (id.type !== 'ObjectPattern' || !isEnvironment(init)) continue;
+    if (j(id).find(j.AssignmentPattern, { left: { name: node.name } }).length > 0) return 'set';
+    if (j(id).find(j.Identifier, { name: node.name }).length > 0) return 'unset';
+  }
+  return undefined;
 }
 
 const isEnvironment = (node: ASTNode): boolean =>
   node.type === 'MemberExpression' && node.property.type === 'Identifier' && node.property.name === 'env';
 
-export { isFromEnvironment, wrapResults };
+export { environmentOf, wrapResults };
