@@ -170,6 +170,17 @@ test('a transaction that fails leaves no lock and no trace', async () => {
   expect((await limiter.check('ann')).remaining).toBe(7);
 });
 
+test.each(Object.keys(libraries))('checks go on after somebody has dropped the table, with %s', async (library) => {
+  const file = newFile();
+  const limiter = limiterOn(openDatabase(file, library), 10);
+  await limiter.check('ann');
+  openDatabase(file, library).exec('DROP TABLE rollgate');
+  await expect(limiter.check('ann')).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('no such table') },
+  });
+  expect((await limiter.check('ann')).remaining).toBe(9);
+});
+
 test('writes delete expired rows, and none that still counts', async () => {
   const database = openDatabase();
   const limiter = limiterOn(database, 1000);

@@ -54,7 +54,10 @@ export class BatchRunner {
         return result;
       } catch (error) {
         this.#lastError = error as Error;
-        if (!isBusy(error) || isAbandoned()) throw error;
+        if (!isBusy(error) || isAbandoned()) {
+          this.#table = undefined; // Somebody may have dropped it, so the next attempt looks for it.
+          throw error;
+        }
       }
       await delay(waitMs(attempt));
     }
