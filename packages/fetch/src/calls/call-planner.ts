@@ -7,6 +7,7 @@ import { warnOfError } from '../warn-of-error.js';
 import { costsOfRefill } from './costs-of-refill.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
+import { validateCost, validateRecord } from './returned-records.js';
 
 /** Which limits decide on a call, with which keys and costs. */
 export interface CallPlan {
@@ -69,9 +70,9 @@ export class CallPlanner {
   }
 
   async plan(request: CallRequest): Promise<CallPlan> {
-    const { limits, clock = performance } = this.#options;
+    const { limits, costNames, clock = performance } = this.#options;
     const { bucket, route } = this.bucketAndRouteOf(request);
-    const given = (await this.#options.cost?.(request)) ?? {};
+    const given = validateCost('cost', await this.#options.cost?.(request), costNames);
     const routeKey = `${bucket} ${route}`;
     const names = limits.units.map((unit) => this.#learned.namesOf(routeKey, unit));
     const nowMs = clock.now();
@@ -85,8 +86,7 @@ export class CallPlanner {
     for (const [index, unit] of limits.units.entries()) {
       const isSilent = this.#learned.isSilent(routeKey, unit, nowMs);
       const units = isSilent ? 0 : (given[unit] ?? 1);
-      // The limiter rejects invalid costs.
-      if (Number.isSafeInteger(units) && units > this.#largestCost(unit)) this.#largestCosts.set(unit, units);
+      if (units > this.#largestCost(unit)) this.#largestCosts.set(unit, units);
       for (const [number, name] of [undefined, ...names[index]!].entries()) {
         const limit = limitName(unit, number);
         key[limit] = name === undefined ? routeKey : `${bucket} ${name}`;
@@ -151,8 +151,10 @@ export class CallPlanner {
   }
 
   #ownKeys(request: CallRequest, bucket: string): Record<string, string> {
-    const given = this.#options.key?.(request) ?? {};
-    return Object.fromEntries(this.#options.ownLimits.map((name) => [name, given[name] ?? bucket]));
+    const { key, ownLimits } = this.#options;
+    const given = validateRecord('key', key?.(request), "a record of keys such as `{ daily: 'ann' }`", ownLimits);
+    // The limiter rejects invalid keys.
+    return Object.fromEntries(ownLimits.map((name) => [name, (given[name] ?? bucket) as string]));
   }
 }
 
