@@ -216,6 +216,13 @@ test('expired rows are deleted after checks, also faster than the interval, with
   expect((await limiter.peek('ann')).remaining).toBeLessThan(10_000);
 });
 
+test('a rejection leaves no row, also next to a check that records', async () => {
+  const limiter = limiterOn(new PostgresStore({ client: pool, sweep: false }), 5, 'traceless');
+  const reject = (key: string) => limiter.check(key, { cost: 6 });
+  await Promise.all([limiter.check('ann'), ...Array.from({ length: 9 }, (_, index) => reject(`guess ${index}`))]);
+  expect((await pool.query("SELECT FROM rollgate WHERE key LIKE '%traceless%'")).rowCount).toBe(1);
+});
+
 test('an injected clock, which the server does not know, keeps all rows', async () => {
   const store = new PostgresStore({ client: pool, table: 'clocked', clock: manualClock(), sweep: '1ms' });
   await store.createTable();

@@ -129,13 +129,15 @@ export class BatchRunner {
     { states, nowMicros, isAbsent = false }: Found,
   ): Promise<boolean> {
     const before = new Map(states) as ReadonlyMap<string, Float64Array | undefined>;
-    const changes = batch.update(states, nowMicros);
+    const changes = new Map(batch.update(states, nowMicros));
     if (changes.size === 0) {
       if (this.#settings.connector.endWaits) batch.succeed(); // Nothing else depends on the end of the transaction.
       await connection.run('ROLLBACK');
       return true;
     }
     if (isAbsent) return this.#insert(connection, changes);
+    // The lock of a key without a state has inserted a row, which a rejection must not leave.
+    for (const key of batch.keys) if (before.get(key) === undefined && !changes.has(key)) changes.set(key, null);
     const written = new Map<string, WrittenState>();
     for (const [key, change] of changes) {
       if (change !== null) written.set(key, { before: before.get(key), version: newVersion(change.numbers) });
