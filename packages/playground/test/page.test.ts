@@ -80,6 +80,7 @@ describe('without a server', () => {
     await press('Start over');
     await page.clock.runFor(1000);
     expect([await counts(), await page.evaluate('location.search')]).toEqual([['0', '0', '0'], '?limit=2']);
+    expect(await page.locator('.lane output').allTextContents()).toEqual(['…', '…', '…']);
   });
 
   test('all algorithms race, and the worst comes first', async () => {
@@ -152,6 +153,33 @@ describe('without a server', () => {
     await shows('#copy-picture', 'Copied');
     expect(await page.evaluate('copied')).toEqual([`${STATIC}?t=0`, 'image/png']);
   });
+
+  test.each([1280, 390])(
+    'the picture has the three counts at %i pixels, whichever rows the page shows',
+    async (width) => {
+      await open(`${STATIC}?rows=all`, { width });
+      await press('Attack');
+      await page.clock.runFor(6000);
+      await page.evaluate(
+        `navigator.clipboard.write = async ([item]) => { globalThis.copied = item.getType('image/png'); }`,
+      );
+      await page.getByText('Share').click();
+      await press('Copy as picture');
+      await shows('#copy-picture', 'Copied');
+      const colors = await page.evaluate(`(async () => {
+      const picture = await createImageBitmap(await copied);
+      const ctx = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+      ctx.drawImage(picture, 0, 0);
+      return [0, 1, 2].map((row) => {
+        const pixels = ctx.getImageData(48, 165 + row * 156, 200, 70).data;
+        const count = (isOf) => pixels.filter((value, at) => at % 4 === 0 && isOf(value, pixels[at + 1])).length;
+        return count((red, green) => red > green + 80) > count((red, green) => green > red + 80) ? 'red' : 'green';
+      });
+    })()`);
+      expect(colors).toEqual(['red', 'red', 'green']);
+      expect(await page.locator('.lane').count()).toBe(7);
+    },
+  );
 
   test('the chart of another page repeats the attack', async () => {
     await open(STATIC.replace('index.html', 'chart.html'), { reducedMotion: 'no-preference' });

@@ -38,5 +38,5 @@ export function describeResult(race: Race): string {
 
 /** What to do. */
 export function describeGoal({ limit, windowMs }: Settings): string {
-  return `The limit is ${limit} per ${formatSeconds(windowMs)}. Click, or hold the space bar.`;
+  return `The limit is ${limit} per ${formatSeconds(windowMs)}. Send requests, or watch an attack.`;
 }

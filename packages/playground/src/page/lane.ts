@@ -23,7 +23,6 @@ interface Mark {
 
 /** Requests that are closer are in one stack, as a share of the window. */
 const STACK = 0.025;
-const [HEIGHT, LOW] = [172, 116];
 /** The chart is as high as a multiple of the limit, so that stacks of twice the limit fit. */
 const ROOM = 2.15;
 
@@ -39,8 +38,7 @@ export class Lane {
   #marks: readonly Mark[] = [];
   #steps: readonly (readonly [atMs: number, count: number])[] = [];
 
-  /** @param isLow Whether there are many lanes. */
-  constructor(row: Row, element: HTMLElement, isLow: boolean) {
+  constructor(row: Row, element: HTMLElement, height: number) {
     this.row = row;
     this.element = element;
     this.#place = element.querySelector('.plot')!;
@@ -55,7 +53,7 @@ export class Lane {
     this.#plot = new uPlot(
       {
         width: 300,
-        height: isLow ? LOW : HEIGHT,
+        height,
         // Room for half of the last label on the right.
         padding: [6, 20, 0, 0],
         legend: { show: false },

@@ -15,7 +15,7 @@ import { FRAMEWORKS, parseCode, toCode } from './code.js';
 import { describeResult, formatSeconds, nameOf } from './describe.js';
 import { Lane } from './lane.js';
 import { analyze, type CallerKind, LOG_WINDOW_MS, listenForLogs, worstTimes } from './log.js';
-import { copyPicture, drawPicture } from './picture.js';
+import { CHART, copyPicture, drawPicture } from './picture.js';
 import { showResponse } from './response.js';
 import { Session } from './session.js';
 import { followTheme, type Theme } from './theme.js';
@@ -28,6 +28,8 @@ const isReduced = matchMedia('(prefers-reduced-motion: reduce)');
 
 /** The windows that the chart shows, and the share of them that is behind "now". */
 const [SHOWN, BEHIND] = [2.5, 0.92];
+/** The height of a lane, and of one of many. */
+const [HEIGHT, LOW] = [172, 116];
 /** How often the chart moves with reduced motion, in milliseconds. */
 const SLOW_MS = 500;
 /** How long the chart of another page shows a finished attack before it repeats it. */
@@ -110,16 +112,19 @@ function createRows(): void {
     })
     .join('');
   for (const lane of lanes) lane.destroy();
-  lanes = (showsAll ? ROWS : mainRows()).map((row) => {
-    const element = document.createElement('div');
-    element.className = 'lane';
-    element.dataset['row'] = row;
-    const name = row === settings.algorithm ? `${nameOf(row)} of Rollgate` : nameOf(row);
-    element.innerHTML = `<header><span>${name}</span><output></output></header><div class="plot"></div>`;
-    find('lanes').append(element);
-    return new Lane(row, element, showsAll || view === 'chart');
-  });
+  const height = showsAll || view === 'chart' ? LOW : HEIGHT;
+  lanes = (showsAll ? ROWS : mainRows()).map((row) => createLane(row, find('lanes'), height));
   changed();
+}
+
+function createLane(row: Row, place: HTMLElement, height: number): Lane {
+  const element = document.createElement('div');
+  element.className = 'lane';
+  element.dataset['row'] = row;
+  const name = row === settings.algorithm ? `${nameOf(row)} of Rollgate` : nameOf(row);
+  element.innerHTML = `<header><span>${name}</span><output></output></header><div class="plot"></div>`;
+  place.append(element);
+  return new Lane(row, element, height);
 }
 
 function setText(element: Element, text: string): void {
@@ -142,17 +147,9 @@ function requestFrame(): void {
 
 /** Draws the chart, and everything else if a request was decided. Continues while something moves. */
 function draw(): void {
-  const { race, version, nowMs, planned, reply, problem } = session;
+  const { race, nowMs, planned, reply, problem } = session;
   const { limit, windowMs } = settings;
-  const shownMs = SHOWN * windowMs;
-  const fromMs = Math.max(0, nowMs - BEHIND * shownMs);
-  for (const lane of lanes) {
-    const { count } = mostOf(race, lane.row);
-    lane.draw(
-      { race, version, nowMs, theme, fromMs, toMs: fromMs + shownMs },
-      `${nameOf(lane.row)}: ${race.shots.filter(({ delays }) => delays[lane.row] !== null).length} of ${race.shots.length} requests allowed, at most ${count} in any ${formatSeconds(windowMs)}`,
-    );
-  }
+  drawLanes(lanes);
   if (isChanged) {
     isChanged = false;
     showCounts();
@@ -164,16 +161,30 @@ function draw(): void {
   }
   showResponse(find('response'), reply);
   const lastMs = race.shots.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
-  if (planned.length === 0 && nowMs > lastMs + shownMs) return;
+  if (planned.length === 0 && nowMs > lastMs + SHOWN * windowMs) return;
   if (isReduced.matches) setTimeout(requestFrame, SLOW_MS);
   else requestFrame();
+}
+
+function drawLanes(drawn: readonly Lane[]): void {
+  const { race, version, nowMs } = session;
+  const { windowMs } = settings;
+  const shownMs = SHOWN * windowMs;
+  const fromMs = Math.max(0, nowMs - BEHIND * shownMs);
+  for (const lane of drawn) {
+    const { count } = mostOf(race, lane.row);
+    lane.draw(
+      { race, version, nowMs, theme, fromMs, toMs: fromMs + shownMs },
+      `${nameOf(lane.row)}: ${race.shots.filter(({ delays }) => delays[lane.row] !== null).length} of ${race.shots.length} requests allowed, at most ${count} in any ${formatSeconds(windowMs)}`,
+    );
+  }
 }
 
 function showCounts(): void {
   const { race, planned } = session;
   const { limit, windowMs } = settings;
   // A visitor of another page may leave before the end, so its chart gives no verdict until then.
-  const isOpen = view === 'chart' && planned.length > 0;
+  const isOpen = race.shots.length === 0 || (view === 'chart' && planned.length > 0);
   const period = `in any ${formatSeconds(windowMs)}`;
   for (const element of document.querySelectorAll<HTMLElement>('[data-row]')) {
     const { count } = mostOf(race, element.dataset['row'] as Row);
@@ -268,7 +279,7 @@ function addButtons(): void {
     confirm('copy-link', 'Copied');
   });
   find('copy-picture').addEventListener('click', async () =>
-    confirm('copy-picture', await copyPicture(createPicture())),
+    confirm('copy-picture', await copyPicture(await createPicture())),
   );
   document.addEventListener('keydown', (event) => {
     const control =
@@ -289,16 +300,25 @@ function confirm(id: string, text: string): void {
   setTimeout(() => setText(find(id), before), 2000);
 }
 
-function createPicture(): HTMLCanvasElement {
+/** Draws the main rows, on any screen and whichever rows the page shows, with charts of the picture's own size. */
+async function createPicture(): Promise<HTMLCanvasElement> {
   const { race } = session;
   const { limit } = settings;
-  const counters = mainRows().map((row) => {
+  const place = document.createElement('div');
+  place.style.cssText = `position: absolute; right: 100%; width: ${CHART.width}px`;
+  document.body.append(place);
+  const drawn = mainRows().map((row) => createLane(row, place, CHART.height));
+  drawLanes(drawn);
+  await Promise.resolve(); // The charts paint themselves in a microtask.
+  const rows = drawn.map(({ row, canvas }) => {
     const { count } = mostOf(race, row);
-    return { name: row === settings.algorithm ? 'Rollgate' : nameOf(row), count, isBeyond: count > limit };
+    return { name: row === settings.algorithm ? 'Rollgate' : nameOf(row), count, isBeyond: count > limit, canvas };
   });
-  const shown = lanes.map((lane) => ({ name: nameOf(lane.row), canvas: lane.canvas }));
   const title = `Try to get ${limit + 1} through a limit of ${limit}`;
-  return drawPicture({ title, result: describeResult(race), counters, lanes: shown }, theme);
+  const picture = drawPicture({ title, result: describeResult(race), rows }, theme);
+  for (const lane of drawn) lane.destroy();
+  place.remove();
+  return picture;
 }
 
 followTheme((next) => {
