@@ -1,4 +1,5 @@
-// A BullMQ worker that limits the jobs of each tenant, over all workers.   npm run example bullmq-tenants.ts
+// A BullMQ worker that limits the jobs of each tenant, over all
+// workers.   npm run example bullmq-tenants.ts
 import { RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
@@ -12,7 +13,8 @@ interface Report {
 }
 
 const redis = new Redis(REDIS_URL);
-// ioredis reports each failed attempt to connect. Rollgate warns about an outage once.
+// ioredis reports each failed attempt to connect. Rollgate warns about
+// an outage once.
 redis.on('error', () => {});
 const limiter = new RateLimiter({
   limit: 2,
@@ -25,26 +27,40 @@ const queue = new Queue<Report>('reports', { connection });
 const worker = new Worker<Report>(
   'reports',
   async (job: Job<Report>, token?: string) => {
-    const { allowed, retryAfterMs } = await limiter.check(job.data.tenant);
+    const { allowed, retryAfterMs } = await limiter.check(
+      job.data.tenant,
+    );
     if (!allowed) {
       // Back into the queue until the tenant's limit has room.
-      await job.moveToDelayed(Date.now() + Math.ceil(retryAfterMs), token);
+      await job.moveToDelayed(
+        Date.now() + Math.ceil(retryAfterMs),
+        token,
+      );
       throw new DelayedError();
     }
     await createReport(job); // Your own work.
   },
   { connection, concurrency: 5 },
 );
-// Such as a lost connection, after which the worker continues by itself.
+// Such as a lost connection, after which the worker continues by
+// itself.
 worker.on('error', (error) => console.error(error.message));
 
 const started = Date.now();
-async function createReport({ name, data }: Job<Report>): Promise<void> {
-  console.log(`${String(Date.now() - started).padStart(5)} ms  ${data.tenant}  ${name}`);
+async function createReport({
+  name,
+  data,
+}: Job<Report>): Promise<void> {
+  console.log(
+    `${String(Date.now() - started).padStart(5)} ms  ${data.tenant}  ${name}`,
+  );
 }
 
 await queue.addBulk(
-  ['ann', 'ann', 'ann', 'bob'].map((tenant, index) => ({ name: `report ${index + 1}`, data: { tenant } })),
+  ['ann', 'ann', 'ann', 'bob'].map((tenant, index) => ({
+    name: `report ${index + 1}`,
+    data: { tenant },
+  })),
 );
 
 let left = 4;

@@ -1,10 +1,20 @@
-// The same as durable-object.ts for long windows: the object keeps its counts in its storage, so they survive restarts.
+// The same as durable-object.ts for long windows: the object keeps its
+// counts in its storage, so they survive restarts.
 import { createStore } from '@rollgate/core/store';
-import { cloudflareAddress, createClientKey, rateLimit } from '@rollgate/web';
+import {
+  cloudflareAddress,
+  createClientKey,
+  rateLimit,
+} from '@rollgate/web';
 
-/** The parts of Cloudflare's types that this program uses. `wrangler types` writes all of them. */
+/**
+ * The parts of Cloudflare's types that this program uses. `wrangler
+ * types` writes all of them.
+ */
 interface Env {
-  readonly LIMITERS: { getByName(name: string): { fetch(url: string): Promise<Response> } };
+  readonly LIMITERS: {
+    getByName(name: string): { fetch(url: string): Promise<Response> };
+  };
 }
 interface State {
   readonly storage: {
@@ -16,7 +26,10 @@ interface State {
   };
 }
 
-/** A store that keeps its state in the object's storage. Its transactions are synchronous, so they are atomic. */
+/**
+ * A store that keeps its state in the object's storage. Its
+ * transactions are synchronous, so they are atomic.
+ */
 const createStorageStore = ({ kv }: State['storage']) =>
   createStore({
     transact(keys, update) {
@@ -30,7 +43,10 @@ const createStorageStore = ({ kv }: State['storage']) =>
   });
 
 export class ClientLimiter {
-  readonly #check: (request: Request, info: undefined) => Promise<Response>;
+  readonly #check: (
+    request: Request,
+    info: undefined,
+  ) => Promise<Response>;
 
   constructor({ storage }: State) {
     const limit = rateLimit({
@@ -38,7 +54,8 @@ export class ClientLimiter {
       window: '1d',
       key: () => 'client', // Each object serves one client.
       store: createStorageStore(storage),
-      silence: ['ROLLGATE_LIMITER_PER_REQUEST'], // Each object has its own limiter.
+      // Each object has its own limiter.
+      silence: ['ROLLGATE_LIMITER_PER_REQUEST'],
     });
     this.#check = limit(() => new Response(null, { status: 204 }));
   }
@@ -48,15 +65,19 @@ export class ClientLimiter {
   }
 }
 
-const toKey = createClientKey(56); // An IPv6 client has many addresses, so this counts by its network.
+// An IPv6 client has many addresses, so this counts by its network.
+const toKey = createClientKey(56);
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const client = toKey(cloudflareAddress(request) ?? '');
-    const limited = await env.LIMITERS.getByName(client).fetch(request.url);
+    const limited = await env.LIMITERS.getByName(client).fetch(
+      request.url,
+    );
     if (limited.status === 429) return limited;
     const response = new Response('hello');
-    for (const [name, value] of limited.headers) response.headers.set(name, value);
+    for (const [name, value] of limited.headers)
+      response.headers.set(name, value);
     return response;
   },
 };

@@ -1,24 +1,35 @@
-// An MCP server with a limit on its endpoint and one on each tool.   npm run example mcp.ts
+// An MCP server with a limit on its endpoint and one on each tool.
+// npm run example mcp.ts
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { createClientKey, RateLimiter, rateLimit } from '@rollgate/express';
+import {
+  createClientKey,
+  RateLimiter,
+  rateLimit,
+} from '@rollgate/express';
 import express from 'express';
 import { z } from 'zod';
 
 const { PORT = '3000', LIMIT = '100' } = process.env;
 
 const searches = new RateLimiter({ limit: 2, window: '1m' });
-const toKey = createClientKey(56); // A household usually has a whole /56 network of IPv6 addresses.
+// A household usually has a whole /56 network of IPv6 addresses.
+const toKey = createClientKey(56);
 
 function createServer(caller: string): McpServer {
   const server = new McpServer({ name: 'library', version: '1.0.0' });
   server.registerTool(
     'search',
-    { description: 'Searches the library', inputSchema: { title: z.string() } },
+    {
+      description: 'Searches the library',
+      inputSchema: { title: z.string() },
+    },
     async ({ title }) => {
       await searches.enforce(caller);
-      return { content: [{ type: 'text', text: `One book: ${title}` }] };
+      return {
+        content: [{ type: 'text', text: `One book: ${title}` }],
+      };
     },
   );
   return server;
@@ -32,15 +43,22 @@ app.use(
     window: '1m',
     message: (_request, { retryAfterMs }) => ({
       jsonrpc: '2.0',
-      error: { code: -32_000, message: 'Rate limit exceeded', data: { retryAfterMs } },
+      error: {
+        code: -32_000,
+        message: 'Rate limit exceeded',
+        data: { retryAfterMs },
+      },
       id: null,
     }),
   }),
 );
 app.post('/mcp', express.json(), async (request, response) => {
-  // With authentication, identify the caller by the token's user instead of the address.
+  // With authentication, identify the caller by the token's user
+  // instead of the address.
   const server = createServer(toKey(request.ip ?? ''));
-  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+  const transport = new StreamableHTTPServerTransport({
+    enableJsonResponse: true,
+  });
   response.on('close', () => server.close());
   await server.connect(transport);
   await transport.handleRequest(request, response, request.body);

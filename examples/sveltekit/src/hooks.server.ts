@@ -5,7 +5,8 @@ import { building } from '$app/environment';
 const limit = rateLimit({
   limit: 100,
   window: '1m',
-  // Behind a proxy, adapter-node reads the address from the header that ADDRESS_HEADER names.
+  // Behind a proxy, adapter-node reads the address from the header that
+  // ADDRESS_HEADER names.
   address: (_request, event: RequestEvent) => event.getClientAddress(),
 });
 

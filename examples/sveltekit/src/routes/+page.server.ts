@@ -1,3 +1,4 @@
 import type { PageServerLoad } from './$types';
 
-export const load: PageServerLoad = async ({ fetch }) => (await fetch('/api/hello')).json();
+export const load: PageServerLoad = async ({ fetch }) =>
+  (await fetch('/api/hello')).json();
