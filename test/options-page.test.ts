@@ -24,3 +24,11 @@ test('the page has one heading for each option of the adapters', () => {
   const known = new Set([...OPTION_NAMES, ...ownOptions, ...OF_FASTIFY]);
   expect(headings.sort()).toEqual([...known].sort());
 });
+
+test('the table of the page lists the options in the order of their headings', () => {
+  const page = read('docs/options.md');
+  const headings = Array.from(page.matchAll(/^### (\w+)$/gm), ([, name]) => name!);
+  const rows = Array.from(page.matchAll(/^\| \[`(\w+)`\]\(#(\w+)\)/gm));
+  expect(rows.map(([, name]) => name)).toEqual(headings);
+  expect(rows.map(([, , anchor]) => anchor)).toEqual(headings.map((name) => name.toLowerCase()));
+});
