@@ -13,7 +13,7 @@ export interface Entry {
 
 const PAGES = fileURLToPath(new URL('..', import.meta.url));
 
-/** The groups of the sidebar. `npm run docs:test` verifies that they contain every page. */
+/** The groups of the sidebar, of which that of the page is open. `npm run docs:test` verifies that they contain every page. */
 export function createSidebar(): Entry[] {
   return [
     group('Start', [
@@ -47,6 +47,7 @@ export function createSidebar(): Entry[] {
     group('Operations', ['deploy', 'observe', 'operating', 'hot-key']),
     {
       text: 'Reference',
+      collapsed: true,
       items: [
         ...pages(['options', 'errors', 'cli', 'guarantees', 'stability']),
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
@@ -69,7 +70,7 @@ export function pagesOf(entries: readonly Entry[]): Entry[] {
 }
 
 function group(text: string, names: readonly string[]): Entry {
-  return { text, items: pages(names) };
+  return { text, collapsed: true, items: pages(names) };
 }
 
 /** The pages that exist among the given ones, by their first heading. */

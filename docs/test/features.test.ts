@@ -14,6 +14,8 @@ test('the sidebar leads to a page, which names its groups', async () => {
   for (const group of ['Start', 'Guides', 'Concepts', 'Stores', 'Operations', 'Reference', 'Playground']) {
     expect(await page.locator('.VPSidebar .level-0 > .item h2', { hasText: group }).count()).toBeGreaterThan(0);
   }
+  expect(await page.locator('.VPSidebar .level-0:not(.collapsed) h2').allTextContents()).toEqual(['Start']);
+  await page.locator('.VPSidebar').getByRole('button', { name: 'Concepts', expanded: false }).click();
   await page.locator('.VPSidebar a', { hasText: 'Response headers' }).click();
   await page.locator('h1', { hasText: 'Response headers' }).waitFor();
 });
@@ -22,6 +24,7 @@ test('on a narrow screen, the menu leads to a page', async () => {
   const { page } = tab();
   await open('overview', 390);
   await page.locator('.VPLocalNav button.menu').click();
+  await page.locator('.VPSidebar').getByRole('button', { name: 'Reference', expanded: false }).click();
   await page.locator('.VPSidebar a', { hasText: 'Options of the adapters' }).click();
   await page.locator('h1', { hasText: 'Options of the adapters' }).waitFor();
 });
@@ -58,6 +61,16 @@ test('the switch changes the theme', async () => {
   const before = await isDark();
   await page.locator('.VPNavBar .VPSwitchAppearance').first().click();
   expect(await isDark()).toBe(!before);
+});
+
+test('the embedded playground follows the switch of the theme', async () => {
+  const { page } = tab();
+  await open('playground');
+  const scheme = () => page.evaluate(`getComputedStyle(document.querySelector('iframe')).colorScheme`);
+  await page.evaluate(`document.documentElement.classList.remove('dark')`);
+  expect(await scheme()).toBe('light');
+  await page.evaluate(`document.documentElement.classList.add('dark')`);
+  expect(await scheme()).toBe('dark');
 });
 
 test.each([1280, 390])('the embedded playground runs at %i pixels, without a second scroll bar', async (width) => {

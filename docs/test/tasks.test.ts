@@ -31,25 +31,30 @@ interface Choice {
   readonly anchor: string;
 }
 
-const htmlOf = (page: string) => readBuilt(fileOf(BASE + page)!);
+/** A page without the groups of its sidebar that are closed. */
+const htmlOf = (page: string) =>
+  readBuilt(fileOf(BASE + page)!).replaceAll(
+    /<section class="VPSidebarItem level-0[^"]* collapsed[^"]*".*?(?=<div class="[^"]*\bgroup\b|<\/nav>)/gs,
+    '',
+  );
 const toText = (html: string) =>
   html
     .replace(/<[^>]+>/g, '')
     .replace(/\s+/g, ' ')
     .trim();
 
-function toChoice(text: string, address: string): Choice {
-  const [page = '', anchor = ''] = address.slice(address.indexOf(BASE) + BASE.length).split('#');
-  return { text, page, anchor };
+function toChoice(text: string, address: string, from = ''): Choice {
+  const { pathname, hash } = new URL(address, `http://site${BASE}${from}`);
+  return { text, page: pathname.slice(BASE.length), anchor: hash.slice(1) };
 }
 
 /** The links of a page of the site, those of its menus, and its own headings. */
 function choicesOf(page: string): Choice[] {
   const html = htmlOf(page);
-  const links = Array.from(html.matchAll(/<a [^>]*?href="(\/rollgate\/[^"]*)"[^>]*>(.*?)<\/a>/gs));
+  const links = Array.from(html.matchAll(/<a [^>]*?href="((?:\/rollgate|\.\.?)\/[^"]*)"[^>]*>(.*?)<\/a>/gs));
   const headings = Array.from(html.matchAll(/<h[23] id="([^"]+)"[^>]*>(.*?)<a /gs));
   return [
-    ...links.map(([, address, text]) => toChoice(toText(text!), address!)),
+    ...links.map(([, address, text]) => toChoice(toText(text!), address!, page)),
     ...headings.map(([, anchor, text]) => ({ text: toText(text!), page, anchor: anchor! })),
   ].filter((choice) => fileOf(BASE + choice.page)?.endsWith('.html') && !Object.hasOwn(REDIRECTS, choice.page));
 }
