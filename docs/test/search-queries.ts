@@ -114,7 +114,7 @@ export const QUERIES: readonly (readonly [query: string, page: string])[] = [
   ['changelog', 'stability'],
 ];
 
-/** Questions in the words of their readers, and the section that must come first for at least nine of ten. */
+/** Questions in the words of their readers, and the section that must come first for at least eighteen of each twenty. */
 export const QUESTIONS: readonly (readonly [query: string, section: string])[] = [
   ['login attempts', 'login'],
   ['redis goes down', 'store-failures'],

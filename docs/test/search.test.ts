@@ -37,12 +37,19 @@ test('a search finds the page that answers it, almost always first', async () =>
   expect(notFirst.length > MAX_NOT_FIRST ? notFirst : []).toEqual([]);
 }, 300_000);
 
-test('a question finds the section that answers it first, nine times out of ten', async () => {
-  const found: { query: string; section: string; results: string[] }[] = [];
-  for (const [query, section] of QUESTIONS) found.push({ query, section, results: await search(query) });
-  // The first heading of a page is the page.
-  const isFirst = ({ section, results: [first = ''] }: (typeof found)[number]) =>
-    section.includes('#') ? first === section : pageOf(first) === section;
-  const missed = found.filter((each) => !isFirst(each));
-  expect(missed.length > QUESTIONS.length / 10 ? missed : []).toEqual([]);
-}, 300_000);
+test.each([0, 20])(
+  'of the twenty questions from number %i on, at least eighteen find the section that answers them first',
+  async (start) => {
+    const found: { query: string; section: string; results: string[] }[] = [];
+    for (const [query, section] of QUESTIONS.slice(start, start + 20)) {
+      found.push({ query, section, results: await search(query) });
+    }
+    // The first heading of a page is the page.
+    const isFirst = ({ section, results: [first = ''] }: (typeof found)[number]) =>
+      section.includes('#') ? first === section : pageOf(first) === section;
+    const missed = found.filter((each) => !isFirst(each));
+    expect(found).toHaveLength(20);
+    expect(missed.length > 2 ? missed : []).toEqual([]);
+  },
+  300_000,
+);

@@ -1,11 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { useTab } from './support/browser.js';
 import { observeShift, shiftOf } from './support/layout-shift.js';
-import { serveSite } from './support/site.js';
+import { fileOf, readBuilt, serveSite } from './support/site.js';
 
 /** Pauses where the parts of a page begin, long enough for the browser to paint what it has. */
 const PAUSES = ['VPNavBarMenu', '>Reference<', 'VPNavBarAppearance', 'VPNavBarHamburger', 'class="content"', '<h1'];
 const PAUSE_MS = 100;
+
+/** A slow phone line: 1.6 Mbit/s. A page needs four round trips: DNS, TCP, TLS and the request. */
+const [BITS_PER_MS, ROUND_TRIP_MS] = [1600, 150];
 
 async function sendInParts(response: ServerResponse, page: Buffer): Promise<void> {
   const starts = PAUSES.map((part) => page.indexOf(part)).filter((start) => start >= 0);
@@ -34,3 +38,25 @@ test.each([
   await page.goto(url + name, { waitUntil: 'load' });
   expect(await shiftOf(page)).toBe(0);
 });
+
+test.each(['', 'overview', 'common-tasks', 'comparison', 'playground', 'api/@rollgate/core'])(
+  'the largest part of the first screen of /%s needs no script, and its bytes arrive within 2 s over a slow line',
+  async (name) => {
+    const { page, url } = tab();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const arrived: string[] = [];
+    await page.route('**/*.js', (route) => route.abort());
+    page.on('response', (response) => arrived.push(response.url()));
+    await page.goto(url + name, { waitUntil: 'load' });
+    await page.unroute('**/*.js');
+    const largest = await page.evaluate<string>(`new Promise((resolve) => {
+      const resolveLast = (list) => resolve(list.getEntries().at(-1).element.tagName);
+      new PerformanceObserver(resolveLast).observe({ type: 'largest-contentful-paint', buffered: true });
+    })`);
+    expect(largest).toMatch(/^(?:H1|P|LI|CODE)$/);
+    const files = arrived.map((address) => fileOf(new URL(address).pathname)!);
+    const bits = files.reduce((sum, file) => sum + 8 * gzipSync(readBuilt(file)).length, 0);
+    expect(4 * ROUND_TRIP_MS + bits / BITS_PER_MS).toBeLessThan(2000);
+    page.removeAllListeners('response');
+  },
+);
