@@ -20,15 +20,6 @@ export class PriorityQueue<Member extends QueueMember> {
     return this.#heap[0];
   }
 
-  get size(): number {
-    return this.#heap.length;
-  }
-
-  /** Returns the member at an index of the heap, whose only order is that each is behind its parent. */
-  at(index: number): Member | undefined {
-    return this.#heap[index];
-  }
-
   /** Adds the member, or moves it if the queue has it. */
   set(member: Member, priority: number): void {
     const { queueIndex } = member;
