@@ -19,7 +19,7 @@ function describeDecision({ name, key, decision }: Decided): string {
   const { allowed, delayMs, degraded, retryAfterMs, violated, exceeded, limits } = decision;
   const outcome = allowed
     ? `allowed${delayMs > 0 ? ` after ${delayMs} ms` : ''}`
-    : `rejected by ${violated.join(', ') || 'the policy'}, retry in ${retryAfterMs} ms`;
+    : `rejected by ${violated.join(', ')}, retry in ${retryAfterMs} ms`;
   const figures = Object.entries(limits).map(
     ([limit, { remaining, limit: quota }]) => `${limit} ${remaining} of ${quota}`,
   );
