@@ -1,8 +1,7 @@
-import { FOREVER, KeyBlock } from '../limits/key-block.js';
+import { KeyBlock, parseBlockLength } from '../limits/key-block.js';
 import type { Mode, State, Verdict } from '../limits/limit.js';
 import { selectLimits } from '../plan/create-plan.js';
 import type { Plan, Rule } from '../plan/plan.js';
-import { parseDuration } from '../validation/duration.js';
 import { withCode } from '../validation/error-codes.js';
 import type { BlockingLimit } from './blocking-limit.js';
 
@@ -47,7 +46,7 @@ export class Block extends KeyBlock implements BlockingLimit {
 
   /** Returns the limit whose record closes a key for so long. */
   lasting(duration: unknown): Block {
-    return new Block(duration === Infinity ? FOREVER : parseDuration('duration', duration, ', or Infinity') * 1000);
+    return new Block(parseBlockLength('duration', duration));
   }
 
   toBlockingPlan(plan: Plan, key: unknown, duration: unknown): Plan {

@@ -83,7 +83,10 @@ function toTime(end: number): number {
 
 /** Returns what closes the keys of a limit with this option. */
 export function parseBlockFor(blockFor: Duration | undefined): Limit | undefined {
-  if (blockFor === undefined) return undefined;
-  const isEndless = blockFor === Infinity;
-  return new KeyBlock(isEndless ? FOREVER : parseDuration('blockFor', blockFor, ', or Infinity') * 1000, true);
+  return blockFor === undefined ? undefined : new KeyBlock(parseBlockLength('blockFor', blockFor), true);
+}
+
+/** Returns the length of a block in microseconds. */
+export function parseBlockLength(option: string, duration: unknown): number {
+  return duration === Infinity ? FOREVER : parseDuration(option, duration, ', or Infinity') * 1000;
 }
