@@ -1,6 +1,7 @@
-import type { Decision, LimitDecision } from '../decision/decision.js';
+import type { Decision } from '../decision/decision.js';
+import { resultWithoutState } from '../decision/result-without-state.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
-import { closesKeys, holdsSlots } from '../limits/capabilities.js';
+import { closesKeys } from '../limits/capabilities.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { OnStoreError } from '../store/capabilities.js';
@@ -55,18 +56,9 @@ export function decideByPolicy(
 
 /** Decides the same for all keys: as if all of the quota were free, or none of it. A limit that never rejects still does not. */
 function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
-  const results = plan.rules.map(({ limit }): LimitDecision => {
+  const results = plan.rules.map(({ limit }) => {
     const allowed = policy === 'allow' || limit.enforced === false;
-    const waitMs = allowed ? 0 : DENY_RETRY_MS;
-    return {
-      allowed,
-      limit: limit.limit,
-      remaining: allowed ? limit.limit : 0,
-      retryAfterMs: waitMs,
-      resetMs: waitMs,
-      nextUnitMs: holdsSlots(limit) ? undefined : waitMs,
-      delayMs: 0,
-    };
+    return resultWithoutState(limit, allowed, allowed ? 0 : DENY_RETRY_MS);
   });
   return degrade(toDecision(plan.rules, results, undefined), policy);
 }

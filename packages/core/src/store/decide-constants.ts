@@ -1,8 +1,9 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
 import { takeReceipt } from '../decision/receipt.js';
+import { resultWithoutState } from '../decision/result-without-state.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
-import { holdsSlots, isConstant, isPeriodic } from '../limits/capabilities.js';
+import { isConstant, isPeriodic } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
 import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
@@ -142,18 +143,11 @@ class JoinedResults extends RuleResults {
 function resultWithoutStore(limit: Limit, cost: number, nowMicros: number): LimitDecision {
   const isZero = limit.limit === 0;
   const allowed = !isZero || cost === 0;
-  const freeMs = isZero ? Infinity : 0;
   const unused = { resetMs: 0, spent: 0, reserved: 0 };
   if (isPeriodic(limit)) limit.addPeriod(unused, nowMicros);
   return {
     ...(isPeriodic(limit) && unused),
-    allowed,
-    limit: limit.limit,
-    remaining: limit.limit,
-    retryAfterMs: allowed ? 0 : Infinity,
-    resetMs: freeMs,
-    nextUnitMs: holdsSlots(limit) ? undefined : freeMs,
-    delayMs: 0,
+    ...resultWithoutState(limit, allowed, isZero ? Infinity : 0),
     ...(!allowed && { reason: 'limit' }),
     ...(!isConstant(limit) && { remainingIsEstimate: true }),
   };
