@@ -10,7 +10,7 @@ export {
   TransactionQueue,
 } from './create-store/transaction-queue.js';
 export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decision/rate-limit-error.js';
-export { takeReceipt } from './decision/receipt.js';
+export { readReceipt } from './decision/receipt.js';
 export { isReportedBefore, toDecision } from './decision/to-decision.js';
 export { identify, violatedLimits } from './events/limiter-event.js';
 export { guardStore } from './failure/guarded-store.js';

@@ -8,7 +8,7 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { createStore, takeReceipt } from '@rollgate/core/store';
+import { createStore, readReceipt } from '@rollgate/core/store';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { compareOpenReports } from '@rollgate/test-support/open-reports';
@@ -390,8 +390,7 @@ test('a receipt that cannot be divided is an error of `keepOpen`, and the call c
   const limits = { api, own: rollingWindow({ limit: 9, window: '1h' }) };
   const limiter = new OutgoingLimiter({ limits, store: open() });
   const decision = await limiter.check('token');
-  const held = takeReceipt(decision) as { receipt: unknown };
-  takeReceipt(decision, held);
+  const held = readReceipt(decision) as { receipt: unknown };
   const whole = held.receipt;
   held.receipt = { withLimits: () => whole };
   await expect(limiter.report(decision, { reported: window, keepOpen: true })).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, LimitDecision } from '@rollgate/core';
-import { takeReceipt } from '@rollgate/core/store';
+import { readReceipt } from '@rollgate/core/store';
 import { Demand } from './demand.js';
 import { HeldLeases } from './held-leases.js';
 import { Lease } from './lease.js';
@@ -197,12 +197,12 @@ export class CreditAccount {
 
   /** Returns units that a request was granted after it was given up. */
   #returnGrant({ granted, sentMs }: UnitRequest, decision: Decision): void {
-    if (decision.allowed) new Lease(granted, sentMs, takeReceipt(decision), this.port.settle).close();
+    if (decision.allowed) new Lease(granted, sentMs, readReceipt(decision), this.port.settle).close();
   }
 
   #addLease({ granted, units, isRepeated, sentMs, resets, listeners }: UnitRequest, decision: Decision): void {
     const untilMs = sentMs + this.terms.usableMs;
-    const lease = new Lease(granted, untilMs, takeReceipt(decision), this.port.settle);
+    const lease = new Lease(granted, untilMs, readReceipt(decision), this.port.settle);
     // It was all that was free, so those that get none of it need not ask again.
     this.#denial = isRepeated && units === 1 ? rejectionUntilNextUnit(decision, this.port.now()) : undefined;
     this.#wasLate = this.port.now() >= untilMs;

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, LimitDecision, Store } from '@rollgate/core';
-import { type Costs, costAt, isThenable, type Keys, keyAt, PendingResult, takeReceipt } from '@rollgate/core/store';
+import { type Costs, costAt, isThenable, type Keys, keyAt, PendingResult, readReceipt } from '@rollgate/core/store';
 import { leasedResults, noteFigures, resultsOf } from './check-results.js';
 import { type CheckedUnits, checkedUnits, type LeasedUnits } from './checked-units.js';
 import type { Lease } from './lease.js';
@@ -143,7 +143,7 @@ export class LeasedCheck implements RequestListener {
         if (!decision.allowed && this.#returnUnits(inStore)) return this.#checkInStore([]);
         const results = leasedResults(plan, this.#keys, repliedMs, inStore, decision);
         if (!decision.allowed) return this.#decide(results, [], undefined);
-        const receipt = takeReceipt(decision);
+        const receipt = readReceipt(decision);
         if (!isOver) return this.#decide(results, spent, receipt, inStore);
         // The store may have stopped counting units that start now.
         return mapResult(this.#store.refund(receipt), () => this.#checkInStore([]));
@@ -163,7 +163,7 @@ export class LeasedCheck implements RequestListener {
     return mapResult(checked, (decision) => {
       if (!decision.allowed && this.#returnUnits([...outer.rules.keys()])) return this.#checkInStore([]);
       noteFigures(this.#plan, decision, this.#keys, this.#costs);
-      return this.#decide(resultsOf(this.#plan, decision), [], takeReceipt(decision));
+      return this.#decide(resultsOf(this.#plan, decision), [], readReceipt(decision));
     });
   }
 

@@ -11,7 +11,7 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
-import { createStore, type Plan, takeReceipt } from '@rollgate/core/store';
+import { createStore, type Plan, readReceipt } from '@rollgate/core/store';
 import { LeasingStore, type LeasingStoreOptions } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
 import { SomeRedis } from '../../redis/test/support/some-redis.js';
@@ -493,7 +493,7 @@ test.each(STORES)('a settlement continues from the one before it, in %s', async 
   };
   const free = async () => (await store.peek(plan, 'key', 1)).remaining;
   await store.check(plan, 'key', 2);
-  const receipt = takeReceipt(await store.check(plan, 'key', 10));
+  const receipt = readReceipt(await store.check(plan, 'key', 10));
   for (const units of [6, 5, 5, 1]) {
     await store.settle!(receipt, units);
     expect(await free()).toBe(98 - units);

@@ -8,7 +8,7 @@ import {
   rollingWindow,
   tokenBucket,
 } from '@rollgate/core';
-import { type Plan, takeReceipt } from '@rollgate/core/store';
+import { type Plan, readReceipt } from '@rollgate/core/store';
 import { LeasingStore } from '@rollgate/leasing';
 import { collectGarbage } from '@rollgate/test-support';
 
@@ -131,7 +131,7 @@ test('a settlement that lowers a cost after one that raised it returns no units 
   const free = async () => (await store.peek(plan, 'key', 1)).remaining;
   store.check(plan, 'key', 5);
   store.check(plan, 'key', 2);
-  const receipt = takeReceipt(await store.check(plan, 'key', 5)); // Of the same lease as the two units before it.
+  const receipt = readReceipt(await store.check(plan, 'key', 5)); // Of the same lease as the two units before it.
   clock.advance(50);
   await store.settle(receipt, 8);
   expect(await free()).toBe(100 - 5 - 2 - 8);

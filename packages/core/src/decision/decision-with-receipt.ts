@@ -2,7 +2,7 @@ import { closesUsedUp } from '../limits/capabilities.js';
 import type { RejectionReason } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
-import { NO_DECISION, TAKE_RECEIPT } from './receipt.js';
+import { NO_DECISION, RECEIPT } from './receipt.js';
 
 /** How `util.inspect` and `console.log` ask an object for what they show. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
@@ -105,11 +105,12 @@ export class DecisionWithReceipt implements Decision {
     return toPlainDecision(this);
   }
 
-  [TAKE_RECEIPT](left?: unknown): unknown {
-    if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
-    const receipt = this.#receipt;
-    this.#receipt = left;
-    return receipt;
+  get [RECEIPT](): unknown {
+    return #receipt in this ? this.#receipt : NO_DECISION; // The other one inherits from a decision, or is its proxy.
+  }
+
+  set [RECEIPT](receipt) {
+    this.#receipt = receipt;
   }
 }
 

@@ -1,6 +1,7 @@
 import { hasLeases } from '../limits/capabilities.js';
 import type { Hit } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
+import type { Decision } from './decision.js';
 
 /** No key has this life. */
 const NO_LIFE = -1;
@@ -64,26 +65,22 @@ export function recordedHitsOf(receipt: unknown): readonly RecordedHit[] | undef
 }
 
 /**
- * The method that takes the receipt out of a decision. The symbol is registered, so that two installed versions of this
- * package can read each other's decisions.
+ * The property of a decision that is its receipt, `undefined` if the check recorded nothing or a refund has spent it. The symbol is
+ * registered, so that two installed versions of this package can read each other's decisions.
  */
-export const TAKE_RECEIPT = Symbol.for('@rollgate/core takeReceipt');
+export const RECEIPT = Symbol.for('@rollgate/core receipt');
 
-/** The result of {@link takeReceipt} for a value that is not a decision. */
-export const NO_DECISION = Symbol('no decision');
+type WithReceipt = Decision & { [RECEIPT]: unknown };
 
-/**
- * Returns the decision's receipt and leaves `left` in its place. Nothing is left by default, so a second refund does
- * nothing.
- */
-export function takeReceipt(decision: unknown, left?: unknown): unknown {
-  const take = (decision as { [TAKE_RECEIPT]?: unknown } | null | undefined)?.[TAKE_RECEIPT];
-  return typeof take === 'function' ? take.call(decision, left) : NO_DECISION;
+/** The result of {@link readReceipt} for a value that is not a decision. */
+export const NO_DECISION = Symbol.for('@rollgate/core no decision');
+
+/** Returns the receipt of a decision, or `NO_DECISION` for any other value. */
+export function readReceipt(decision: unknown): unknown {
+  return RECEIPT in Object(decision) ? (decision as WithReceipt)[RECEIPT] : NO_DECISION;
 }
 
-/** Returns the decision's receipt, and leaves it there. */
-export function readReceipt(decision: unknown): unknown {
-  const receipt = takeReceipt(decision);
-  if (receipt !== NO_DECISION) takeReceipt(decision, receipt);
-  return receipt;
+/** Puts a receipt in the place of that of a decision. */
+export function replaceReceipt(decision: Decision, receipt: unknown): void {
+  (decision as WithReceipt)[RECEIPT] = receipt;
 }

@@ -2,7 +2,7 @@ import { closesUsedUp } from '../limits/capabilities.js';
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { DecisionWithReceipt, NO_LIMITS, RuleResults } from './decision-with-receipt.js';
-import { takeReceipt } from './receipt.js';
+import { readReceipt } from './receipt.js';
 
 /** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
 export function degrade(
@@ -11,7 +11,7 @@ export function degrade(
   toReceipt?: (receipt: unknown) => unknown,
 ): Decision {
   const { violated, limits } = decision;
-  const taken = takeReceipt(decision);
+  const taken = readReceipt(decision);
   const receipt = taken === undefined ? undefined : toReceipt?.(taken);
   return new DecisionWithReceipt(limits, decision, violated, receipt, policy);
 }

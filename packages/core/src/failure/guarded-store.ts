@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { recordedHitsOf, takeReceipt } from '../decision/receipt.js';
+import { readReceipt, recordedHitsOf } from '../decision/receipt.js';
 import { closesUsedUp, hasLeases, isConstant } from '../limits/capabilities.js';
 import { isLimit, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
@@ -59,7 +59,7 @@ class GuardedStore implements Guarded {
       onlyReads: ({ operation }) => operation === 'peek',
       onFailure: (error, call) => decideByPolicy(policy, error, () => this.#fallback, call),
       onLate: (decision, { operation, plan }) => {
-        if (operation === 'check' && decision.allowed) endLateCheck(store, policy, plan, takeReceipt(decision));
+        if (operation === 'check' && decision.allowed) endLateCheck(store, policy, plan, readReceipt(decision));
       },
     });
     this.#onLost = policy === 'throw' ? RETHROW : { onFailure() {} };

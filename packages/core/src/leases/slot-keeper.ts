@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { takeReceipt } from '../decision/receipt.js';
+import { readReceipt, replaceReceipt } from '../decision/receipt.js';
 import { leaseLosses } from '../events/channels.js';
 import { identify, type LimiterEvent, type LimiterIdentity } from '../events/limiter-event.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
@@ -115,14 +115,14 @@ export class SlotKeeper {
     sentMs: number = this.#timers.clock.now(),
   ): Awaitable<Decision> {
     return mapAwaitable(decision, (made) => {
-      const receipt = made.allowed ? takeReceipt(made) : undefined;
+      const receipt = made.allowed ? readReceipt(made) : undefined;
       if (receipt === undefined) return made; // Rejected, or a policy has allowed it without the store.
       const stored = toStoredCall(plan, keys, costs)!;
       // Leases in the fallback memory never end.
       const renewer = made.degraded || this.#isClosed ? undefined : this.#renewerOf(stored, receipt);
       const check = { plan: stored.plan, keys: stored.keys, key, decision: made };
       const slots = new HeldSlots(check, receipt, this.#store, renewer, sentMs);
-      takeReceipt(made, slots);
+      replaceReceipt(made, slots);
       renewer?.add(slots);
       return made;
     });

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { NO_DECISION, takeReceipt } from '../decision/receipt.js';
+import { NO_DECISION, readReceipt, replaceReceipt } from '../decision/receipt.js';
 import { validateNames } from '../plan/create-plan.js';
 import type { SettledCosts } from '../plan/plan.js';
 import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
@@ -41,9 +41,8 @@ export function settleDecision(store: Store, decision: Decision, options: unknow
  * @throws TypeError if `decision` does not come from a limiter, or from a check without leases.
  */
 export function releaseSlots(store: Store, decision: Decision): Awaitable<void> {
-  const receipt = takeReceiptOrThrow(decision);
+  const receipt = validReceiptOf(decision);
   if (receipt === undefined || !decision.allowed) return undefined;
-  takeReceipt(decision, receipt);
   if (receipt instanceof SlotReceipt) return receipt.release(store);
   throw optionError(NO_SLOTS);
 }
@@ -56,15 +55,15 @@ export function releaseSlots(store: Store, decision: Decision): Awaitable<void> 
  * @throws TypeError if `decision` does not come from a limiter.
  */
 function spendReceipt(store: Store, decision: Decision, use: (receipt: unknown) => Awaitable<void>): Awaitable<void> {
-  const receipt = takeReceiptOrThrow(decision);
+  const receipt = validReceiptOf(decision);
   const held = receipt instanceof SlotReceipt ? receipt : undefined;
-  if (held !== undefined) takeReceipt(decision, held);
+  replaceReceipt(decision, held);
   // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
   if (receipt === undefined || !decision.allowed || held?.isSettled) return;
   const onUsed = () => wakeWaiters(store, () => store.namesOfReceipt?.(held === undefined ? receipt : held.receipt));
   const onMisuse = (misuse: unknown): never => {
     if (held !== undefined) held.isSettled = false;
-    takeReceipt(decision, receipt);
+    replaceReceipt(decision, receipt);
     throw misuse;
   };
   try {
@@ -87,7 +86,7 @@ function spendReceipt(store: Store, decision: Decision, use: (receipt: unknown) 
  * limit that the decision does not have.
  */
 export function resolveSettledCosts(decision: Decision, options: unknown): SettledCosts {
-  takeReceipt(decision, takeReceiptOrThrow(decision)); // Puts it back, because an invalid cost must not spend it.
+  validReceiptOf(decision);
   validateOptionNames('settle', options, ['cost']);
   const { cost } = options as { cost?: unknown };
   if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return unitsFromZero('cost', cost);
@@ -95,8 +94,8 @@ export function resolveSettledCosts(decision: Decision, options: unknown): Settl
 }
 
 /** @throws TypeError if `decision` does not come from a limiter. */
-function takeReceiptOrThrow(decision: Decision): unknown {
-  const receipt = takeReceipt(decision);
+function validReceiptOf(decision: Decision): unknown {
+  const receipt = readReceipt(decision);
   if (receipt !== NO_DECISION) return receipt;
   throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', invalidOption('decision', 'a decision of `check`', decision));
 }

@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
-import { takeReceipt } from '../decision/receipt.js';
+import { readReceipt } from '../decision/receipt.js';
 import { resultWithoutState } from '../decision/result-without-state.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
 import { isConstant, isPeriodic } from '../limits/capabilities.js';
@@ -115,7 +115,7 @@ function join(rules: readonly Rule[], costs: Costs, stored: Decision | undefined
         (isConstant(limit) ? undefined : stored?.limits[name]) ??
         resultWithoutStore(limit, costAt(costs, index), nowMicros),
     );
-  const receipt = stored && takeReceipt(stored);
+  const receipt = stored && readReceipt(stored);
   // Next to limits of `Infinity` only, the figures are those of the others, whatever the cost is.
   if (stored !== undefined && typeof costs === 'number' && rules.every(({ limit }) => limit.limit !== 0)) {
     const { violated, degraded } = stored;

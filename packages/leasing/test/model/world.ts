@@ -1,5 +1,5 @@
 import { type Clock, type Decision, rollingWindow } from '@rollgate/core';
-import { isThenable, PendingResult, type Plan, takeReceipt } from '@rollgate/core/store';
+import { isThenable, PendingResult, type Plan, readReceipt } from '@rollgate/core/store';
 import { LeasingStore } from '../../src/index.js';
 import type { LeasedReceipt } from '../../src/leased-receipt.js';
 import { NaiveServer } from './naive-server.js';
@@ -191,7 +191,7 @@ export class World {
     const onDecision = (decision: Decision) => {
       process.waiting -= 1;
       if (!decision.allowed || !process.isAlive) return;
-      const receipt = takeReceipt(decision) as LeasedReceipt;
+      const receipt = readReceipt(decision) as LeasedReceipt;
       this.#spends.push({ atMs: this.#decidedMs(receipt, number), process: index, receipt, isRefunded: false });
     };
     const onError = () => {

@@ -1,5 +1,5 @@
 import { type Clock, type Decision, type ManualClock, rollingWindow } from '@rollgate/core';
-import { isThenable, PendingResult, type Plan, takeReceipt } from '@rollgate/core/store';
+import { isThenable, PendingResult, type Plan, readReceipt } from '@rollgate/core/store';
 import { LeasingStore } from '@rollgate/leasing';
 import type { LeasedReceipt } from '../../src/leased-receipt.js';
 import { DelayedStore, type Fate } from './delayed-store.js';
@@ -66,7 +66,7 @@ export class SimulatedProcess {
     const calledMs = this.#clock.now();
     const decision = this.#store.check(this.#plan, 'key', 1);
     const done = (one: Decision) => {
-      const receipt = takeReceipt(one) as LeasedReceipt;
+      const receipt = readReceipt(one) as LeasedReceipt;
       onDecision(one, receipt, this.#isByStore(receipt, calledMs) ? takenMs(receipt) : this.#time.now());
     };
     if (decision instanceof PendingResult) decision.listen({ succeed: done, fail: () => {} });
