@@ -88,6 +88,26 @@ test('a check whose caller no longer waits is not recorded', async () => {
   expect((await after.peek('ann')).remaining).toBe(9);
 });
 
+test('checks whose callers no longer wait start no transaction', async () => {
+  const database = openDatabase(newFile());
+  const clock = manualClock(Date.now());
+  const limits = rollingWindow({ limit: 10, window: '1h' });
+  const store = new SqliteStore({ database, clock });
+  const [hasty, patient] = [1000, 5000].map(
+    (timeout) => new RateLimiter({ limits, store, timeout, onStoreError: 'allow' }),
+  );
+  const exec = jest.spyOn(database, 'exec');
+  const begun = () => exec.mock.calls.filter(([text]) => text.startsWith('BEGIN')).length;
+  await patient!.check('ann');
+  const before = begun();
+  const abandoned = Array.from({ length: 300 }, () => hasty!.check('ann'));
+  clock.advance(1000);
+  await Promise.all(abandoned);
+  await flushPromises();
+  expect(begun()).toBe(before);
+  expect((await patient!.peek('ann')).remaining).toBe(9);
+});
+
 test('while another connection writes, attempts do not sleep, and probes do not prolong them', async () => {
   const file = newFile();
   const database = openDatabase(file);
