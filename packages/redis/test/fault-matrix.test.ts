@@ -3,12 +3,15 @@ import { type Fault, verifyFault } from '@rollgate/store-conformance';
 import { FaultyProxy, networkFaults, RedisServer, redisFaults } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { clients, type OpenClient } from './support/clients.js';
+import { Sentinel } from './support/sentinel.js';
+import { sentinelClients } from './support/sentinel-clients.js';
 
 silenceOutages();
 
 let server: RedisServer;
 let proxy: FaultyProxy;
-const opened = new Map<string, OpenClient>();
+let sentinel: Sentinel;
+const opened = new Map<string, Pick<OpenClient, 'client'> & { close(): unknown }>();
 beforeAll(async () => {
   server = await RedisServer.start();
   proxy = await FaultyProxy.start(server.port);
@@ -18,9 +21,12 @@ beforeAll(async () => {
     (one.client as Partial<NodeJS.EventEmitter>).on?.('error', () => {}); // As docs/redis.md says.
     opened.set(kind, one);
   }
+  sentinel = await Sentinel.start({ host: server.host, port: proxy.port }, { replicaCount: 0 });
+  for (const [kind, open] of Object.entries(sentinelClients)) opened.set(`${kind} by a Sentinel`, await open(sentinel));
 });
 afterAll(async () => {
-  for (const { close } of opened.values()) close();
+  await Promise.all([...opened.values()].map(({ close }) => close()));
+  await sentinel.stop();
   await proxy.stop();
   await server.stop();
 });

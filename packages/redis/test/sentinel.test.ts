@@ -1,51 +1,17 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { type FairWaitingOptions, fairWaiting } from '@rollgate/redis/waiting';
+import { RedisStore } from '@rollgate/redis';
+import { fairWaiting } from '@rollgate/redis/waiting';
 import { RedisServer, until } from '@rollgate/test-support';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
-import { Redis } from 'ioredis';
-import { createSentinel } from 'redis';
 import { Sentinel } from './support/sentinel.js';
-
-interface Opened {
-  readonly client: RedisClient;
-  readonly subscriber: FairWaitingOptions['subscriber'];
-  close(): unknown;
-}
-
-const clients: Record<string, (sentinel: Sentinel) => Promise<Opened>> = {
-  ioredis: async ({ host, port }) => {
-    const client = new Redis({ sentinels: [{ host, port }], name: Sentinel.masterName });
-    const subscriber = client.duplicate();
-    for (const connection of [client, subscriber]) connection.on('error', () => {}); // The master is killed.
-    return { client, subscriber, close: () => [client, subscriber].map((connection) => connection.disconnect()) };
-  },
-  'node-redis': async ({ host, port }) => {
-    const open = async () => {
-      const client = createSentinel({
-        name: Sentinel.masterName,
-        sentinelRootNodes: [{ host, port }],
-        scanInterval: 100,
-        // It would keep trying the dead master for a while after the test.
-        nodeClientOptions: {
-          socket: { reconnectStrategy: (retries) => (retries < 3 ? 50 : new Error('The master has ended')) },
-        },
-      });
-      client.on('error', () => {});
-      await client.connect();
-      return client;
-    };
-    const [client, subscriber] = await Promise.all([open(), open()]);
-    return { client, subscriber, close: () => Promise.all([client.close(), subscriber.close()]) };
-  },
-};
+import { type OpenBySentinel, sentinelClients } from './support/sentinel-clients.js';
 
 const QUEUE = 'fair:{api}:default/q';
 const untilQueued = (server: RedisServer, count: number) =>
   until(`${count} wait`, async () => Number(await server.run('ZCOUNT', QUEUE, '0', '+inf')) === count);
 
 /** Lets callers of two stores wait behind an action, as those of two processes do. */
-async function waitInOrder({ client, subscriber }: Opened, master: RedisServer) {
+async function waitInOrder({ client, subscriber }: OpenBySentinel, master: RedisServer) {
   const waiting = fairWaiting({ subscriber, lease: '1m' });
   const limits = rollingWindow({ limit: 1, window: '1h' });
   const join = () =>
@@ -65,11 +31,11 @@ async function waitInOrder({ client, subscriber }: Opened, master: RedisServer) 
   return { started, finish: () => Promise.all([limiters[0].refund(held), ...waits]) };
 }
 
-test.each(Object.keys(clients))('a limit and the callers that wait survive a failover: %s', async (kind) => {
+test.each(Object.keys(sentinelClients))('a limit and the callers that wait survive a failover: %s', async (kind) => {
   const master = await RedisServer.start({ args: ['--repl-diskless-sync-delay', '0'] });
   const replica = await RedisServer.start({ args: ['--replicaof', master.host, String(master.port)] });
   const sentinel = await Sentinel.start(master);
-  const opened = await clients[kind]!(sentinel);
+  const opened = await sentinelClients[kind]!(sentinel);
   const { client, close } = opened;
   try {
     const store = new RedisStore({ client });

@@ -1,6 +1,5 @@
 import type { EventEmitter } from 'node:events';
 import type { RedisClient } from '@rollgate/redis';
-import type { RedisCluster } from '@rollgate/test-support';
 import { GlideClusterClient } from '@valkey/valkey-glide';
 import { Cluster } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
@@ -14,10 +13,15 @@ export interface OpenCluster {
   close(): void;
 }
 
+/** How clients reach the nodes of a Cluster. */
+export interface Addresses {
+  readonly nodes: readonly { readonly host: string; readonly port: number; readonly url: string }[];
+}
+
 const FAST_RETRY = { retryDelayOnTryAgain: 10 };
 
-const addressesOf = ({ nodes }: RedisCluster) => nodes.map(({ host, port }) => ({ host, port }));
-const rootNodesOf = ({ nodes }: RedisCluster) => nodes.map(({ url }) => ({ url }));
+const addressesOf = ({ nodes }: Addresses) => nodes.map(({ host, port }) => ({ host, port }));
+const rootNodesOf = ({ nodes }: Addresses) => nodes.map(({ url }) => ({ url }));
 
 function fromIoredis(client: Cluster | Cluster5 | ValkeyCluster): OpenCluster {
   const emitter: EventEmitter = client;
@@ -31,35 +35,35 @@ function fromIoredis(client: Cluster | Cluster5 | ValkeyCluster): OpenCluster {
 }
 
 /** Opens a client of Valkey GLIDE. */
-export async function openGlide(cluster: RedisCluster, options = LONG_TIMEOUT): Promise<OpenCluster> {
+export async function openGlide(cluster: Addresses, options = LONG_TIMEOUT): Promise<OpenCluster> {
   const client = await GlideClusterClient.createClient({ addresses: addressesOf(cluster), ...options });
   return { client, close: () => client.close() };
 }
 
 /** Opens a client of each kind for a Cluster. */
 export const clusterClients = {
-  'ioredis 6': async (cluster: RedisCluster) => fromIoredis(new Cluster(addressesOf(cluster), FAST_RETRY)),
-  'ioredis 5': async (cluster: RedisCluster) => fromIoredis(new Cluster5(addressesOf(cluster), FAST_RETRY)),
-  'ioredis 6 with auto-pipelining': async (cluster: RedisCluster) =>
+  'ioredis 6': async (cluster: Addresses) => fromIoredis(new Cluster(addressesOf(cluster), FAST_RETRY)),
+  'ioredis 5': async (cluster: Addresses) => fromIoredis(new Cluster5(addressesOf(cluster), FAST_RETRY)),
+  'ioredis 6 with auto-pipelining': async (cluster: Addresses) =>
     fromIoredis(new Cluster(addressesOf(cluster), { enableAutoPipelining: true })),
-  'ioredis 6 with a prefix': async (cluster: RedisCluster) =>
+  'ioredis 6 with a prefix': async (cluster: Addresses) =>
     fromIoredis(new Cluster(addressesOf(cluster), { ...FAST_RETRY, keyPrefix: 'app:' })),
-  'node-redis 6': async (cluster: RedisCluster): Promise<OpenCluster> => {
+  'node-redis 6': async (cluster: Addresses): Promise<OpenCluster> => {
     const client = createCluster({ rootNodes: rootNodesOf(cluster) }).on('error', () => {});
     await client.connect();
     return { client, close: () => client.destroy() };
   },
-  'node-redis 6 with a prefix': async (cluster: RedisCluster): Promise<OpenCluster> => {
+  'node-redis 6 with a prefix': async (cluster: Addresses): Promise<OpenCluster> => {
     const client = createCluster({ rootNodes: rootNodesOf(cluster), keyPrefix: 'app:' }).on('error', () => {});
     await client.connect();
     return { client, close: () => client.destroy() };
   },
-  'node-redis 5': async (cluster: RedisCluster): Promise<OpenCluster> => {
+  'node-redis 5': async (cluster: Addresses): Promise<OpenCluster> => {
     const client = createCluster5({ rootNodes: rootNodesOf(cluster) }).on('error', () => {});
     await client.connect();
     return { client, close: () => client.destroy() };
   },
-  iovalkey: async (cluster: RedisCluster) =>
+  iovalkey: async (cluster: Addresses) =>
     fromIoredis(new ValkeyCluster(addressesOf(cluster), { ...FAST_RETRY, maxRedirections: 4 })),
-  'Valkey GLIDE': (cluster: RedisCluster) => openGlide(cluster),
+  'Valkey GLIDE': (cluster: Addresses) => openGlide(cluster),
 };

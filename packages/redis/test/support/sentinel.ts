@@ -25,7 +25,7 @@ export class Sentinel {
   }
 
   /** Resolves when the Sentinel has found the server and its replicas. */
-  static async start(master: RedisServer, { replicaCount = 1 } = {}): Promise<Sentinel> {
+  static async start(master: Pick<RedisServer, 'host' | 'port'>, { replicaCount = 1 } = {}): Promise<Sentinel> {
     const folder = mkdtempSync(join(tmpdir(), 'rollgate-sentinel-'));
     const port = await freePort();
     const name = Sentinel.masterName;
