@@ -30,7 +30,12 @@ export type Handler<Info, Req extends Request = Request, Res extends Response | 
 ) => Awaitable<Res>;
 
 /** Wraps a handler, or checks requests one by one. */
-export interface RateLimitMiddleware<Info, Given extends Limits = Limits, HasLimits extends boolean = boolean> {
+export interface RateLimitMiddleware<
+  // biome-ignore lint/suspicious/noExplicitAny: see `RateLimitOptions`.
+  Info = any,
+  Given extends Limits = Limits,
+  HasLimits extends boolean = boolean,
+> {
   /** Returns a handler that responds to rejected requests, and adds headers to the responses to all others. */
   <Req extends Request = Request, Res extends Response | undefined = Response>(
     handler: Handler<Info, Req, Res>,

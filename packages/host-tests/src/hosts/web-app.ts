@@ -6,7 +6,7 @@ import { respond } from '../web-handler.js';
 export function createWeb(
   address: RateLimitOptions['address'],
 ): (request: Request, info: unknown, ...rest: unknown[]) => Promise<Response> {
-  const limits: Record<string, RateLimitMiddleware<unknown>> = {};
+  const limits: Record<string, RateLimitMiddleware> = {};
   const limiters: Limiters = {};
   for (const [name, options] of Object.entries(
     createScenarios<Request>((request, name) => request.headers.get(name)),
