@@ -117,6 +117,24 @@ test('option functions get a request and return the type of their option', () =>
   expect(rateLimit({ ...options, key: (request) => request.user })).toBeInstanceOf(Function);
 });
 
+test('each short form has its type', () => {
+  const forms = [
+    { limits: process.env.LIMIT ?? '7/15m', key: ({ path }) => (path === '/' ? undefined : null), skip: true },
+    { limits: async () => ({ burst: '5/1s', day: limit }), key: () => ({ burst: 7n, day: undefined }) },
+    { limit: 0, window: 1500.5, key: () => 7n, onLimited: (_request, { retryAfterMs }, key) => [retryAfterMs, key] },
+    { limit: Infinity, window: '1m', blockFor: Infinity, key: async () => 7, skip: false },
+  ] satisfies RateLimitOptions[];
+  for (const form of forms) expect(rateLimit(form as RateLimitOptions)).toBeInstanceOf(Function);
+  // @ts-expect-error the ID of a document is no key
+  expect(rateLimit({ limit: 5, window: '1m', key: () => new Date() })).toBeInstanceOf(Function);
+  // @ts-expect-error text is no number of units
+  expect(() => rateLimit({ limit: '5', window: '1m' })).toThrow('Expected `limit` to be');
+  // @ts-expect-error whether to skip all requests is a boolean
+  expect(() => rateLimit({ limits, skip: 1 })).toThrow('Expected `skip` to be');
+  // @ts-expect-error a limit is no object with options
+  expect(() => rateLimit(limit)).toThrow('Pass limits as `{ limits: … }`');
+});
+
 test('unknown options and options that exclude each other do not compile', () => {
   // @ts-expect-error window settings and `limits` exclude each other
   expect(() => rateLimit({ limits: () => limits, limit: 5, window: '1m' })).toThrow(TypeError);

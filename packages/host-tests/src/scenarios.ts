@@ -13,10 +13,14 @@ export type ScenarioOptions = Record<string, unknown>;
 /** What the limiters have done, for the control routes. */
 export const limitedCalls = new Map<string, number>();
 
+/** What the customers of the scenario `plan` may do. */
+const PLANS = { free: '1/1h', suspended: '0/1h', unlimited: rollingWindow({ limit: Infinity, window: '1h' }) };
+
 /** Creates the options of each scenario. A host mounts each on the path of its name. */
 export function createScenarios<Request>(read: ReadHeader<Request>): Record<string, ScenarioOptions> {
   const client = (request: Request) => read(request, 'x-client') ?? 'anonymous';
   const window = { limit: 2, window: '1h', key: client };
+  const address = { limit: 1, window: '1h', silence: ['ROLLGATE_UNTRUSTED_PROXY', 'ROLLGATE_COUNTED_TWICE'] };
   const failingKey = () => {
     throw new Error('The key failed');
   };
@@ -47,7 +51,9 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     cost: { ...window, limit: 5, cost: (request: Request) => Number(read(request, 'x-cost') ?? 1) },
     skip: { ...window, limit: 1, skip: async (request: Request) => read(request, 'x-skip') === 'yes' },
     'allow-list': { limit: 1, window: '1h', allowList: ['127.0.0.0/8', '::1'] },
-    address: { limit: 1, window: '1h', silence: ['ROLLGATE_UNTRUSTED_PROXY', 'ROLLGATE_COUNTED_TWICE'] },
+    address,
+    'no-user': { ...address, key: () => undefined },
+    plan: { limits: (request: Request) => PLANS[read(request, 'x-plan') as keyof typeof PLANS], key: client },
     'client-key': {
       limits: {
         login: rollingWindow({ limit: 1, window: '1h' }),

@@ -49,13 +49,18 @@ describe.each(Object.entries(DROP_INS))('the storage for %s', (_, open) => {
     expect((await consume('bob', 37, 600_000)).allowed).toBe(true);
   });
 
-  test.each([
-    [1, WINDOW_MS],
-    [3, 9000],
-    [3, Math.ceil(WINDOW_MS / 3)],
-  ])('with a limit of %d, never rejects a client that sends every %d ms', async (limit, everyMs) => {
+  test.each<['memory' | 'Redis', number, number]>([
+    ['memory', 1, WINDOW_MS],
+    ['memory', 3, 9000],
+    ['memory', 3, Math.ceil(WINDOW_MS / 3)],
+    ['Redis', 3, Math.ceil(WINDOW_MS / 3)],
+  ])('in %s, with a limit of %d, never rejects a client that sends every %d ms', async (store, limit, everyMs) => {
     const clock = manualClock();
-    const consume = open({ store: new MemoryStore({ clock }) });
+    const consume = open(
+      store === 'memory'
+        ? { store: new MemoryStore({ clock }) }
+        : { ...inRedis(), store: new RedisStore({ client, clock }) },
+    );
     for (let count = 0; count < 200; count++) {
       expect((await consume('ann', limit, WINDOW_MS)).allowed).toBe(true);
       clock.advance(everyMs);

@@ -159,13 +159,24 @@ export const decisions: Readonly<Record<string, Case>> = {
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(40);
   },
-  async 'a forged X-Forwarded-For does not change the client'(host) {
-    const from = (address: string) =>
-      send(host, 'address', {
-        headers: { 'x-forwarded-for': address, 'x-real-ip': address, forwarded: `for=${address}` },
-      });
-    await from('203.0.113.1');
-    expect((await from('203.0.113.2')).status).toBe(429);
-    expect((await from('203.0.113.3')).status).toBe(429);
+  async 'a forged X-Forwarded-For does not change the client, with and without a key'(host) {
+    for (const scenario of ['address', 'no-user']) {
+      const from = (address: string) =>
+        send(host, scenario, {
+          headers: { 'x-forwarded-for': address, 'x-real-ip': address, forwarded: `for=${address}` },
+        });
+      expect((await from('203.0.113.1')).status).toBe(200);
+      expect((await from('203.0.113.2')).status).toBe(429);
+      expect((await from('203.0.113.3')).status).toBe(429);
+    }
+  },
+  async 'a plan may be text, suspended or unlimited'(host) {
+    const as = (plan: string) => send(host, 'plan', { headers: { 'x-plan': plan } });
+    const [unlimited, suspended] = [await as('unlimited'), await as('suspended')];
+    expect([unlimited.status, suspended.status]).toEqual([200, 429]);
+    expect(Object.keys(unlimited.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+    expect(suspended.headers).toMatchObject({ 'x-ratelimit-limit': '0', 'x-ratelimit-remaining': '0' });
+    for (const name of ['retry-after', 'x-ratelimit-reset']) expect(suspended.headers).not.toHaveProperty(name);
+    expect([(await as('free')).status, (await as('free')).status]).toEqual([200, 429]);
   },
 };
