@@ -9,6 +9,7 @@ import {
   rollingWindow,
   tokenBucket,
 } from '@rollgate/core';
+import { keysOf } from '@rollgate/core/observe';
 import { type ClusterSlot, RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
@@ -220,6 +221,23 @@ test('one key for all limits is the same as a record in which all keys are equal
     }
     expect((await two.check('ann')).violated).toEqual(['burst']);
   }));
+
+test.each([false, true])('a list of keys waits until a new client knows all nodes: lazy %s', async (lazyConnect) => {
+  const prefix = freshPrefix();
+  await withStore('ioredis 6', async (make) => {
+    const limiter = make(rollingWindow({ limit: 2, window: '1m' }), prefix);
+    await Promise.all(users(30).map((user) => limiter.check(user)));
+  });
+  const client = new Cluster([{ host: '127.0.0.1', port: cluster.nodes[0]!.port }], { lazyConnect });
+  try {
+    const limiter = new RateLimiter({ limits: '2/1m', store: new RedisStore({ client }), prefix });
+    const found = new Set<string>();
+    for await (const { key } of keysOf(limiter)) found.add(key);
+    expect(found).toEqual(new Set(users(30)));
+  } finally {
+    client.disconnect();
+  }
+});
 
 test('the keys of a check do not affect other checks', () =>
   withStore('ioredis 6', async (make) => {

@@ -8,6 +8,7 @@ const COUNT = 1000;
 
 interface Scanning {
   scan(...values: unknown[]): Promise<unknown>;
+  ping(): Promise<unknown>;
 }
 
 interface IoredisCluster {
@@ -24,6 +25,8 @@ export async function createScans(client: RedisClient, isCluster: boolean): Prom
   if ('customCommand' in client) return createGlideScans(client, isCluster);
   // The store needs no types of these methods, so those of the client are not part of its options.
   const scanning = client as unknown as Scanning & NodeRedisCluster & IoredisCluster;
+  // A client that has not connected yet knows no nodes.
+  if (isCluster) await scanning.ping();
   if ('isOpen' in client) {
     if (!isCluster) return [ofNodeRedis(scanning)];
     return Promise.all(scanning.masters.map(async (node) => ofNodeRedis(await scanning.nodeClient(node))));
