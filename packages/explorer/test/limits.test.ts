@@ -82,6 +82,7 @@ const PLANTED: [problem: string, algorithm: AlgorithmName, name: string, makeSto
   ['treats all keys as one', 'bucketedWindow', 'for each user', (clock) => new defective.MergesKeys(clock)],
   ['ignores a reset', 'slidingWindowCounter', 'alone', (clock) => new defective.IgnoresResets(clock)],
   ['records a peek', 'rollingWindow', 'limit 2', (clock) => new defective.RecordsPeeks(clock)],
+  ['adds no units to a period', 'calendarWindow', 'credits beyond', (clock) => new defective.AddsNoUnits(clock)],
   ['opens no closed key', 'leakyBucket', 'blockFor 1) alone', (clock) => new defective.KeepsBlocks(clock)],
   ['closes a key at a peek', 'tokenBucket', 'blockFor 5) alone', (clock) => new defective.ClosesOnPeeks(clock)],
   [

@@ -40,9 +40,10 @@ export function capturePlan(
 export function captureCreditingPlan(
   limits: Readonly<Record<string, Limit>>,
   keys: Readonly<Record<string, string>>,
+  beyond: boolean,
 ): Plan {
   const store = new PlanRecorder();
-  void credit(new RateLimiter({ limits, store }), keys, 1);
+  void credit(new RateLimiter({ limits, store }), keys, 1, { beyond });
   store.close();
   return store.recorded!.plan;
 }

@@ -110,8 +110,10 @@ export class OracleState extends LimitModel<ExploredLimit> {
         );
         return this.decide(calls[step.call]!.withCost[1]!, this.nowMicros, false);
       case 'credit': {
-        const limits = calls[step.call]!.withCost[1]!;
-        this.giveBack(limits, step.cost, this.nowMicros);
+        const { withCost, isBeyond } = calls[step.call]!;
+        const limits = withCost[1]!;
+        if (isBeyond) this.extend(limits, step.cost, this.nowMicros);
+        else this.giveBack(limits, step.cost, this.nowMicros);
         // What is given back may be admitted again.
         for (const { stateIndex } of limits) {
           this.admitted = this.admitted.with(stateIndex, []);

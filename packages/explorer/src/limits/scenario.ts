@@ -20,8 +20,8 @@ export interface Scenario {
   readonly calls: readonly Call[];
   /** Whether to explore a store whose leases end, instead of a `MemoryStore`. */
   readonly leasesEnd?: boolean;
-  /** Whether histories also give units back. All limits of such a scenario have some to give back. */
-  readonly credits?: boolean;
+  /** Whether histories also give units back: used ones, or also more to the present period. All limits of such a scenario take them. */
+  readonly credits?: 'used' | 'beyond';
 }
 
 /**
@@ -35,7 +35,7 @@ export interface ScenarioLimit {
   readonly oracle: Oracle;
   readonly limit: Limit;
   readonly minDifferenceMicros: number;
-  /** Whether the limit rejects, and no limit with other settings shares its keys. */
+  /** Whether the limit rejects, no limit with other settings shares its keys, and no credit adds units to it. */
   readonly isAlone: boolean;
   /** What closes the keys of a limit with `blockFor`. */
   readonly block?: ScenarioLimit | undefined;
@@ -54,6 +54,8 @@ export interface PreparedCall {
   /** The limits, and right behind a limit with `blockFor` its block. */
   readonly scenarioLimits: readonly ScenarioLimit[];
   readonly stateIndexes: readonly number[];
+  /** Whether a credit adds what exceeds the used units. */
+  readonly isBeyond: boolean;
   /** The limits of the scenario, by what the action costs them. */
   readonly withCost: readonly (readonly ExploredLimit[])[];
 }
@@ -73,7 +75,7 @@ export interface PreparedScenario {
   /** Nothing older than this matters, even when the clock steps back; microseconds. */
   readonly horizonMicros: number;
   readonly leasesEnd: boolean;
-  readonly credits: boolean;
+  readonly credits: Scenario['credits'];
 }
 
 /**
@@ -84,7 +86,7 @@ export const STEP_BACK_MICROS = MS;
 
 /** Prepares a scenario. The limits report their calls to `observer`. */
 export function prepare(
-  { name, calls, leasesEnd = false, credits = false }: Scenario,
+  { name, calls, leasesEnd = false, credits }: Scenario,
   observer: StateObserver,
 ): PreparedScenario {
   const stateIds: string[] = [];
@@ -94,7 +96,9 @@ export function prepare(
       const known = scenarioLimits.find((one) => one.name === name && one.spec === spec);
       if (known !== undefined) return known;
       const isAlone =
-        spec.enforce !== false && calls.every((call) => call.specs[name] === undefined || call.specs[name] === spec);
+        spec.enforce !== false &&
+        credits !== 'beyond' &&
+        calls.every((call) => call.specs[name] === undefined || call.specs[name] === spec);
       const scenarioLimit = prepareLimit(name, spec, isAlone, leasesEnd, scenarioLimits.length, observer);
       scenarioLimits.push(...withBlock(scenarioLimit));
       return scenarioLimit;
@@ -114,7 +118,7 @@ export function prepare(
         return before;
       });
     });
-    return { limits, keys, scenarioLimits: all, stateIndexes, withCost };
+    return { limits, keys, scenarioLimits: all, stateIndexes, isBeyond: credits === 'beyond', withCost };
   });
   return {
     name,

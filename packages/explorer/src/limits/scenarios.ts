@@ -40,10 +40,10 @@ function withOneLimit(limit: LimitSpec): Scenario {
   return { name: `${describeLimits(limit)} alone`, calls: [callOnOneKey(limit)] };
 }
 
-/** Units are also given back. */
-function withCredits(limit: LimitSpec): Scenario {
+/** Units are also given back: used ones, or also more to the present period. */
+function withCredits(limit: LimitSpec, credits: 'used' | 'beyond'): Scenario {
   const scenario = withOneLimit(limit);
-  return { ...scenario, name: `${scenario.name}, with credits`, credits: true };
+  return { ...scenario, name: `${scenario.name}, with credits${credits === 'used' ? '' : ' beyond'}`, credits };
 }
 
 /** Two limits of one name share a key, so each reads what the other has recorded. */
@@ -117,7 +117,11 @@ export function scenariosOf(algorithm: AlgorithmName, reach = algorithmNames.len
     ...own
       .filter((spec) => mayCredit(spec))
       .slice(1, reach)
-      .map(withCredits),
+      .map((limit) => withCredits(limit, 'used')),
+    ...own
+      .filter((spec) => mayCredit(spec, true))
+      .slice(0, reach)
+      .map((limit) => withCredits(limit, 'beyond')),
   ];
   const leasing = scenarios.filter(({ calls }) => calls.some(({ specs }) => Object.values(specs).some(hasLease)));
   return [...scenarios, ...leasing.map(withLeases)];

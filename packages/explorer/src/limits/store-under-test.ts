@@ -64,9 +64,9 @@ export class StoreUnderTest {
     this.#startMicros = OracleState.start(scenario).nowMicros;
     this.#store = makeStore(this.clock);
     this.#limiter = new RateLimiter({ limits: null, store: this.#store });
-    this.#inputs = scenario.calls.map(({ limits, keys }) => {
+    this.#inputs = scenario.calls.map(({ limits, keys, isBeyond }) => {
       const options = Array.from({ length: COST_COUNT }, (_, cost) => ({ cost, limits }));
-      const creditingPlan = scenario.credits ? captureCreditingPlan(limits, keys) : undefined;
+      const creditingPlan = scenario.credits ? captureCreditingPlan(limits, keys, isBeyond) : undefined;
       return { ...capturePlan(limits, keys), creditingPlan, options };
     });
     const readIndexes = new Set<number>();

@@ -1,5 +1,5 @@
 import { type Clock, MemoryStore } from '@rollgate/core';
-import type { Keys, Plan } from '@rollgate/core/store';
+import type { Costs, Keys, Plan } from '@rollgate/core/store';
 import type { TestClock } from '../../../store-conformance/src/test-clock.js';
 
 /** A correct `MemoryStore`. Each class below breaks it in one way that a test of a few steps may miss. */
@@ -53,6 +53,14 @@ export class MergesKeys extends Store {
 }
 
 const mergeKeys = (keys: Keys): Keys => (typeof keys === 'string' ? 'key' : keys.map(() => 'key'));
+
+/** Adds no units to a period. */
+export class AddsNoUnits extends Store {
+  override charge(plan: Plan, keys: Keys, costs: Costs) {
+    const { givesBack } = plan.rules[0]!.limit as { givesBack?: string };
+    return givesBack === 'beyond' ? this.peek(plan, keys, 1) : super.charge(plan, keys, costs);
+  }
+}
 
 export class IgnoresResets extends Store {
   override reset(): void {}
