@@ -140,7 +140,7 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
       month: { remaining: 15, limit: 15 },
     });
     const none = await rollgate(['credit', url, 'bob', '2', ...own, '--limit', 'burst']);
-    expect(none.stdout).toBe('No such key has a state, so nothing was changed\n');
+    expect(none.stdout).toBe('Nothing to credit for bob\n');
     const wrong = await rollgate(['credit', url, 'ann', '2', ...own, '--limit', 'slots']);
     expect(wrong).toMatchObject({
       code: 2,
@@ -212,6 +212,11 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
     ]);
   });
 
+  test('inspect says that a key which it does not know has used nothing', async () => {
+    const { stdout } = await rollgate(['inspect', url, 'custmoer:7', '--limiter', 'api']);
+    expect(stdout).toContain('\n\nThis key has used nothing.');
+  });
+
   test('a limit with blockFor has one row for a closed key', async () => {
     const closing = await open(
       places[kind]!.store,
@@ -252,7 +257,10 @@ describe.each(['Redis', 'PostgreSQL', 'SQLite'])('with %s', (kind) => {
     expect(await api.peek('visitor:1')).toMatchObject({ limits: { burst: { remaining: 5 } } });
     expect(await api.peek('customer:7')).toMatchObject({ limits: { burst: { remaining: 3 } } });
     const again = await rollgate(['reset', url, 'visitor:1', '--limiter', 'api']);
-    expect(again.stdout).toBe('No such key has a state, so nothing was changed\n');
+    expect(again.stdout).toBe('Nothing to reset for visitor:1\n');
+    await api.check('visitor:1');
+    const both = await rollgate(['reset', url, 'visitor:1', 'visitro:1', '--limiter', 'api']);
+    expect(both.stdout).toBe('Reset visitor:1 in api\nNothing to reset for visitro:1\n');
     await api.check('visitor:1');
   });
 
@@ -378,6 +386,7 @@ test('the URL may come from the environment, and errors show no credentials', as
 test.each([
   [['top', 'mysql://localhost'], 2, 'Expected a URL that begins with redis:// or postgres://'],
   [['top', 'missing.db'], 1, 'or a file of SQLite, got "missing.db"'],
+  [['top', 'localhost:6379'], 1, 'Expected a URL such as redis://localhost, or a file of SQLite, got "localhost:6379"'],
   [['top', 'env:NO_SUCH_VARIABLE'], 2, 'Expected the environment variable NO_SUCH_VARIABLE to contain a URL'],
 ])('%j is an error with a fix', async (args, code, message) => {
   const exit = await rollgate(args);
@@ -389,6 +398,13 @@ test('a `%` in a password that is no escape is an error with a fix', async () =>
     const exit = await rollgate(['top', url]);
     expect(exit).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Write `%25` for it') });
     expect(exit.stderr).not.toContain('100%');
+  }
+});
+
+test('an address without a protocol is not shown if it may have a password', async () => {
+  for (const url of ['ann:wr0ng@localhost:5432', 'host=localhost password=wr0ng', 'localhost/limits?password=wr0ng']) {
+    const { code, stderr } = await rollgate(['top', url]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('or a file of SQLite, got "…"') });
   }
 });
 
@@ -486,7 +502,7 @@ test('limits that only the app can read are left out, and named', async () => {
   expect(odd.stderr).toBe(
     'rollgate: Left out own of odd\\u001b, because this version of the command line cannot read it\n',
   );
-  expect(cellsOf(odd.stdout).slice(3)).toEqual(['odd\\u001b | known | 5 per 1h, not enforced | 0 | 5 | allows', '']);
+  expect(cellsOf(odd.stdout)[3]).toBe('odd\\u001b | known | 5 per 1h, not enforced | 0 | 5 | allows');
 });
 
 /** Makes Node find no driver of Redis. */

@@ -132,9 +132,10 @@ async function change(
       if (!isConfirmed) return print('Nothing was changed\n');
     }
     for (const target of targets) await run(target);
-    if (json) print(`${escapeInvisibleJson(JSON.stringify({ changed: targets.map(toJson) }))}\n`);
-    else if (targets.length === 0) print('No such key has a state, so nothing was changed\n');
-    else for (const one of list) print(`${done} ${one}\n`);
+    if (json) return print(`${escapeInvisibleJson(JSON.stringify({ changed: targets.map(toJson) }))}\n`);
+    for (const one of list) print(`${done} ${one}\n`);
+    const unchanged = keys.filter((key) => targets.every((target) => target.key !== key));
+    for (const key of unchanged) print(`Nothing to ${verb.toLowerCase()} for ${toPlainText(key, 200)}\n`);
   });
 }
 

@@ -45,8 +45,13 @@ function describeKey(key: string, rows: readonly LimitRow[]): string {
     formatState(row),
   ]);
   const head = ['limiter', 'limit', 'rule', 'used', 'remaining', 'reset', 'state'];
-  return `${toPlainText(key, 200)}\n\n${toTable([head, ...cells], [3, 4])}`;
+  const table = `${toPlainText(key, 200)}\n\n${toTable([head, ...cells], [3, 4])}`;
+  const isUnused = rows.length > 0 && rows.every(({ used, blocked }) => !used && !blocked);
+  return isUnused ? `${table}\n\n${UNUSED}` : table;
 }
+
+/** What a mistyped key looks like, too. */
+const UNUSED = 'This key has used nothing. `rollgate top` lists keys as your app passes them';
 
 const EXAMPLES = `
 Examples:

@@ -14,14 +14,14 @@ export interface Credentials {
  * @throws UsageError if they are no percent-encoded text, which no driver accepts. Its message contains no part of them.
  */
 export function readCredentials(address: string): Credentials {
-  if (!URL.canParse(address)) {
-    return { username: '', password: '', secrets: address.includes('://') ? [address] : [] };
-  }
+  // Only these characters can stand before or in a password. Other addresses help to see what is wrong with them.
+  const whole = /[@?=]/.test(address) ? [address] : [];
+  if (!URL.canParse(address)) return { username: '', password: '', secrets: whole };
   const url = new URL(address);
   const password = decode(url.password);
   const parameters = url.searchParams.getAll('password');
   const given = [url.password, password, ...parameters, ...parameters.map(encodeURIComponent)];
-  return { username: decode(url.username), password, secrets: [address, ...given.filter((one) => one !== '')] };
+  return { username: decode(url.username), password, secrets: [...whole, ...given.filter((one) => one !== '')] };
 }
 
 function decode(text: string): string {
