@@ -25,10 +25,10 @@ const DENIALS_PER_DROP = 500;
  * Keeps rejections by Redis, called denials, and rejects the same check from memory while they are valid. A rejected action
  * stays rejected until its wait is over, whatever other processes record.
  *
- * A denial ends when this process records in, resets or refunds one of its keys. It is valid only until something other
- * than its waits could change. So within one process, the cache returns what Redis would return.
+ * A denial ends when its store records in, resets or refunds one of its keys. It is valid only until something other
+ * than its waits could change. So while no other store uses the keys, the cache returns what Redis would return.
  *
- * There is one exception. A denial may be outdated by up to `maxAgeMs` when another process changes its keys.
+ * A denial may be outdated by up to `maxAgeMs` when another store or process changes its keys.
  */
 export class DenialCache {
   /** How many changes of states by anything but a check have started or ended. */
