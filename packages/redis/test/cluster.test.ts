@@ -435,6 +435,36 @@ test('after a timeout of GLIDE that no move explains, checks are sent together a
   }
 });
 
+test('GLIDE lists the keys of each node, although the nodes hide their hosts', async () => {
+  const configure = (type: string) =>
+    Promise.all(
+      cluster.nodes.map(async ({ host, port }) => {
+        const node = new Redis({ host, port });
+        await node.config('SET', 'cluster-preferred-endpoint-type', type).catch(() => {}); // Redis 6 always shows them.
+        node.disconnect();
+      }),
+    );
+  const { client, close } = await openGlide(cluster);
+  await configure('unknown-endpoint');
+  try {
+    const limits = rollingWindow({ limit: 5, window: '1h' });
+    const limiter = new RateLimiter({
+      limits,
+      store: new RedisStore({ client }),
+      prefix: 'hidden hosts',
+      timeout: '1m',
+    });
+    const users = Array.from({ length: 20 }, (_, index) => `user ${index}`);
+    await Promise.all(users.map((user) => limiter.check(user)));
+    const listed = new Set<string>();
+    for await (const { key } of keysOf(limiter)) listed.add(key);
+    expect(listed).toEqual(new Set(users));
+  } finally {
+    close();
+    await configure('ip');
+  }
+});
+
 describe('a client prefix with a hash tag', () => {
   const message =
     "Expected the client's `keyPrefix` to contain no '{' on a Cluster, got \"{app}:\" (string). Use the limiter's `prefix` instead, because a brace in `keyPrefix` changes the slots of all keys";

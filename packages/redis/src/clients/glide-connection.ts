@@ -1,13 +1,10 @@
 import { createClusterSender } from './glide-redelivery.js';
-import { GlideTopology } from './glide-topology.js';
+import { AS_TEXT, GlideTopology } from './glide-topology.js';
 import type { GlideClient } from './redis-clients.js';
 import type { RedisConnection } from './redis-connection.js';
 
 /** The message of the error if GLIDE's own timeout passes. GLIDE's text is `timed out`. */
 const TIMEOUT_MESSAGE = 'Valkey GLIDE got no reply within its `requestTimeout`';
-
-/** `Decoder.String` of GLIDE. The app may have chosen buffers for the replies to its own commands. */
-const AS_TEXT = { decoder: 1 };
 
 /**
  * The connection of a client of Valkey GLIDE. Its state is not visible, so errors of a call are all that is known.
@@ -18,9 +15,7 @@ export function fromGlide(client: GlideClient): RedisConnection {
   const isCluster = client.invokeScriptWithRoute !== undefined;
   const sendOnce = (command: string[]) => client.customCommand(command, AS_TEXT);
   const send = isCluster ? createClusterSender(sendOnce) : sendOnce;
-  const topology = isCluster
-    ? new GlideTopology((command, route) => client.customCommand(command, { ...AS_TEXT, route }))
-    : undefined;
+  const topology = isCluster ? new GlideTopology(client) : undefined;
   const run = (name: string, script: string, keys: string[], values: string[]) =>
     send([name, script, String(keys.length), ...keys, ...values]).catch(explain);
   return {

@@ -1,12 +1,29 @@
 import slotOf from 'cluster-key-slot';
 import { performance } from '../util/platform.js';
-import type { GlideRoute } from './redis-clients.js';
+import type { GlideClient, GlideRoute } from './redis-clients.js';
 
 /** How long the owners of the slots are used before they are requested again. */
 const MAX_AGE_MS = 10_000;
 
-/** A range of slots, and the nodes that serve it, in the reply to `CLUSTER SLOTS`. */
-type SlotRange = readonly [first: number, last: number, owner: readonly [host: string | null, port: number]];
+/** `Decoder.String` of GLIDE. The app may have chosen buffers for the replies to its own commands. */
+export const AS_TEXT = { decoder: 1 };
+
+/** A range of slots, and the node that owns it, in the reply to `CLUSTER SLOTS`. Servers may hide the hosts of the nodes. */
+type SlotRange = readonly [
+  first: number,
+  last: number,
+  owner: readonly [host: string | null, port: number, id: string],
+];
+
+/** Returns the owner of each slot, which is the address of a node, or its id if the server hides the host. */
+export async function requestOwners(client: GlideClient): Promise<string[]> {
+  const owners: string[] = [];
+  const ranges = await client.customCommand(['CLUSTER', 'SLOTS'], { ...AS_TEXT, route: 'randomNode' });
+  for (const [first, last, [host, port, id]] of ranges as SlotRange[]) {
+    for (let slot = first; slot <= last; slot++) owners[slot] = host === null ? id : `${host}:${port}`;
+  }
+  return owners;
+}
 
 /** A request to the owner of a slot for the moves that it knows. */
 interface MovesRequest {
@@ -19,19 +36,18 @@ interface MovesRequest {
  * affects which node is taken to be down.
  */
 export class GlideTopology {
-  readonly #request: (command: string[], route: GlideRoute) => Promise<unknown>;
+  readonly #client: GlideClient;
   #owners: readonly string[] = [];
   #requestedMs = -Infinity;
   /** The requests on their way for the moves that a node knows, by its address, or by a slot without a known owner. */
   readonly #requests = new Map<string, MovesRequest>();
 
-  /** @param request Returns a node's reply to a command. */
-  constructor(request: (command: string[], route: GlideRoute) => Promise<unknown>) {
-    this.#request = request;
+  constructor(client: GlideClient) {
+    this.#client = client;
     this.ownerOf(0); // Requests the owners before the first check.
   }
 
-  /** Returns the address of the node that owns the slot; empty until it is known. */
+  /** Returns the node that owns the slot, as {@link requestOwners} names it; empty until it is known. */
   ownerOf(slot: number): string {
     if (performance.now() - this.#requestedMs > MAX_AGE_MS) {
       this.#requestedMs = performance.now();
@@ -66,21 +82,15 @@ export class GlideTopology {
   /** The description of the Cluster by the owner of the key. It has `[slot->-target]` for each slot that moves from there. */
   async #requestMoves(key: string): Promise<string> {
     try {
-      return String(await this.#request(['CLUSTER', 'NODES'], { type: 'primarySlotKey', key }));
+      const route: GlideRoute = { type: 'primarySlotKey', key };
+      return String(await this.#client.customCommand(['CLUSTER', 'NODES'], { ...AS_TEXT, route }));
     } catch {
       return '';
     }
   }
 
   async #load(): Promise<void> {
-    const owners: string[] = [];
-    for (const [first, last, [host, port]] of (await this.#request(
-      ['CLUSTER', 'SLOTS'],
-      'randomNode',
-    )) as SlotRange[]) {
-      for (let slot = first; slot <= last; slot++) owners[slot] = host === null ? '' : `${host}:${port}`;
-    }
-    this.#owners = owners;
+    this.#owners = await requestOwners(this.#client);
   }
 }
 

@@ -39,7 +39,7 @@ export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** The node of a cluster that gets a command: any node, the one that owns a key, or the one with an address. */
+/** The node of a cluster that gets a command: any node, or the one that owns a key. */
 export type GlideRoute =
   | 'randomNode'
   | {
@@ -47,14 +47,6 @@ export type GlideRoute =
       readonly type: 'primarySlotKey';
       /** A key of the slot. */
       readonly key: string;
-    }
-  | {
-      /** The node with this address. */
-      readonly type: 'routeByAddress';
-      /** The host of the node. */
-      readonly host: string;
-      /** The port of the node. */
-      readonly port: number;
     };
 
 /** What the store uses of a client of Valkey GLIDE, version 2. */

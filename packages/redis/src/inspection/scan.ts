@@ -1,3 +1,5 @@
+import slotOf from 'cluster-key-slot';
+import { AS_TEXT, requestOwners } from '../clients/glide-topology.js';
 import type { GlideClient, GlideRoute, RedisClient } from '../clients/redis-clients.js';
 
 /** Reads some of the keys of a server that match a pattern, from a cursor on. Returns the next cursor, `0` after the last keys. */
@@ -51,9 +53,6 @@ function ofNodeRedis(client: Scanning): Scan {
   };
 }
 
-/** `Decoder.String` of GLIDE. */
-const AS_TEXT = { decoder: 1 };
-
 async function createGlideScans(client: GlideClient, isCluster: boolean): Promise<Scan[]> {
   const scanOn =
     (route?: GlideRoute): Scan =>
@@ -63,10 +62,14 @@ async function createGlideScans(client: GlideClient, isCluster: boolean): Promis
       return reply as [string, string[]];
     };
   if (!isCluster) return [scanOn()];
-  const ranges = await client.customCommand(['CLUSTER', 'SLOTS'], { ...AS_TEXT, route: 'randomNode' });
-  const primaries = (ranges as [number, number, [string, number]][]).map(([, , [host, port]]) => `${host} ${port}`);
-  return [...new Set(primaries)].map((address) => {
-    const [host, port] = address.split(' ') as [string, string];
-    return scanOn({ type: 'routeByAddress', host, port: Number(port) });
-  });
+  const owners = await requestOwners(client);
+  // The address of a node may be hidden, so a node is found by a key that it owns.
+  const scans = new Map<string, Scan>();
+  const nodeCount = new Set(Object.values(owners)).size;
+  for (let number = 0; scans.size < nodeCount; number++) {
+    const key = String(number);
+    const owner = owners[slotOf(key)];
+    if (owner !== undefined && !scans.has(owner)) scans.set(owner, scanOn({ type: 'primarySlotKey', key }));
+  }
+  return [...scans.values()];
 }
