@@ -47,14 +47,17 @@ export class ScriptReply {
   readonly #aheads: (number | undefined)[] = [];
   #stableMicros = Infinity;
 
-  constructor(value: unknown, operationCount: number) {
+  /** @param buffer Keeps the codes of a text that fits, until the result of the last operation is read. */
+  constructor(value: unknown, operationCount: number, buffer?: Uint8Array) {
     const [text, ...messages] = Array.isArray(value) ? (value as unknown[]) : [value];
     if (typeof text !== 'string' || !REPLY.test(text)) throw unexpectedReply(text);
     this.#text = `${text}\n`;
-    this.#codes = encoder.encode(this.#text);
+    const size = this.#text.length; // It has no other characters than those of ASCII.
+    this.#codes = buffer !== undefined && size <= buffer.length ? buffer : new Uint8Array(size);
+    encoder.encodeInto(this.#text, this.#codes);
     this.#messages = messages.values();
     let lineCount = 0;
-    for (const code of this.#codes) if (code === LINE_BREAK) lineCount += 1;
+    for (let index = 0; index < size; index++) if (this.#codes[index] === LINE_BREAK) lineCount += 1;
     const mustRunAgain = text.endsWith('+');
     this.length = lineCount - (mustRunAgain ? 2 : 1);
     if (lineCount === 1 || lineCount - 1 > operationCount) throw unexpectedReply(text);

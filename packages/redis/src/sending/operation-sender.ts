@@ -9,6 +9,9 @@ import { groupBy } from '../util/group-by.js';
 import { performance } from '../util/platform.js';
 import { Batcher } from './batcher.js';
 
+/** The codes of one reply after the other. Allocating a buffer takes a third of the time for which a short reply is read. */
+const replyBuffer = new Uint8Array(16_384);
+
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */
 export class OperationSender {
   readonly #connection: RedisConnection;
@@ -69,6 +72,7 @@ export class OperationSender {
       const reply = new ScriptReply(
         await runScript(this.#connection, this.#scripts.get(parts), keys, values),
         operations.length,
+        replyBuffer,
       );
       doneCount = reply.length;
       if (doneCount === operations.length) onReply(); // Otherwise the rest goes first.
