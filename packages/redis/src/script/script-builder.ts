@@ -77,7 +77,8 @@ export class ScriptBuilder {
       readLua('common'),
       hasOtherKinds ? 'local kinds = {}' : '',
       ...files.map(([checks]) => checks),
-      `local applies = { ${applies} }`,
+      // For `read_plan` of main.lua. Most scripts do not need it.
+      `local applies = #ARGV ~= 2 and { ${applies} }`,
       readLua('decide'),
       ...(parts & CHANGES_PART ? ['local changes = {}', ...files.map(([, changes = '']) => changes)] : []),
       parts & CHANGES_PART ? readLua('changes') : '',

@@ -61,8 +61,9 @@ local read_plan = #ARGV ~= 2 and function(text)
 end
 
 local values, time = ARGV, redis.call('TIME')
-local server_time, lines, messages = time[1] * 1000000 + time[2], {}, nil
+local server_time, lines, messages = time[1] * 1000000 + time[2], nil, nil
 local argument_count, position, done, next_key, read_only_count, read_only_message = #values, 1, 0, 0, 0, nil
+local last_line -- Most scripts have only one.
 local last_plan_text, last_plan -- Runs often have the plan of the one before.
 
 while position <= argument_count and step_count < MAX_STEPS do
@@ -148,7 +149,11 @@ while position <= argument_count and step_count < MAX_STEPS do
       messages[#messages + 1], line = failure, '!' -- Separate from the text, because a message may contain anything.
     end
     done = done + 1
-    lines[done] = line
+    if last_line then
+      lines = lines or { last_line }
+      lines[done] = line
+    end
+    last_line = line
     next_key = next_key + key_count
   end
 end
@@ -156,6 +161,6 @@ end
 -- Clients detect a failover by an error of the whole call. Other results must not get lost, so the store sends the operations
 -- that failed again, without those that need no write.
 if read_only_count == done and next_key == #keys then return redis.error_reply(read_only_message) end
-local text = time[1] .. ' ' .. time[2] .. '\n' .. table.concat(lines, '\n')
+local text = time[1] .. ' ' .. time[2] .. '\n' .. (lines and table.concat(lines, '\n') or last_line)
 if messages then return { text, unpack(messages) } end
 return text
