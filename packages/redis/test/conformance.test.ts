@@ -1,4 +1,4 @@
-import { type IoredisClient, RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type CheckOptions, checks, type MakeStore } from '@rollgate/store-conformance';
 import { RedisCluster, RedisServer, startRedis } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
@@ -8,7 +8,6 @@ import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';
 import { clusterClients } from './support/cluster-clients.js';
 import { createExpiryClient } from './support/expiry-client.js';
-import { createScriptEditingClient } from './support/script-editing-client.js';
 
 silenceOutages();
 
@@ -34,10 +33,6 @@ const openers = {
   'ioredis 6 with inspected TTLs': async (url: string): Promise<OpenClient> => {
     const client = new Redis(url);
     return { client: createExpiryClient(client), close: () => client.disconnect() };
-  },
-  'ioredis 6 that finds leases in their older form': async (url: string): Promise<OpenClient> => {
-    const client = new Redis(url);
-    return { client: createOlderLeaseClient(client), close: () => client.disconnect() };
   },
   'an ioredis Cluster': async (): Promise<OpenClient> => {
     const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
@@ -127,35 +122,8 @@ describeRedisStore('node-redis 5', { log: 'packed' }, few('fixedWindow', 'bucket
 describeRedisStore('iovalkey', { log: 'packed' }, few('rollingWindow'));
 describeRedisStore('Valkey GLIDE', { log: 'packed' }, few('rollingWindow', 'tokenBucket'));
 describeRedisStore('@upstash/redis', { log: 'packed' }, few('rollingWindow'));
-describeRedisStore(
-  'ioredis 6 that finds leases in their older form',
-  { log: 'packed' },
-  {
-    ...few('concurrency'),
-    which: undefined,
-  },
-);
 const onCluster = { clusterSlot: 'prefix' } as const;
 describeRedisStore('an ioredis Cluster', { log: 'packed', ...onCluster }, few('rollingWindow', 'leakyBucket'));
 describeRedisStore('a node-redis cluster', { log: 'sorted-set', ...onCluster }, few('rollingWindow', 'tokenBucket'));
 describeRedisStore('an iovalkey Cluster', { log: 'packed', ...onCluster }, few('fixedWindow'));
 describeRedisStore('a GLIDE cluster client', { log: 'packed', ...onCluster }, few('slidingWindowCounter'));
-
-/** Creates a client whose scripts find the leases of `concurrency` in their older form. See concurrency.lua. */
-function createOlderLeaseClient(client: Redis): IoredisClient {
-  return createScriptEditingClient(client, (script) => `${BEFORE}${script}`);
-}
-
-const BEFORE = `
-for _, key in ipairs(KEYS) do
-  local found = redis.call('TYPE', key).ok == 'zset' and redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') or {}
-  if found[#found] == 'inf' then
-    local ends
-    for index = 1, #found, 2 do
-      if string.find(found[index], ':%d+:') then ends = math.max(ends or -math.huge, tonumber(found[index + 1])) end
-    end
-    redis.call('ZADD', key, string.format('%d', ends), '*')
-    redis.call('ZREM', key, found[#found - 1])
-  end
-end
-`;

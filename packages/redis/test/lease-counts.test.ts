@@ -72,21 +72,6 @@ test('rejections read many expired leases once, and count those that have not ex
   expect(await redis.server.run('ZRANGE', KEY, '-1', '-1')).toEqual(['+4']);
 });
 
-test('the next write replaces a mark of the older form', async () => {
-  const { limiter, clock, decisions } = await openWithLeases(3, 1);
-  const ends = String(clock.now() * 1000 + 30_000_000);
-  const other = [ends, '5000:30000000:4', String(Number(ends) - 7), '4000:30000000:2'];
-  await redis.server.run('ZADD', KEY, ...other, ends, '*');
-  expect((await limiter.peek('ann')).remaining).toBe(1_000_000 - 9);
-  expect(await redis.server.run('ZSCORE', KEY, '*')).not.toBeNull();
-  await limiter.check('ann');
-  expect(await redis.server.run('ZSCORE', KEY, '*')).toBeNull();
-  expect(await redis.server.run('ZRANGE', KEY, '-1', '-1')).toEqual(['+4']);
-  await limiter.release(decisions[0]!);
-  expect((await limiter.peek('ann')).remaining).toBe(1_000_000 - 9);
-  await limiter.close();
-});
-
 test('a renewal that takes slots again counts all of their units', async () => {
   const { limiter, clock } = await openWithLeases(2, 3);
   await redis.server.run('DEL', KEY);

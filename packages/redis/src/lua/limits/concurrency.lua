@@ -5,9 +5,7 @@
 -- contains such leases, expired or not, it has a mark: a member "+extra" with an infinite score, where `extra` is the sum of
 -- their extra units. So a check counts the units of all leases without reading them.
 --
--- Older versions marked such a set with "*", which has a finite score and contains no sum. The next record, refund or renewal
--- replaces that mark. The settings are the limit, the lease and the advice of when to
--- retry.
+-- The settings are the limit, the lease and the advice of when to retry.
 
 -- A check that finds more expired leases than this removes them even if it records nothing, so that none is read often.
 local MAX_EXPIRED <const> = 100
@@ -24,26 +22,19 @@ local function extra_of(members)
   return extra
 end
 
--- The mark of a set with these last members, its number of extra units, and the score of an older mark.
-local function read_mark(key, found)
-  local mark, extra = string.match(found[#found - 1], '^(%+(%d+))$')
-  if mark then return mark, tonumber(extra) end
-  return '*', extra_of(redis.call('ZRANGE', key, '0', '-1')), tonumber(redis.call('ZSCORE', key, '*'))
-end
-
--- When the last lease expires, its length, and what `read_mark` returns if the key has a mark.
+-- When the last lease expires, its length, and the mark with its number of extra units if the key has one.
 local function read_leases(key)
   local found = redis.call('ZRANGE', key, '-2', '-1', 'WITHSCORES')
-  local last, mark, extra, older_ends = #found - 1, nil, nil, nil
+  local last, mark, extra = #found - 1, nil, nil
   if last < 1 then return end
-  if found[last + 1] == 'inf' or redis.call('ZSCORE', key, '*') then
-    mark, extra, older_ends = read_mark(key, found)
-    if found[last] == mark then last = last - 2 end
-    if last < 1 then return nil, nil, mark, extra, older_ends end
+  if found[last + 1] == 'inf' then
+    mark, extra = string.match(found[last], '^(%+(%d+))$')
+    if mark then last, extra = last - 2, tonumber(extra) end
+    if last < 1 then return nil, nil, mark, extra end
   end
   local length = string.match(found[last], '^%d+:(%d+)')
   if not length then error('Expected leases in ' .. key .. ', got another value. Delete the key or change the prefix', 0) end
-  return tonumber(found[last + 1]), tonumber(length), mark, extra, older_ends
+  return tonumber(found[last + 1]), tonumber(length), mark, extra
 end
 
 -- Replaces the mark `before` by one with so many extra units, and returns that. Without any, the mark goes.
@@ -56,24 +47,23 @@ end
 
 -- The units of the leases that have not expired. If there is a mark, how many of them are extra units, and the number of the
 -- leases that have expired.
-local function count_units(key, now, mark, extra, older_ends)
+local function count_units(key, now, mark, extra)
   local now_text = string.format('%d', now)
   local used = redis.call('ZCOUNT', key, '(' .. now_text, '(inf')
   if not mark then return used end
-  if older_ends and older_ends > now then used = used - 1 end
   local expired = redis.call('ZRANGEBYSCORE', key, '-inf', now_text)
   local live_extra = extra - extra_of(expired)
   return used + live_extra, live_extra, #expired
 end
 
 local function find_leases(key, now)
-  local latest, length, mark, extra, older_ends = read_leases(key)
+  local latest, length, mark, extra = read_leases(key)
   if latest and latest - now > 2 * length then
     redis.call('UNLINK', key) -- A broken clock wrote it.
     latest, mark = nil, nil
   end
   local used, live_extra, expired_count = 0, 0, 0
-  if latest and latest > now then used, live_extra, expired_count = count_units(key, now, mark, extra, older_ends) end
+  if latest and latest > now then used, live_extra, expired_count = count_units(key, now, mark, extra) end
   if not mark then return { latest = latest, used = used } end
   -- A read-only server keeps expired leases.
   if expired_count > MAX_EXPIRED and type(redis.pcall('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now))) == 'number' then
@@ -130,7 +120,7 @@ end
 -- Extends the leases from `first` to `last` of a renewal's input, which have this key, or takes their slots again if they are
 -- free. Adds the indices of the others to `lost`. Returns when the last lease of the key expires, if it has extended any.
 local function renew_leases(key, input, first, last, now, lost)
-  local is_ours, latest, length, mark, extra, older_ends = pcall(read_leases, key)
+  local is_ours, latest, length, mark, extra = pcall(read_leases, key)
   if not is_ours then
     -- If another program has written the key, its leases are lost, but not those of other keys.
     local message = type(latest) == 'table' and latest.err or tostring(latest)
@@ -150,7 +140,7 @@ local function renew_leases(key, input, first, last, now, lost)
     local place = index - first + 1
     local is_held = scores[place] and tonumber(scores[place]) > now
     if is_ours and not is_held then
-      used = used or count_units(key, now, mark, extra, older_ends)
+      used = used or count_units(key, now, mark, extra)
       is_held = used + units <= limit
       if is_held then
         used = used + units
