@@ -78,7 +78,7 @@ export { readMicros, startMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';
-export { getOrCache } from './util/get-or-insert.js';
+export { getOrCache, getOrInsert } from './util/get-or-insert.js';
 export { PendingResult } from './util/pending-result.js';
 export { channel, emitWarning } from './util/platform.js';
 export { clarifyUnit, DEFAULT_TIMEOUT_MS, parseDuration, readDuration } from './validation/duration.js';

@@ -4,8 +4,8 @@ import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { collectGarbage, until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { Redis } from 'ioredis';
-import { DenialGroups } from '../src/denials/denial-groups.js';
-import type { CheckInput } from '../src/operations/operations.js';
+import { DenialCache, type SentCheck } from '../src/denials/denial-cache.js';
+import type { CheckResult } from '../src/operations/operations.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
 
@@ -19,9 +19,9 @@ beforeAll(() => {
 /** Longer than any test takes. */
 const LONG = '1h';
 
-type DenialCache = RedisStoreOptions['denialCache'];
+type CacheOptions = RedisStoreOptions['denialCache'];
 
-function make<Given extends Limits>(limits: Given, denialCache: DenialCache = { maxAge: LONG }, more = {}) {
+function make<Given extends Limits>(limits: Given, denialCache: CacheOptions = { maxAge: LONG }, more = {}) {
   const store = new RedisStore({ client, denialCache, ...more });
   return new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
 }
@@ -45,6 +45,27 @@ test('a flood of rejected checks sends one command', async () => {
   const known = [limiter.decide('ann'), limiter.decide('ann')];
   for (const decision of known) expect(decision).toMatchObject({ allowed: false, violated: ['default'] });
   expect(known[0]).not.toBe(known[1]);
+});
+
+test('allowed checks of other clients end no rejection, although all of them use the key of one limit', async () => {
+  const all = rollingWindow({ limit: 1000, window: LONG });
+  const store = new RedisStore({ client, denialCache: { maxAge: LONG } });
+  const limiter = new RateLimiter({ limits: { user: one, all }, store, prefix: freshPrefix(), timeout: '30s' });
+  const check = (user: string) => limiter.check({ user, all: 'all' });
+  await check('ann');
+  expect((await check('ann')).allowed).toBe(false);
+  const others = Array.from({ length: 5 }, (_, index) => `user ${index}`);
+  for (const user of others) expect((await check(user)).allowed).toBe(true);
+  expect(await callsOfRejected(() => check('ann'))).toBe(0);
+  expect(await check('ann')).toMatchObject({ violated: ['user'] });
+});
+
+test('any number of costs is remembered for a key', async () => {
+  const limiter = make(rollingWindow({ limit: 100, window: LONG }));
+  await limiter.check('ann', { cost: 100 });
+  const checks = Array.from({ length: 100 }, (_, index) => () => limiter.check('ann', { cost: index + 1 }));
+  expect(await callsOfRejected(...checks)).toBe(100);
+  expect(await callsOfRejected(...checks)).toBe(0);
 });
 
 test('a caller that changes its decision does not change later ones', async () => {
@@ -175,15 +196,15 @@ describe('changes by this process take effect at once:', () => {
     expect(await limiter.check('ann', { cost: 3 })).toMatchObject({ allowed: false, remaining: 0 });
   });
 
-  test('a record by another limiter of the store in one of the keys', async () => {
+  test('a reset by another limiter of the store in the key of the limit that rejects', async () => {
     const store = new RedisStore({ client, denialCache: { maxAge: LONG } });
     const prefix = freshPrefix();
     const limiter = new RateLimiter({ limits: { one, three }, store, prefix, timeout: '30s' });
-    const other = new RateLimiter({ limits: { three }, store, prefix, timeout: '30s' });
+    const other = new RateLimiter({ limits: { one }, store, prefix, timeout: '30s' });
     await limiter.check('ann');
-    expect((await limiter.check('ann')).limits.three.remaining).toBe(2);
-    await other.check('ann');
-    expect((await limiter.check('ann')).limits.three.remaining).toBe(1);
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    await other.reset('ann');
+    expect((await limiter.check('ann')).allowed).toBe(true);
   });
 });
 
@@ -345,22 +366,14 @@ test('a cached rejection is dropped after a limit with a shorter window has drop
   expect((await hour!.check('ann')).allowed).toBe(true);
 });
 
-const inputOf = (...keys: string[]) => ({ encodedPlan: { text: '[]' }, keys }) as unknown as CheckInput;
-
-test('a key has all groups that use it until they are deleted', () => {
-  const groups = new DenialGroups();
-  const [one, other] = [['ann', 'bob'], ['ann']].map((keys) => groups.add(inputOf(...keys)));
-  expect([groups.ofKeys(['ann']), groups.ofKeys(['bob'])]).toEqual([[one, other], [one]]);
-  groups.delete(one!);
-  expect([groups.ofKeys(['ann']), groups.ofKeys(['bob'])]).toEqual([[other], []]);
-  groups.delete(other!);
-  expect(groups.ofKeys(['ann'])).toEqual([]);
-});
-
-test('keys without groups take no memory', () => {
-  const groups = new DenialGroups();
+test('keys whose rejections were dropped take no memory', () => {
+  const cache = new DenialCache(3_600_000, 10);
+  const result = { limitDecisions: [{ allowed: false }], stableMicros: Infinity } as unknown as CheckResult;
   const heapAfter = (keyCount: number) => {
-    for (let index = 0; index < keyCount; index++) groups.delete(groups.add(inputOf(`key ${index}`)));
+    for (let index = 0; index < keyCount; index++) {
+      const input = { encodedPlan: { text: '', isCacheable: true }, keys: [`key ${index}`], costs: 1 };
+      cache.update({ ...input, kind: 'check', changeCount: 0 } as unknown as SentCheck, result, false, 0);
+    }
     collectGarbage();
     return process.memoryUsage().heapUsed;
   };

@@ -1,13 +1,13 @@
 import type { LimitDecision } from '@rollgate/core';
-import type { CheckInput, CheckResult } from '../operations/operations.js';
-
-/** The cost of all rules, or the costs of the rules as text. */
-export type DenialCost = number | string;
+import type { CheckResult } from '../operations/operations.js';
 
 /** A rejection by Redis. */
 export interface Denial extends Pick<CheckResult, 'limitDecisions' | 'stableMicros'> {
-  readonly cost: DenialCost;
-  readonly group: DenialGroup;
+  readonly id: string;
+  /** The text of its plan. */
+  readonly text: string;
+  /** The Redis keys of the rules that reject. */
+  readonly keys: readonly string[];
   /** When the check was sent and its result received, by the clock on which its waits run down. */
   readonly sentMicros: number;
   readonly receivedMicros: number;
@@ -15,13 +15,6 @@ export interface Denial extends Pick<CheckResult, 'limitDecisions' | 'stableMicr
   readonly expiresMicros: number;
   /** By this process's monotonic clock, even when another clock is injected. */
   readonly expiresMs: number;
-}
-
-/** The denials of one plan and its keys. All of them end when one of the keys changes. */
-export interface DenialGroup extends Pick<CheckInput, 'encodedPlan' | 'keys'> {
-  readonly id: string;
-  /** By cost, oldest first. */
-  readonly denials: Map<DenialCost, Denial>;
 }
 
 /** Whether the denial is valid. Redis decided at some time after the check was sent, so the denial is valid from then on. */

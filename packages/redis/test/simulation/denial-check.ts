@@ -7,7 +7,8 @@ import { describeStoreCall, type Reference } from './reference.js';
 
 /**
  * Throws if the denial cache returned an invalid decision. A valid one repeats a rejection that this process got for the same
- * check. The rejection must be young enough and precede no change by this process, and its waits must have run down.
+ * check. The rejection must be young enough and precede no change by this process of a key whose limit rejects, and its waits must
+ * have run down.
  */
 export function verifyDenial(
   denial: StoreCall,
@@ -39,7 +40,7 @@ function verifySource(
   assert(passedMicros < maxAgeMs * 1000, `Older than \`maxAge\`: ${describeStoreCall(denial)}`);
   const later = earlier.slice(earlier.indexOf(source) + 1);
   const change =
-    later.find((call) => changesKeys(call) && hasSharedKey(call, source)) ??
+    later.find((call) => changesKeys(call) && hasRejectingKey(call, source)) ??
     earlier.find((call) => hasRecordedSince(call, source, reference));
   assert(
     change === undefined,
@@ -65,7 +66,7 @@ function isRejectionOfSameCheck(call: StoreCall, { subject, costs }: StoreCall):
 
 /** Whether the process got a reply that the call recorded in one of the keys after the rejection. */
 function hasRecordedSince(call: StoreCall, source: StoreCall, reference: Reference): boolean {
-  if (call.kind !== 'check' || call.execution === undefined || !hasSharedKey(call, source)) return false;
+  if (call.kind !== 'check' || call.execution === undefined || !hasRejectingKey(call, source)) return false;
   const { receipt, count } = reference.resultOf(call);
   return receipt.length > 0 && count > reference.resultOf(source).count;
 }
@@ -75,10 +76,13 @@ function changesKeys({ kind, keyCount }: StoreCall): boolean {
   return kind !== 'check' && kind !== 'peek' && keyCount !== 0;
 }
 
-function hasSharedKey(one: StoreCall, other: StoreCall): boolean {
-  return Object.entries(one.subject.keys).some(
+/** Whether the call uses a key of a limit that the other call's decision violates. */
+function hasRejectingKey({ subject: { keys, specs } }: StoreCall, { subject, decision }: StoreCall): boolean {
+  return Object.entries(keys).some(
     ([name, key]) =>
-      other.subject.keys[name] === key && other.subject.specs[name]!.algorithm === one.subject.specs[name]!.algorithm,
+      subject.keys[name] === key &&
+      subject.specs[name]!.algorithm === specs[name]!.algorithm &&
+      !decision!.limits[name]!.allowed,
   );
 }
 
