@@ -1,3 +1,4 @@
+import { getOrInsert } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
 import { performance } from '../util/platform.js';
 import type { GlideClient, GlideRoute } from './redis-clients.js';
@@ -70,13 +71,10 @@ export class GlideTopology {
 
   /** Many checks may time out at once, and the reply is long. So a node gets one request at a time. */
   #share(name: string, key: string, slot: number): MovesRequest {
-    let request = this.#requests.get(name);
-    if (request === undefined) {
-      const moves = this.#requestMoves(key).finally(() => this.#requests.delete(name));
-      request = { slot, moves };
-      this.#requests.set(name, request);
-    }
-    return request;
+    return getOrInsert(this.#requests, name, () => ({
+      slot,
+      moves: this.#requestMoves(key).finally(() => this.#requests.delete(name)),
+    }));
   }
 
   /** The description of the Cluster by the owner of the key. It has `[slot->-target]` for each slot that moves from there. */

@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { hasLeases, isPlainWindow, type Plan } from '@rollgate/core/store';
+import { getOrInsert, hasLeases, isPlainWindow, type Plan } from '@rollgate/core/store';
 import { type ScriptParts, scriptPartOf, toRuleText } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
@@ -34,12 +34,9 @@ export class PlanEncoder {
    * @throws TypeError if no script implements the algorithm of one of the limits.
    */
   encode(plan: Plan, clockMicros?: number): EncodedPlan {
-    let encoded = this.#encoded.get(plan);
-    if (encoded === undefined) {
-      encoded = encodePlan(plan, this.#clusterSlot, clockMicros ?? Date.now() * 1000);
-      this.#encoded.set(plan, encoded);
-    }
-    return encoded;
+    return getOrInsert(this.#encoded, plan, () =>
+      encodePlan(plan, this.#clusterSlot, clockMicros ?? Date.now() * 1000),
+    );
   }
 }
 

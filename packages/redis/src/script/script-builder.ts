@@ -1,3 +1,4 @@
+import { getOrInsert } from '@rollgate/core/store';
 import {
   algorithmsOf,
   CHANGES_PART,
@@ -60,12 +61,7 @@ export class ScriptBuilder {
   }
 
   get(parts: ScriptParts): Script {
-    let script = this.#scripts.get(parts);
-    if (script === undefined) {
-      script = this.#build(parts);
-      this.#scripts.set(parts, script);
-    }
-    return script;
+    return getOrInsert(this.#scripts, parts, () => this.#build(parts));
   }
 
   #build(parts: ScriptParts): Script {

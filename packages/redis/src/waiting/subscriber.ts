@@ -1,4 +1,4 @@
-import { hasMethods, invalidOption } from '@rollgate/core/store';
+import { getOrInsert, hasMethods, invalidOption } from '@rollgate/core/store';
 
 /** What the store uses of an ioredis, iovalkey or node-redis client that receives messages. */
 export interface SubscriberClient {
@@ -64,11 +64,7 @@ export class Subscriber {
   listen(owner: string, onMessage: (text: string) => void, onReady: () => void): void {
     const channel = channelOf(owner);
     if (this.#listening.size === 0) this.#addListeners();
-    let listening = this.#listening.get(channel);
-    if (listening === undefined) {
-      listening = { onMessage, onReady, state: 'new' };
-      this.#listening.set(channel, listening);
-    }
+    const listening = getOrInsert(this.#listening, channel, (): Listening => ({ onMessage, onReady, state: 'new' }));
     if (listening.state === 'new') this.#subscribe(channel, listening);
   }
 
