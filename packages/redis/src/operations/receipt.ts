@@ -36,27 +36,18 @@ export class RedisReceipt implements LimitedReceipt {
 
   /** Implements {@link LimitedReceipt.withLimits}. Both receipts have the same hits, so a settlement of one is seen by the other. */
   withLimits(limits: Readonly<Record<string, Limit>>): RedisReceipt {
-    return new RedisReceipt(
-      this.stamp,
-      this.recordedMicros,
-      encodeWith(this.encodedPlan, limits),
-      this.hits,
-      this.checkedPlan,
-      this.checkedHits,
-    );
+    return this.#with(encodeWith(this.encodedPlan, limits), this.hits);
   }
 
   /** Implements {@link LimitedReceipt.only}. */
   only(names: readonly string[]): RedisReceipt {
     const { rules } = this.encodedPlan.plan;
     const hits = this.hits.filter(({ index }) => names.includes(rules[index]!.name));
-    return new RedisReceipt(
-      this.stamp,
-      this.recordedMicros,
-      this.encodedPlan,
-      hits,
-      this.checkedPlan,
-      this.checkedHits,
-    );
+    return this.#with(this.encodedPlan, hits);
+  }
+
+  #with(encodedPlan: EncodedPlan, hits: readonly RedisHit[]): RedisReceipt {
+    const { stamp, recordedMicros, checkedPlan, checkedHits } = this;
+    return new RedisReceipt(stamp, recordedMicros, encodedPlan, hits, checkedPlan, checkedHits);
   }
 }
