@@ -1,6 +1,6 @@
 import { hasLeases, hasReport, holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from '../denials/denial-cache.js';
-import type { CheckInput, CheckResult, Operation, SettledHit, SettleOperation } from '../operations/operations.js';
+import type { CheckInput, CheckResult, Operation, SettledHit } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import type { RedisHit, RedisReceipt } from '../operations/receipt.js';
 import type { OperationSender } from '../sending/operation-sender.js';
@@ -44,14 +44,9 @@ export class StateChanges {
       }
     }
     if (hits.length === 0) return Promise.resolve();
-    const numbered = this.#number(hits.map(({ key }) => key));
-    return this.#run(numbered.keys, (resolve, reject) => {
-      const onSettled = () => {
-        confirmSettlement(receipt.hits);
-        for (const { index, settledCost } of hits) lowerCost(receipt, index, settledCost);
-        resolve(undefined);
-      };
-      return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve: onSettled, reject };
+    return this.#settle(receipt, hits, true, clockMicros).then(() => {
+      confirmSettlement(receipt.hits);
+      for (const { index, settledCost } of hits) lowerCost(receipt, index, settledCost);
     });
   }
 
@@ -65,9 +60,8 @@ export class StateChanges {
     const spent = reservations.map((hit) => endReservation(hit, hit.cost, 'released'));
     // The slots are freed alone, because that may run twice.
     const sent = [
-      freed.length > 0 &&
-        this.#settle(receipt, freed, { keys: freed.map(({ key }) => key), number: false }, clockMicros),
-      spent.length > 0 && this.#settle(receipt, spent, this.#number(spent.map(({ key }) => key)), clockMicros),
+      freed.length > 0 && this.#settle(receipt, freed, false, clockMicros),
+      spent.length > 0 && this.#settle(receipt, spent, true, clockMicros),
     ];
     await Promise.all(sent);
   }
@@ -75,9 +69,11 @@ export class StateChanges {
   #settle(
     receipt: RedisReceipt,
     hits: readonly SettledHit[],
-    numbered: Pick<SettleOperation, 'keys' | 'number'>,
+    isNumbered: boolean,
     clockMicros: number | undefined,
   ): Promise<void> {
+    const keys = hits.map(({ key }) => key);
+    const numbered = isNumbered ? this.#number(keys) : { keys, number: false as const };
     return this.#run(numbered.keys, (resolve, reject) => {
       return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve, reject };
     });
