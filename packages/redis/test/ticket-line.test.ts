@@ -1,5 +1,6 @@
 import type { StoreWait } from '@rollgate/core/store';
-import { AskLead, type Room } from '../src/waiting/room.js';
+import { AskLead } from '../src/waiting/ask-lead.js';
+import type { Room } from '../src/waiting/room.js';
 import { Ticket, type Turn } from '../src/waiting/ticket.js';
 import type { TicketGroup } from '../src/waiting/ticket-group.js';
 import { TicketLine } from '../src/waiting/ticket-line.js';

@@ -8,6 +8,7 @@ import { ScriptReply } from '../script/script-reply.js';
 import { groupBy } from '../util/group-by.js';
 import { performance } from '../util/platform.js';
 import { Batcher } from './batcher.js';
+import { MovingHashSlots } from './moving-hash-slots.js';
 
 /** The codes of one reply after the other. Allocating a buffer takes a third of the time for which a short reply is read. */
 const replyBuffer = new Uint8Array(16_384);
@@ -146,28 +147,6 @@ function takesOtherPeriods(operation: Operation, error: Error, attempt: number):
   if (micros === undefined || encodedPlan === undefined || attempt >= MAX_ATTEMPTS) return false;
   encodePeriods(encodedPlan, Number(micros));
   return true;
-}
-
-/** For how long a hash slot counts as moving after it was seen to move. */
-const MOVING_FOR_MS = 10_000;
-const MAX_TAGS = 1000;
-
-/** The hash slots of a Cluster that were seen to move, by the hash tags of keys in them. */
-class MovingHashSlots {
-  readonly #untilMs = new Map<string, number>();
-
-  note(hashTag: string): void {
-    if (this.#untilMs.size >= MAX_TAGS) this.#untilMs.clear();
-    this.#untilMs.set(hashTag, performance.now() + MOVING_FOR_MS);
-  }
-
-  has(hashTag: string): boolean {
-    const untilMs = this.#untilMs.get(hashTag);
-    if (untilMs === undefined) return false;
-    if (performance.now() < untilMs) return true;
-    this.#untilMs.delete(hashTag);
-    return false;
-  }
 }
 
 /** Whether a Cluster redirected the script because a hash slot moves, or its client gave up after too many redirections. */

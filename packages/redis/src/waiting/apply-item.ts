@@ -1,6 +1,6 @@
 import { type Costs, neverAllowed, toDecision, tooManyWaiting } from '@rollgate/core/store';
 import { ScriptReply } from '../script/script-reply.js';
-import type { AskLead } from './room.js';
+import type { AskLead } from './ask-lead.js';
 import type { Ticket, Turn } from './ticket.js';
 import type { TicketGroup } from './ticket-group.js';
 import type { TicketItem } from './ticket-items.js';

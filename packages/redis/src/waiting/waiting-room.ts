@@ -9,9 +9,12 @@ import {
 import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import { performance, randomId } from '../util/platform.js';
+import { AskLead } from './ask-lead.js';
 import { KnownTickets } from './known-tickets.js';
-import { AskLead, type Leavable, type QueueingStore, type Room, type RoomSettings } from './room.js';
-import { LostPlaces, ServerClock, StartTimes } from './server-clock.js';
+import { LostPlaces } from './lost-places.js';
+import type { Leavable, QueueingStore, Room, RoomSettings } from './room.js';
+import { ServerClock } from './server-clock.js';
+import { StartTimes } from './start-times.js';
 import { Ticket, type Turn } from './ticket.js';
 import { type Caller, TicketGroup } from './ticket-group.js';
 import { parseTicketItems } from './ticket-items.js';
