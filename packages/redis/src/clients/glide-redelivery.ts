@@ -45,15 +45,12 @@ export function createClusterSender(send: Send): Send {
 
 /** Sends the commands of a slot again, one after the other. */
 class Chain {
-  readonly #send: Send;
   #last: Promise<unknown> = Promise.resolve();
   /** Why the rest of the commands is not sent: the first error without a reply. */
   #broken: { readonly error: unknown } | undefined;
   waitingCount = 0;
 
-  constructor(send: Send) {
-    this.#send = send;
-  }
+  constructor(private readonly send: Send) {}
 
   get isBroken(): boolean {
     return this.#broken !== undefined;
@@ -79,7 +76,7 @@ class Chain {
   async #redeliver(command: string[]): Promise<unknown> {
     for (let sent = 1; ; sent++) {
       try {
-        return await this.#send(command);
+        return await this.send(command);
       } catch (error) {
         if (!(error instanceof Error && REPLIED.test(error.message))) this.#broken = { error };
         if (sent === MAX_REDELIVERIES || redirectedSlotOf(error) === undefined) throw error;

@@ -37,14 +37,12 @@ interface MovesRequest {
  * affects which node is taken to be down.
  */
 export class GlideTopology {
-  readonly #client: GlideClient;
   #owners: readonly string[] = [];
   #requestedMs = -Infinity;
   /** The requests on their way for the moves that a node knows, by its address, or by a slot without a known owner. */
   readonly #requests = new Map<string, MovesRequest>();
 
-  constructor(client: GlideClient) {
-    this.#client = client;
+  constructor(private readonly client: GlideClient) {
     this.ownerOf(0); // Requests the owners before the first check.
   }
 
@@ -81,14 +79,14 @@ export class GlideTopology {
   async #requestMoves(key: string): Promise<string> {
     try {
       const route: GlideRoute = { type: 'primarySlotKey', key };
-      return String(await this.#client.customCommand(['CLUSTER', 'NODES'], { ...AS_TEXT, route }));
+      return String(await this.client.customCommand(['CLUSTER', 'NODES'], { ...AS_TEXT, route }));
     } catch {
       return '';
     }
   }
 
   async #load(): Promise<void> {
-    this.#owners = await requestOwners(this.#client);
+    this.#owners = await requestOwners(this.client);
   }
 }
 

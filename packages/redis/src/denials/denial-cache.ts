@@ -30,17 +30,15 @@ const DENIALS_PER_DROP = 500;
 export class DenialCache {
   /** How many changes of states by anything but a check have started or ended. */
   changeCount = 0;
-  readonly #maxAgeMs: number;
-  readonly #maxKeys: number;
   /** By {@link idOf}, oldest first. */
   readonly #denials = new Map<string, Denial>();
   /** By each of their keys. */
   readonly #denialsOfKeys = new Map<string, Set<Denial>>();
 
-  constructor(maxAgeMs: number, maxKeys: number) {
-    this.#maxAgeMs = maxAgeMs;
-    this.#maxKeys = maxKeys;
-  }
+  constructor(
+    private readonly maxAgeMs: number,
+    private readonly maxKeys: number,
+  ) {}
 
   /** The rejection of this check, if a valid denial is known. */
   find(input: CheckInput): Decision | undefined {
@@ -109,16 +107,16 @@ export class DenialCache {
       stableMicros,
       sentMicros,
       receivedMicros,
-      expiresMicros: receivedMicros + this.#maxAgeMs * 1000,
-      expiresMs: nowMs + this.#maxAgeMs,
+      expiresMicros: receivedMicros + this.maxAgeMs * 1000,
+      expiresMs: nowMs + this.maxAgeMs,
     };
     this.#denials.set(id, denial);
     for (const key of denial.keys) getOrInsert(this.#denialsOfKeys, key, () => new Set()).add(denial);
   }
 
   #makeRoom(): void {
-    if (this.#denials.size < this.#maxKeys) return;
-    const leftCount = this.#maxKeys - Math.ceil(this.#maxKeys / DENIALS_PER_DROP);
+    if (this.#denials.size < this.maxKeys) return;
+    const leftCount = this.maxKeys - Math.ceil(this.maxKeys / DENIALS_PER_DROP);
     for (const denial of this.#denials.values()) {
       if (this.#denials.size === leftCount) return;
       this.#drop(denial);

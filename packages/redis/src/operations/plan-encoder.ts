@@ -21,22 +21,19 @@ export interface EncodedPlan {
 
 /** Encodes plans, each of them once. */
 export class PlanEncoder {
-  /** `undefined` without a Cluster. */
-  readonly #clusterSlot: ClusterSlot | undefined;
   readonly #encoded = new WeakMap<Plan, EncodedPlan>();
 
-  constructor(clusterSlot: ClusterSlot | undefined) {
-    this.#clusterSlot = clusterSlot;
-  }
+  constructor(
+    /** `undefined` without a Cluster. */
+    private readonly clusterSlot: ClusterSlot | undefined,
+  ) {}
 
   /**
    * @param clockMicros The injected clock's time, near which the first check will be.
    * @throws TypeError if no script implements the algorithm of one of the limits.
    */
   encode(plan: Plan, clockMicros?: number): EncodedPlan {
-    return getOrInsert(this.#encoded, plan, () =>
-      encodePlan(plan, this.#clusterSlot, clockMicros ?? Date.now() * 1000),
-    );
+    return getOrInsert(this.#encoded, plan, () => encodePlan(plan, this.clusterSlot, clockMicros ?? Date.now() * 1000));
   }
 }
 

@@ -44,15 +44,12 @@ export interface Script {
  * creates its functions again, so a script contains only the parts that it needs.
  */
 export class ScriptBuilder {
-  readonly #log: Log;
   /** What {@link QUEUES_PART} consists of. */
   #queuesLua: readonly string[] = [];
   #queueChecks: Readonly<Record<string, string>> = {};
   readonly #scripts = new Map<ScriptParts, Script>();
 
-  constructor(log: Log) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Log) {}
 
   /** Adds what has no other way into the scripts: the operations on queues, and what checks look for before they run. */
   addQueues(operations: readonly string[], checks: Readonly<Record<string, string>> = {}): void {
@@ -82,8 +79,8 @@ export class ScriptBuilder {
       readLua('main').replace(QUEUE_LINES, (_line, name: string) => this.#queueChecks[`${name}.lua`] ?? ''),
     ]
       .join('\n')
-      .replace(LOG_LINE, () => LOG_FILES[this.#log].map(readLua).join(''))
-      .replace('HAS_PACKED_LOG', String(this.#log === 'packed'));
+      .replace(LOG_LINE, () => LOG_FILES[this.log].map(readLua).join(''))
+      .replace('HAS_PACKED_LOG', String(this.log === 'packed'));
     return { text, sha: sha1(text) };
   }
 }

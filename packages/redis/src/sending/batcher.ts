@@ -22,7 +22,6 @@ type Send<Item> = (items: Item[], onReply: () => void) => Promise<void>;
  * checks per second. They take 1.1 times as much CPU of this process.
  */
 export class Batcher<Item> {
-  readonly #send: Send<Item>;
   #waiting: Item[] = [];
   /** Runs while half of a batch waits for the reply to the other. */
   #holdTimer: ReturnType<typeof setTimeout> | undefined;
@@ -34,9 +33,7 @@ export class Batcher<Item> {
   #lockstepCount = 0;
 
   /** @param send Never rejects, and resolves when the reply has arrived. */
-  constructor(send: Send<Item>) {
-    this.#send = send;
-  }
+  constructor(private readonly send: Send<Item>) {}
 
   add(item: Item): void {
     this.#waiting.push(item);
@@ -87,7 +84,7 @@ export class Batcher<Item> {
 
   async #sendBatch(items: Item[]): Promise<void> {
     this.#inFlightCount += 1;
-    await this.#send(items, this.#release);
+    await this.send(items, this.#release);
     this.#inFlightCount -= 1;
     this.#hasReplied = true;
     this.#schedule(); // This turn contains the checks that the reply triggers.

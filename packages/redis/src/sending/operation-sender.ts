@@ -15,14 +15,13 @@ const replyBuffer = new Uint8Array(16_384);
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */
 export class OperationSender {
-  readonly #connection: RedisConnection;
-  readonly #scripts: ScriptBuilder;
   readonly #batcher: Batcher<Operation>;
   readonly #moving = new MovingHashSlots();
 
-  constructor(connection: RedisConnection, scripts: ScriptBuilder) {
-    this.#connection = connection;
-    this.#scripts = scripts;
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly scripts: ScriptBuilder,
+  ) {
     this.#batcher = new Batcher((operations, onReply) =>
       connection.isCluster ? this.#sendByHashTag(operations, onReply) : this.#send(operations, onReply),
     );
@@ -71,7 +70,7 @@ export class OperationSender {
       const { keys, values, parts } = toScriptArguments(operations);
       const sentMs = performance.now();
       const reply = new ScriptReply(
-        await runScript(this.#connection, this.#scripts.get(parts), keys, values),
+        await runScript(this.connection, this.scripts.get(parts), keys, values),
         operations.length,
         replyBuffer,
       );
@@ -106,7 +105,7 @@ export class OperationSender {
   }
 
   async #noteHiddenMove(hashTag: string, error: unknown, key: string): Promise<void> {
-    if (await this.#connection.hidesMove?.(error, key)) this.#moving.note(hashTag);
+    if (await this.connection.hidesMove?.(error, key)) this.#moving.note(hashTag);
   }
 }
 

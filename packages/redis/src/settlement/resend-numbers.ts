@@ -13,12 +13,10 @@ const MAX_TRIES = 1000;
  */
 export class ResendNumbers {
   readonly #storeId = randomId();
-  readonly #isCluster: boolean;
   /** How many operations have a number, by the slot of a Cluster. */
   readonly #counts: Uint32Array;
 
-  constructor(isCluster: boolean) {
-    this.#isCluster = isCluster;
+  constructor(private readonly isCluster: boolean) {
     this.#counts = new Uint32Array(isCluster ? SLOTS : 1);
   }
 
@@ -27,13 +25,13 @@ export class ResendNumbers {
    * of a slot share it, because each of them would leave its own otherwise.
    */
   next(neighbor: string) {
-    const slot = this.#isCluster ? slotOf(neighbor) : 0;
+    const slot = this.isCluster ? slotOf(neighbor) : 0;
     const count = this.#counts[slot]!++;
     const number = count % NUMBERS_PER_KEY;
     const name = `${this.#storeId}.${(count - number) / NUMBERS_PER_KEY}`;
     const prefix = neighbor.slice(0, neighbor.indexOf('{'));
     // No limit's name starts with `#`.
-    if (!this.#isCluster) return { key: `${prefix}{${name}}:#done`, number };
+    if (!this.isCluster) return { key: `${prefix}{${name}}:#done`, number };
     // With `clusterSlot: 'prefix'`, the tag is the limiter's prefix. An ACL may require it.
     const tag = prefix === '' ? undefined : tagOfSlot(slot);
     const start = tag === undefined ? hashTagOf(neighbor) : `${prefix}{${tag}`;

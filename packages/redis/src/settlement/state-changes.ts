@@ -9,16 +9,12 @@ import type { ResendNumbers } from './resend-numbers.js';
 
 /** Sends the operations that change states other than by a check, and ends the denials that they affect. */
 export class StateChanges {
-  readonly #sender: OperationSender;
-  readonly #denials: DenialCache | undefined;
-  /** `undefined` if the client never resends a command. */
-  readonly #numbers: ResendNumbers | undefined;
-
-  constructor(sender: OperationSender, denials: DenialCache | undefined, numbers: ResendNumbers | undefined) {
-    this.#sender = sender;
-    this.#denials = denials;
-    this.#numbers = numbers;
-  }
+  constructor(
+    private readonly sender: OperationSender,
+    private readonly denials: DenialCache | undefined,
+    /** `undefined` if the client never resends a command. */
+    private readonly numbers: ResendNumbers | undefined,
+  ) {}
 
   reset(encodedPlan: EncodedPlan, keys: readonly string[]): Promise<void> {
     return this.#run(keys, (resolve, reject) => ({ kind: 'reset', encodedPlan, keys, resolve, reject }));
@@ -85,7 +81,7 @@ export class StateChanges {
     clockMicros: number | undefined,
     isCluster: boolean,
   ): Promise<RedisReceipt[]> {
-    return renewLeases(receipts, (operation) => this.#sender.add(operation), clockMicros, isCluster);
+    return renewLeases(receipts, (operation) => this.sender.add(operation), clockMicros, isCluster);
   }
 
   /** Records without deciding. Returns the result of a peek with a cost of 1. */
@@ -97,7 +93,7 @@ export class StateChanges {
 
   /** The keys of an operation that must not run twice, with its number. */
   #number(keys: readonly string[]): { readonly keys: readonly string[]; readonly number: number | false } {
-    const next = this.#numbers?.next(keys[0]!);
+    const next = this.numbers?.next(keys[0]!);
     return next === undefined ? { keys, number: false } : { keys: [...keys, next.key], number: next.number };
   }
 
@@ -106,13 +102,13 @@ export class StateChanges {
     keys: readonly string[],
     toOperation: (resolve: (result: Result) => void, reject: (error: unknown) => void) => Operation,
   ): Promise<Result> {
-    this.#denials?.noteChange(keys);
+    this.denials?.noteChange(keys);
     return new Promise((resolve, reject) => {
       const onDone = (result: Result) => {
-        this.#denials?.noteChange(keys);
+        this.denials?.noteChange(keys);
         resolve(result);
       };
-      this.#sender.add(toOperation(onDone, reject));
+      this.sender.add(toOperation(onDone, reject));
     });
   }
 }

@@ -18,7 +18,6 @@ type ScheduleRoom = Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages'
  * - twice per lease
  */
 export class AskSchedule {
-  readonly #room: ScheduleRoom;
   #beatMs = Infinity;
   #isHurried = false;
   /** Grows while an early `sync` finds nothing, so that a process does not poll in vain. */
@@ -31,13 +30,11 @@ export class AskSchedule {
   #askedMs = -Infinity;
   #lastReplyMs = -Infinity;
 
-  constructor(room: ScheduleRoom) {
-    this.#room = room;
-  }
+  constructor(private readonly room: ScheduleRoom) {}
 
   noteArrival(): void {
-    const nowMs = this.#room.nowMs();
-    this.#beatMs = Math.min(this.#beatMs, nowMs + this.#room.leaseMs / 2);
+    const nowMs = this.room.nowMs();
+    this.#beatMs = Math.min(this.#beatMs, nowMs + this.room.leaseMs / 2);
   }
 
   noteTurn(): void {
@@ -45,7 +42,7 @@ export class AskSchedule {
   }
 
   noteReply(): void {
-    this.#lastReplyMs = this.#room.nowMs();
+    this.#lastReplyMs = this.room.nowMs();
   }
 
   /** Asks as soon as possible, if the lease must be extended until this time. */
@@ -55,21 +52,21 @@ export class AskSchedule {
 
   /** A `sync` is sent, which was to be sent at `dueMs`. */
   start(dueMs: number): void {
-    const nowMs = this.#room.nowMs();
+    const nowMs = this.room.nowMs();
     const isBeat = nowMs >= this.#beatMs;
     this.#isAsking = true;
     this.#dueMs = dueMs;
     this.#askedMs = nowMs;
     this.#isHurried = false;
-    this.#beatMs = nowMs + this.#room.leaseMs / 2;
-    this.#backupMs = Math.min(2 * this.#backupMs, this.#room.leaseMs / 4);
-    if (isBeat) this.#room.askAll(nowMs + this.#room.leaseMs / 4); // One call extends the leases of all lines.
+    this.#beatMs = nowMs + this.room.leaseMs / 2;
+    this.#backupMs = Math.min(2 * this.#backupMs, this.room.leaseMs / 4);
+    if (isBeat) this.room.askAll(nowMs + this.room.leaseMs / 4); // One call extends the leases of all lines.
   }
 
   /** The reply to a `sync` has come. */
   end(): void {
     this.#isAsking = false;
-    this.#room.lead.note(this.#room.nowMs() - this.#dueMs);
+    this.room.lead.note(this.room.nowMs() - this.#dueMs);
   }
 
   /** A `sync` has failed. */
@@ -79,18 +76,18 @@ export class AskSchedule {
 
   /** Whether no reply to a `sync` has come for a whole lease. */
   hasFailed(): boolean {
-    return this.#room.nowMs() > this.#failedMs;
+    return this.room.nowMs() > this.#failedMs;
   }
 
   /** An injected clock may pass any time before a reply comes. A process that was stopped may not have asked. */
   get #failedMs(): number {
-    if (this.#room.hasClock || !this.#isAsking) return Infinity;
-    return Math.max(this.#askedMs, this.#lastReplyMs) + this.#room.leaseMs;
+    if (this.room.hasClock || !this.#isAsking) return Infinity;
+    return Math.max(this.#askedMs, this.#lastReplyMs) + this.room.leaseMs;
   }
 
   /** When a ticket that is in no queue has not got its turn either. Without messages, there is nothing to wait for. */
   isLostMs({ missingSinceMs }: Ticket): number {
-    return missingSinceMs === undefined ? Infinity : missingSinceMs + (this.#room.getsMessages ? MESSAGE_MS : 0);
+    return missingSinceMs === undefined ? Infinity : missingSinceMs + (this.room.getsMessages ? MESSAGE_MS : 0);
   }
 
   nextMs(tickets: Iterable<Ticket>): number {

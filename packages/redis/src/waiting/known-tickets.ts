@@ -9,14 +9,11 @@ interface Entry {
 
 /** The tickets of a store by their ids: those that wait, and those whose turn may still come in a message. */
 export class KnownTickets {
-  readonly #leaseMs: number;
   readonly #waiting = new Map<number, Entry>();
   /** Those that have left during the last lease, in their order. */
   readonly #left = new Map<number, Entry & { readonly endMs: number }>();
 
-  constructor(leaseMs: number) {
-    this.#leaseMs = leaseMs;
-  }
+  constructor(private readonly leaseMs: number) {}
 
   add(ticket: Ticket, line: TicketLine): void {
     this.#waiting.set(ticket.id, { ticket, line });
@@ -33,7 +30,7 @@ export class KnownTickets {
 
   /** Forgets a ticket when no message with its turn can come any more. */
   forget({ id }: Ticket, nowMs: number): void {
-    this.#left.set(id, { ...this.#waiting.get(id)!, endMs: nowMs + this.#leaseMs });
+    this.#left.set(id, { ...this.#waiting.get(id)!, endMs: nowMs + this.leaseMs });
     this.#waiting.delete(id);
     for (const [old, { endMs }] of this.#left) {
       if (endMs > nowMs) break;

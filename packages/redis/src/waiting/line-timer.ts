@@ -2,16 +2,14 @@ import type { Room } from './room.js';
 
 /** The one timer that all tickets of a line share. */
 export class LineTimer {
-  readonly #room: Pick<Room, 'nowMs' | 'after'>;
-  readonly #onTime: () => void;
   #stop: (() => void) | undefined;
   #atMs = Infinity;
   #dueMs = Infinity;
 
-  constructor(room: Pick<Room, 'nowMs' | 'after'>, onTime: () => void) {
-    this.#room = room;
-    this.#onTime = onTime;
-  }
+  constructor(
+    private readonly room: Pick<Room, 'nowMs' | 'after'>,
+    private readonly onTime: () => void,
+  ) {}
 
   /** When it calls back at the earliest. Busy processes get there later. */
   get dueMs(): number {
@@ -25,9 +23,9 @@ export class LineTimer {
     this.#stop?.();
     this.#stop = undefined;
     if (atMs === Infinity) return;
-    const nowMs = this.#room.nowMs();
+    const nowMs = this.room.nowMs();
     this.#dueMs = Math.max(atMs, nowMs);
-    this.#stop = this.#room.after(this.#dueMs - nowMs, this.#onTime);
+    this.#stop = this.room.after(this.#dueMs - nowMs, this.onTime);
   }
 
   /** The time has come, so that the same time can be set again. */

@@ -4,11 +4,8 @@ import type { ServerClock } from './server-clock.js';
 /** The numbers of callers that wait in their process, because the queues have failed. They return when Redis replies. */
 export class LostPlaces {
   readonly #numbers = new WeakMap<StoreWait, number>();
-  readonly #serverClock: ServerClock;
 
-  constructor(serverClock: ServerClock) {
-    this.#serverClock = serverClock;
-  }
+  constructor(private readonly serverClock: ServerClock) {}
 
   /** Returns the number of a caller that returns, or 0 for a new one. */
   numberOf(call: StoreWait): number {
@@ -22,7 +19,7 @@ export class LostPlaces {
    */
   keep(call: StoreWait, number: number, arrivedMs: number): void {
     // Rounds up, so that no earlier caller is behind it.
-    const arrival = Math.ceil(1000 * this.#serverClock.toLatestServerMs(arrivedMs));
+    const arrival = Math.ceil(1000 * this.serverClock.toLatestServerMs(arrivedMs));
     this.#numbers.set(call, number || (arrival < Infinity ? arrival : 0));
   }
 }

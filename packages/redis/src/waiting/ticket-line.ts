@@ -10,14 +10,15 @@ import type { TicketItem } from './ticket-items.js';
 /** The tickets of this process in one group, in the order of their numbers, and the one timer that all of them share. */
 export class TicketLine {
   readonly group: TicketGroup;
-  readonly #room: Room;
   readonly #tickets = new OrderedTickets();
   readonly #asks: AskSchedule;
   readonly #timer: LineTimer;
 
-  constructor(group: TicketGroup, room: Room) {
+  constructor(
+    group: TicketGroup,
+    private readonly room: Room,
+  ) {
     this.group = group;
-    this.#room = room;
     this.#asks = new AskSchedule(room);
     this.#timer = new LineTimer(room, () => this.#onTimer());
   }
@@ -49,7 +50,7 @@ export class TicketLine {
   /** Arrives once more, because a broken connection fails only what is on its way. The operation takes one place if both have run. */
   #onArrivalFailed(ticket: Ticket): void {
     if (ticket.state !== 'waits') {
-      this.#room.noteUnconfirmed(ticket, this);
+      this.room.noteUnconfirmed(ticket, this);
     } else if (ticket.hasFailed) {
       // The operation may have run, so its turn may come.
       this.leave(ticket);
@@ -71,7 +72,7 @@ export class TicketLine {
   /** Takes a ticket out of the queues. If that fails, the room calls it again when Redis replies. */
   sendLeave(ticket: Ticket): void {
     const rest = [ticket.id, this.group.costsText(ticket.costs)];
-    this.#send('leave', rest, () => this.#room.noteUnconfirmed(ticket, this));
+    this.#send('leave', rest, () => this.room.noteUnconfirmed(ticket, this));
   }
 
   /** The ticket has its turn. */
@@ -99,7 +100,7 @@ export class TicketLine {
       this.remove(ticket);
       return;
     }
-    const waitMicros = notePlace(ticket, item, this.group, this.#room.lead, receivedMs);
+    const waitMicros = notePlace(ticket, item, this.group, this.room.lead, receivedMs);
     if ('wait' in item) this.#rejectIfTooLong(ticket, waitMicros, receivedMs);
   }
 
@@ -121,10 +122,10 @@ export class TicketLine {
 
   #grant(ticket: Ticket, item: TicketItem & { kind: 'granted' }, nowMicros: number): void {
     if (!ticket.isNewTurn(item)) return;
-    const turn = readTurn(item, this.group, ticket.costs, nowMicros, this.#room.hasClock);
+    const turn = readTurn(item, this.group, ticket.costs, nowMicros, this.room.hasClock);
     // A message that comes late may contain a second turn.
     if (ticket.state !== 'waits') {
-      this.#room.refund(turn);
+      this.room.refund(turn);
       return;
     }
     if (ticket.number === 0) ticket.number = item.stamp;
@@ -155,8 +156,8 @@ export class TicketLine {
 
   #send(kind: string, rest: readonly unknown[], onError: () => void): void {
     const { encodedPlan, keys } = this.group;
-    const caller = this.#room.caller();
-    this.#room.send({
+    const caller = this.room.caller();
+    this.room.send({
       kind: 'ticket',
       encodedPlan,
       keys,
@@ -165,8 +166,8 @@ export class TicketLine {
         this.#asks.noteReply();
         if (kind === 'sync') this.#asks.end();
         // Redis must know how this process gets messages now. It runs the rest of a long batch after later operations.
-        if (caller.contact !== this.#room.caller().contact) this.#asks.hurry(Infinity);
-        this.#room.receive(text, sentMs, this.group);
+        if (caller.contact !== this.room.caller().contact) this.#asks.hurry(Infinity);
+        this.room.receive(text, sentMs, this.group);
         this.#reenterMissing();
         this.#schedule();
       },
@@ -176,7 +177,7 @@ export class TicketLine {
 
   /** Tickets that are in no queue and have got no message in time get their old place back. */
   #reenterMissing(): void {
-    const nowMs = this.#room.nowMs();
+    const nowMs = this.room.nowMs();
     for (const ticket of this.#tickets) {
       if (nowMs < this.#asks.isLostMs(ticket)) continue;
       ticket.missingSinceMs = undefined;
@@ -195,7 +196,7 @@ export class TicketLine {
   }
 
   #schedule(): void {
-    if (this.isEmpty) this.#room.drop(this, this.group.id);
+    if (this.isEmpty) this.room.drop(this, this.group.id);
     this.#timer.set(this.isEmpty ? Infinity : this.#asks.nextMs(this.#tickets));
   }
 

@@ -24,8 +24,6 @@ import { TicketLine } from './ticket-line.js';
 export class WaitingRoom implements StoreWaiting, Room {
   readonly leaseMs: number;
   readonly lead = new AskLead();
-  readonly #store: QueueingStore;
-  readonly #settings: RoomSettings;
   readonly #owner = randomId();
   readonly #lines = new Map<string, TicketLine>();
   readonly #tickets: KnownTickets;
@@ -36,17 +34,18 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly #lostPlaces = new LostPlaces(this.#serverClock);
   #nextId = 1;
 
-  constructor(store: QueueingStore, settings: RoomSettings) {
-    this.#store = store;
-    this.#settings = settings;
+  constructor(
+    private readonly store: QueueingStore,
+    private readonly settings: RoomSettings,
+  ) {
     this.leaseMs = settings.leaseMs;
     this.#tickets = new KnownTickets(settings.leaseMs);
   }
 
   /** Implements {@link StoreWaiting.wait}. */
   async wait(call: StoreWait): Promise<StoreGrant | undefined> {
-    this.#settings.subscriber?.listen(this.#owner, (text) => this.receive(text, undefined), this.askAll);
-    const { encodedPlan, keys } = this.#store.encode(call);
+    this.settings.subscriber?.listen(this.#owner, (text) => this.receive(text, undefined), this.askAll);
+    const { encodedPlan, keys } = this.store.encode(call);
     const group = this.groupOf(encodedPlan, keys, call.costs);
     if (!group.hasQueues) return undefined;
     const ticket = new Ticket(this.#nextId++, call, call.costs);
@@ -89,7 +88,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   groupOf(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs): TicketGroup {
-    return new TicketGroup(encodedPlan, keys, costs, this.#settings);
+    return new TicketGroup(encodedPlan, keys, costs, this.settings);
   }
 
   /** Grants the turns of quota that an operation has freed, which was sent just before. */
@@ -139,11 +138,11 @@ export class WaitingRoom implements StoreWaiting, Room {
 
   /** Refunds a turn that no action uses. */
   refund({ receipt }: Turn): Promise<void> {
-    return this.#store.refund(receipt).catch(() => {}); // If the refund fails, the hits of the check stay recorded.
+    return this.store.refund(receipt).catch(() => {}); // If the refund fails, the hits of the check stay recorded.
   }
 
   send(operation: TicketOperation): void {
-    this.#store.send(operation);
+    this.store.send(operation);
   }
 
   drop(line: object, groupId: string): void {
@@ -151,16 +150,16 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   get hasClock(): boolean {
-    return this.#store.clock !== undefined;
+    return this.store.clock !== undefined;
   }
 
   get getsMessages(): boolean {
-    return this.#settings.subscriber?.isReady(this.#owner) === true;
+    return this.settings.subscriber?.isReady(this.#owner) === true;
   }
 
   caller(): Caller {
-    const { clock } = this.#store;
-    const { subscriber } = this.#settings;
+    const { clock } = this.store;
+    const { subscriber } = this.settings;
     return {
       nowMicros: clock === undefined ? undefined : readMicros(clock),
       owner: this.#owner,
@@ -170,7 +169,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   }
 
   nowMs(): number {
-    return (this.#store.clock ?? performance).now();
+    return (this.store.clock ?? performance).now();
   }
 
   after(delayMs: number, callback: () => void): () => void {
@@ -179,7 +178,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       const timer = setTimeout(callback, 0);
       return () => clearTimeout(timer);
     }
-    return scheduleAfter(delayMs, callback, this.#store.clock);
+    return scheduleAfter(delayMs, callback, this.store.clock);
   }
 
   /** Returns the line for a ticket that arrives. */
@@ -198,7 +197,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   #returnLate(ticket: Ticket, group: TicketGroup, { receipt }: Turn): void {
     ticket.isRefunding = true;
     this.#join(ticket, group).restore(ticket);
-    const refunded = this.#store.refund(receipt).catch(() => {}); // If the refund fails, the hits of the check stay recorded.
+    const refunded = this.store.refund(receipt).catch(() => {}); // If the refund fails, the hits of the check stay recorded.
     void refunded.then(() => {
       ticket.isRefunding = false;
     });
