@@ -1,4 +1,6 @@
-import type { Keys } from '@rollgate/core/store';
+import type { Limit } from '@rollgate/core';
+import { divideReceipt } from '@rollgate/core/limits';
+import type { Keys, LimitedReceipt } from '@rollgate/core/store';
 import type { CreditAccount } from './credit-account.js';
 import type { Lease } from './lease.js';
 import type { LeasedPlan } from './leased-plan.js';
@@ -14,7 +16,7 @@ export interface SpentUnits {
 }
 
 /** What a check recorded: here, in the store, or in both. */
-export class LeasedReceipt {
+export class LeasedReceipt implements LimitedReceipt {
   constructor(
     readonly plan: LeasedPlan,
     readonly keys: Keys,
@@ -24,4 +26,24 @@ export class LeasedReceipt {
     /** The indices of the rules that the store decided next to leases. */
     readonly inStore: readonly number[],
   ) {}
+
+  /** Implements {@link LimitedReceipt.withLimits}. Limits that a report replaces are never leased. */
+  withLimits(_limits: Readonly<Record<string, Limit>>, toInner: (receipt: unknown) => unknown): LeasedReceipt {
+    return this.#with(toInner(this.inner));
+  }
+
+  /** Implements {@link LimitedReceipt.only}. Only checks with slots or reservations are divided, which the store decides as a whole. */
+  only(names: readonly string[]): LeasedReceipt | undefined {
+    const { outer, inner } = this.plan;
+    const rules = inner.rules.filter((_, index) => names.includes(outer.rules[index]!.name));
+    const divided = divideReceipt(
+      this.inner,
+      rules.map(({ name }) => name),
+    );
+    return divided === undefined ? undefined : this.#with(divided);
+  }
+
+  #with(inner: unknown): LeasedReceipt {
+    return new LeasedReceipt(this.plan, this.keys, this.spent, inner, this.inStore);
+  }
 }

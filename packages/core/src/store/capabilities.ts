@@ -192,9 +192,16 @@ export interface InspectableStore {
 
 /** A receipt of a store that supports `report`. Its settlement needs limits that know the numbers of the response. */
 export interface LimitedReceipt {
-  /** Returns a receipt of the same check. Its settlement uses these limits instead of those that have the same names. */
-  withLimits(limits: Readonly<Record<string, Limit>>): unknown;
-  /** Returns a receipt for what the check recorded in the limits of these names, of which there is at least one. */
+  /**
+   * Returns a receipt of the same check. Its settlement uses these limits instead of those that have the same names.
+   *
+   * @param toInner Does it with the receipt of another store, for one that contains such a receipt.
+   */
+  withLimits(limits: Readonly<Record<string, Limit>>, toInner: (receipt: unknown) => unknown): unknown;
+  /**
+   * Returns a receipt for what the check recorded in the limits of these names, of which there is at least one. `undefined` if the
+   * receipt cannot be divided.
+   */
   only(names: readonly string[]): unknown;
 }
 

@@ -109,10 +109,11 @@ function settlingStore(store: Store, limits: OtherLimits): Store {
 
 /** Returns a receipt whose settlement uses these limits instead of those of the check. */
 function withLimits(receipt: unknown, limits: OtherLimits): unknown {
-  if (receipt instanceof FallbackReceipt) return new FallbackReceipt(withLimits(receipt.receipt, limits));
+  const toInner = (inner: unknown) => withLimits(inner, limits);
+  if (receipt instanceof FallbackReceipt) return new FallbackReceipt(toInner(receipt.receipt));
   const hits = recordedHitsOf(receipt);
   if (hits !== undefined) return hits.map((hit) => withLimit(hit, limits[hit.rule.name]));
-  if (hasMethods(receipt, ['withLimits'])) return (receipt as LimitedReceipt).withLimits(limits);
+  if (hasMethods(receipt, ['withLimits'])) return (receipt as LimitedReceipt).withLimits(limits, toInner);
   throw unsupported('report');
 }
 

@@ -1,0 +1,59 @@
+import { type Decision, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
+import { LeasingStore } from '@rollgate/leasing';
+import { RedisStore } from '@rollgate/redis';
+import { effort, seed } from '@rollgate/test-support/effort';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { compareOpenReports } from '@rollgate/test-support/open-reports';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { freshPrefix, SomeRedis } from '../../redis/test/support/some-redis.js';
+
+silenceOutages();
+
+const redis = SomeRedis.forThisFile();
+const OWN = rollingWindow({ limit: 10, window: '1m' });
+
+describe.each([
+  ['a MemoryStore', (clock: ReturnType<typeof manualClock>) => new MemoryStore({ clock })],
+  ['a RedisStore', (clock: ReturnType<typeof manualClock>) => new RedisStore({ client: redis.client, clock })],
+] as const)('over %s', (_, open) => {
+  test('a report replaces the numbers of a quota next to a leased limit', async () => {
+    const limits = { own: OWN, api: reportedQuota({ lease: '30s' }) };
+    const store = new LeasingStore({ store: open(manualClock(1e6)), minDecisions: 1 });
+    const limiter = new OutgoingLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    const decision = await limiter.check('token');
+    await limiter.report(decision, { reported: { remaining: 3, limit: 5, resetMs: 10_000 }, cost: { own: 4 } });
+    const { own, api } = (await limiter.peek('token')).limits;
+    expect([own.remaining, api.spent, api.reserved, api.remaining]).toEqual([6, 2, 0, 3]);
+    await limiter.close();
+  });
+
+  test('calls that stay open after a report decide as those of a naive model', async () => {
+    const clock = manualClock(1e6);
+    const store = new LeasingStore({ store: open(clock), minDecisions: 1 });
+    await compareOpenReports(store, clock, seed, effort(150, 3000));
+  });
+});
+
+test('a check that replies late gives back its call, and not the units of a leased limit', async () => {
+  const clock = manualClock(1e6);
+  const memory = new MemoryStore({ clock });
+  const store = new LeasingStore({ store: memory });
+  const limits = { own: OWN, api: reportedQuota({ lease: '30s' }) };
+  const create = (timeout: '50ms' | '30s') => new OutgoingLimiter({ limits, store, timeout, onStoreError: 'deny' });
+  const check = memory.check.bind(memory);
+  let reply = () => {};
+  memory.check = (...given) =>
+    new Promise<Decision>((resolve) => {
+      reply = () => resolve(check(...given) as Decision);
+    }) as never;
+  const checked = create('50ms').check('token');
+  await flushPromises();
+  clock.advance(50);
+  expect((await checked).allowed).toBe(false);
+  memory.check = check;
+  reply();
+  await flushPromises();
+  const { own, api } = (await create('30s').peek('token')).limits;
+  expect([own.remaining, api.reserved]).toEqual([9, 0]);
+});
