@@ -7,6 +7,7 @@ import {
   keyAt,
   type Plan,
   type SettledCosts,
+  type StoredKey,
   withCode,
 } from '@rollgate/core/store';
 import { resultsOf } from './check-results.js';
@@ -92,7 +93,15 @@ export class LeasingStore implements Store {
       const { inspection } = store;
       this.inspection = {
         options: { ...inspection.options, leasing: 'true' },
-        listKeys: (plan, ...rest) => inspection.listKeys(this.#innerPlan(plan), ...rest),
+        listKeys: (plan, ...rest) => {
+          const inner = this.#innerPlan(plan);
+          const nameOf = ({ limit }: StoredKey) =>
+            plan.rules[inner.rules.findIndex(({ name }) => name === limit)]!.name;
+          return mapResult(inspection.listKeys(inner, ...rest), (page) => ({
+            ...page,
+            keys: page.keys.map((found) => ({ ...found, limit: nameOf(found) })),
+          }));
+        },
         writeNote: (...note) => inspection.writeNote(...note),
         readNotes: () => inspection.readNotes(),
       };

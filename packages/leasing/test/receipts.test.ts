@@ -1,4 +1,5 @@
-import { type Decision, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
+import { concurrency, type Decision, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { keysOf } from '@rollgate/core/observe';
 import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { LeasingStore } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
@@ -56,4 +57,19 @@ test('a check that replies late gives back its call, and not the units of a leas
   await flushPromises();
   const { own, api } = (await create('30s').peek('token')).limits;
   expect([own.remaining, api.reserved]).toEqual([9, 0]);
+});
+
+test('keys are listed by the names of the limits that the app knows', async () => {
+  const store = new LeasingStore({ store: new RedisStore({ client: redis.client }), minDecisions: 1 });
+  const limits = { own: OWN, slots: concurrency({ limit: 5, lease: '30s' }) };
+  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+  await limiter.check('ann');
+  const found: string[] = [];
+  for await (const { limit, key } of keysOf(limiter)) {
+    found.push(`${limit} ${key}`);
+    await limiter.reset({ own: 'zoe', slots: 'zoe', [limit]: key });
+  }
+  expect(found.sort()).toEqual(['own ann', 'slots ann']);
+  expect((await limiter.peek('ann')).limits.own.remaining).toBe(10);
+  await limiter.close();
 });
