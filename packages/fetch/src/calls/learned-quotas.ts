@@ -1,11 +1,9 @@
+import { getOrCache } from '@rollgate/core/store';
 import type { QuotaReport } from '../dialects/dialect.js';
-import { BoundedMap } from './bounded-map.js';
 import { MAX_NAMES } from './outgoing-limits.js';
 
 /** For how long calls do not wait for a quota that no response has reported. */
 const SILENT_MS = 60_000;
-/** The routes that are remembered. */
-const MAX_ROUTES = 1000;
 
 /** What this process knows of the quotas of a route. */
 interface Learned {
@@ -13,9 +11,9 @@ interface Learned {
    * The names of quotas by unit, in alphabetical order, so that all processes number them alike. A unit is here once a response
    * has reported it.
    */
-  readonly names: ReadonlyMap<string, readonly string[]>;
+  readonly names: Map<string, readonly string[]>;
   /** When the last response arrived. */
-  readonly atMs: number;
+  atMs: number;
 }
 
 const NO_NAMES: readonly string[] = [];
@@ -25,7 +23,7 @@ const NO_NAMES: readonly string[] = [];
  * learns them from its first response of the route.
  */
 export class LearnedQuotas {
-  readonly #routes = new BoundedMap<string, Learned>(MAX_ROUTES);
+  readonly #routes = new Map<string, Learned>();
 
   namesOf(route: string, unit: string): readonly string[] {
     return this.#routes.get(route)?.names.get(unit) ?? NO_NAMES;
@@ -48,13 +46,13 @@ export class LearnedQuotas {
    * @param ownName The name of the route's own quota.
    */
   learn(route: string, ownName: string, quotas: readonly QuotaReport[], nowMs: number): void {
-    const names = new Map(this.#routes.get(route)?.names);
+    const learned = getOrCache(this.#routes, route, (): Learned => ({ names: new Map(), atMs: nowMs }));
+    learned.atMs = nowMs;
     for (const unit of new Set(quotas.map((quota) => quota.unit))) {
       const others = quotas.flatMap((quota) =>
         quota.unit === unit && quota.name !== undefined && quota.name !== ownName ? [quota.name] : [],
       );
-      names.set(unit, others.sort().slice(0, MAX_NAMES));
+      learned.names.set(unit, others.sort().slice(0, MAX_NAMES));
     }
-    this.#routes.set(route, { names, atMs: nowMs });
   }
 }

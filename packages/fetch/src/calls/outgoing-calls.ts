@@ -1,10 +1,10 @@
+import { getOrCache } from '@rollgate/core/store';
 import type { CallRequest, ResponseHead } from '../dialects/dialect.js';
 import { responses } from '../events.js';
 import { RemoteClock } from '../headers/remote-clock.js';
 import type { ResolvedFetchOptions } from '../options/resolve-options.js';
 import { type Report, readReport, readsBody } from '../reports/read-report.js';
 import { createResponseHead, type HeaderReader } from '../reports/response-head.js';
-import { BoundedMap } from './bounded-map.js';
 import { type CallPlan, CallPlanner } from './call-planner.js';
 import { ClosingCalls } from './closing-calls.js';
 import { Pauses } from './pauses.js';
@@ -22,9 +22,6 @@ export interface Attempt {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The origins whose clocks are remembered. */
-const MAX_CLOCKS = 1000;
-
 /** Holds calls back until the API allows them, and learns from its responses. */
 export class OutgoingCalls {
   /** Closes the calls that this has started. */
@@ -35,7 +32,7 @@ export class OutgoingCalls {
   readonly #waits: WaitEvents;
   readonly #ignoreSignal: () => void;
   /** By origin. */
-  readonly #clocks = new BoundedMap<string, RemoteClock>(MAX_CLOCKS);
+  readonly #clocks = new Map<string, RemoteClock>();
 
   constructor(options: ResolvedFetchOptions, signal: AbortSignal | undefined) {
     this.#options = options;
@@ -119,8 +116,7 @@ export class OutgoingCalls {
   ): ResponseHead {
     const nowMs = this.#options.clock?.now() ?? Date.now();
     const steadyMs = this.#options.clock?.now() ?? performance.now();
-    const clock = this.#clocks.get(origin) ?? new RemoteClock();
-    this.#clocks.set(origin, clock);
+    const clock = getOrCache(this.#clocks, origin, () => new RemoteClock());
     // The `Date` of a response from a cache is that of another response.
     const date = isStored(headers.get('age')) ? undefined : (headers.get('date') ?? undefined);
     return createResponseHead(request, status, headers, clock.timeOf(date, nowMs, steadyMs));
