@@ -1,31 +1,10 @@
 import { mulDiv, mulDivUp, type State } from '@rollgate/core/limits';
-import {
-  AT,
-  BLOCKED,
-  EARLIEST_RESET,
-  EXCESS,
-  expectedUnits,
-  FILL,
-  isKnown,
-  KEEP,
-  KIND,
-  type Kind,
-  LIMIT,
-  NOTHING,
-  REFILL,
-  REMAINING,
-  RESERVE,
-  RESET,
-  SINCE,
-  SPAN,
-  unitsAt,
-  WINDOW,
-} from './reported-state.js';
+import * as server from './reported-state.js';
 
 /** What a server has reported. Times are microseconds from now, whole numbers. */
 export interface ReportedNumbers {
   /** `NOTHING` if it has only blocked. */
-  readonly kind: Kind;
+  readonly kind: server.Kind;
   /** The units that the server has left. */
   readonly remaining: number;
   /** 0 if the server has not reported it. */
@@ -83,19 +62,19 @@ export function reportNumbers(
 ): void {
   const { numbers, start } = state;
   if (reported.blockMicros > 0) {
-    numbers[start + BLOCKED] = Math.max(numbers[start + BLOCKED]!, nowMicros + reported.blockMicros);
-    numbers[start + KEEP] = Math.max(numbers[start + KEEP]!, keepMicros);
+    numbers[start + server.BLOCKED] = Math.max(numbers[start + server.BLOCKED]!, nowMicros + reported.blockMicros);
+    numbers[start + server.KEEP] = Math.max(numbers[start + server.KEEP]!, keepMicros);
   }
-  if (reported.kind === NOTHING) return;
+  if (reported.kind === server.NOTHING) return;
   const sent = Math.min(sentMicros, nowMicros);
-  if (reported.kind === WINDOW) {
-    if (reported.resetMicros === 0 && isKnown(state)) return; // A window that has ended shows nothing of the present one.
+  if (reported.kind === server.WINDOW) {
+    if (reported.resetMicros === 0 && server.isKnown(state)) return; // A window that has ended shows nothing of the present one.
     const limit = reported.limit || knownLimit(state, reported.remaining);
     const remaining = Math.min(reported.remaining, limit || reported.remaining);
     reportWindow(state, { ...reported, limit, remaining }, nowMicros, sent, keepMicros);
     return;
   }
-  const limit = reported.limit || Math.max(1, numbers[start + LIMIT]!, reported.remaining);
+  const limit = reported.limit || Math.max(1, numbers[start + server.LIMIT]!, reported.remaining);
   const refill = { ...reported, limit, remaining: Math.min(reported.remaining, limit) };
   learnCosts(state, refill, cost);
   reportRefill(state, refill, nowMicros, sent, keepMicros);
@@ -103,7 +82,7 @@ export function reportNumbers(
 
 /** The limit that a window keeps if a response lacks it. 0 if no response has reported one. */
 function knownLimit({ numbers, start }: State, remaining: number): number {
-  const limit = numbers[start + KIND] === WINDOW ? numbers[start + LIMIT]! : 0;
+  const limit = numbers[start + server.KIND] === server.WINDOW ? numbers[start + server.LIMIT]! : 0;
   return limit && Math.max(limit, remaining);
 }
 
@@ -111,44 +90,46 @@ function reportWindow(state: State, reported: ReportedNumbers, now: number, sent
   const { numbers, start } = state;
   const latest = now + reported.resetMicros;
   const earliest = sent + reported.resetMicros;
-  const known = numbers[start + RESET]!;
+  const known = numbers[start + server.RESET]!;
   const isOver = now >= known;
   // Once a window is over, only numbers of a later one matter.
-  const isNewer = isOver ? earliest > known : sent >= numbers[start + AT]! || earliest > known + TOLERANCE_MICROS;
-  if (numbers[start + KIND] !== WINDOW || isNewer) {
+  const isNewer = isOver
+    ? earliest > known
+    : sent >= numbers[start + server.AT]! || earliest > known + TOLERANCE_MICROS;
+  if (numbers[start + server.KIND] !== server.WINDOW || isNewer) {
     replace(state, reported, now, keep);
-    numbers[start + RESET] = latest;
-    numbers[start + EARLIEST_RESET] = earliest;
+    numbers[start + server.RESET] = latest;
+    numbers[start + server.EARLIEST_RESET] = earliest;
     return;
   }
   const isRolling = reported.limit === 0;
-  const isLower = reported.remaining < unitsAt(state, now);
+  const isLower = reported.remaining < server.unitsAt(state, now);
   const matters = !isOver || (isRolling && isLower);
-  if (latest + TOLERANCE_MICROS < numbers[start + EARLIEST_RESET]! || !matters) return; // Of an earlier window.
+  if (latest + TOLERANCE_MICROS < numbers[start + server.EARLIEST_RESET]! || !matters) return; // Of an earlier window.
   if (isLower) {
-    numbers[start + LIMIT] = reported.limit;
-    numbers[start + REMAINING] = reported.remaining;
-    numbers[start + AT] = now;
+    numbers[start + server.LIMIT] = reported.limit;
+    numbers[start + server.REMAINING] = reported.remaining;
+    numbers[start + server.AT] = now;
   }
-  const knownEarliest = numbers[start + EARLIEST_RESET]!;
+  const knownEarliest = numbers[start + server.EARLIEST_RESET]!;
   // Without a limit, the earlier reset may be that of a unit which the later response has taken. Otherwise the window cannot end
   // before its earliest end, so that a late response of a short window that has ended does not end the present one.
   const isEarlier = latest >= knownEarliest && latest < known;
   const reset = isRolling ? Math.max(known, latest) : isEarlier ? latest : known;
-  numbers[start + RESET] = reset;
-  numbers[start + EARLIEST_RESET] = Math.min(Math.max(knownEarliest, earliest), reset);
+  numbers[start + server.RESET] = reset;
+  numbers[start + server.EARLIEST_RESET] = Math.min(Math.max(knownEarliest, earliest), reset);
 }
 
 function reportRefill(state: State, reported: ReportedNumbers, now: number, sent: number, keep: number): void {
   const { numbers, start } = state;
-  const refills = numbers[start + KIND] === REFILL;
-  if (refills && sent < numbers[start + AT]! && reported.remaining >= unitsAt(state, now)) return;
+  const refills = numbers[start + server.KIND] === server.REFILL;
+  if (refills && sent < numbers[start + server.AT]! && reported.remaining >= server.unitsAt(state, now)) return;
   const missing = reported.limit - reported.remaining;
   if (reported.windowMicros > 0) setRate(state, reported.limit, reported.windowMicros);
   else if (missing > 0 && reported.resetMicros > 0) setRate(state, missing, reported.resetMicros);
   else if (!refills) setRate(state, reported.limit, DEFAULT_SPAN_MICROS);
   replace(state, reported, now, keep);
-  numbers[start + SINCE] = now;
+  numbers[start + server.SINCE] = now;
 }
 
 /**
@@ -157,22 +138,22 @@ function reportRefill(state: State, reported: ReportedNumbers, now: number, sent
  */
 function learnCosts(state: State, { limit, remaining, needed, reserve }: ReportedNumbers, cost: number): void {
   const { numbers, start } = state;
-  const kind = numbers[start + KIND];
-  const missing = kind === REFILL && needed > 0 ? Math.max(0, expectedUnits(state, cost) - remaining) : 0;
+  const kind = numbers[start + server.KIND];
+  const missing = kind === server.REFILL && needed > 0 ? Math.max(0, server.expectedUnits(state, cost) - remaining) : 0;
   // Twice what was missing leaves room for more.
-  const grown = Math.max(reserve, numbers[start + RESERVE]! * DECAY) + 2 * missing;
-  numbers[start + RESERVE] = Math.min(grown, MOST_RESERVES * reserve);
+  const grown = Math.max(reserve, numbers[start + server.RESERVE]! * DECAY) + 2 * missing;
+  numbers[start + server.RESERVE] = Math.min(grown, MOST_RESERVES * reserve);
   let taken = 0;
-  if (kind === NOTHING && needed === 0) taken = limit - remaining;
-  else if (kind === REFILL && missing === 0) taken = needed;
+  if (kind === server.NOTHING && needed === 0) taken = limit - remaining;
+  else if (kind === server.REFILL && missing === 0) taken = needed;
   const learned = cost > 0 ? mulDivUp(taken, 1000, cost) - 1000 : 0;
-  const known = mulDiv(numbers[start + EXCESS]!, 99, 100);
-  numbers[start + EXCESS] = learned > MOST_EXCESS ? known : Math.max(known, learned);
+  const known = mulDiv(numbers[start + server.EXCESS]!, 99, 100);
+  numbers[start + server.EXCESS] = learned > MOST_EXCESS ? known : Math.max(known, learned);
 }
 
 function setRate({ numbers, start }: State, fill: number, span: number): void {
-  numbers[start + FILL] = Math.min(fill, MAX_FILL);
-  numbers[start + SPAN] = span;
+  numbers[start + server.FILL] = Math.min(fill, MAX_FILL);
+  numbers[start + server.SPAN] = span;
 }
 
 function replace(
@@ -181,9 +162,9 @@ function replace(
   now: number,
   keep: number,
 ): void {
-  numbers[start + KIND] = kind;
-  numbers[start + LIMIT] = limit;
-  numbers[start + REMAINING] = remaining;
-  numbers[start + AT] = now;
-  numbers[start + KEEP] = Math.max(keep, numbers[start + BLOCKED]! - now); // A block stays plausible.
+  numbers[start + server.KIND] = kind;
+  numbers[start + server.LIMIT] = limit;
+  numbers[start + server.REMAINING] = remaining;
+  numbers[start + server.AT] = now;
+  numbers[start + server.KEEP] = Math.max(keep, numbers[start + server.BLOCKED]! - now); // A block stays plausible.
 }

@@ -21,7 +21,6 @@ import {
 import { validateOptionNames, validatePositiveInteger } from '@rollgate/core/store';
 import { type ReportedCall, type ReportedNumbers, reportNumbers } from './report-numbers.js';
 import * as server from './reported-state.js';
-import { openCallsOf } from './reported-state.js';
 import { fillFigures, fillVerdict, usageOf } from './reported-verdict.js';
 
 /** The options of {@link reportedQuota}. */
@@ -150,7 +149,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
 
   create(state: State): void {
     server.clear(state);
-    leases.clear(openCallsOf(state));
+    leases.clear(server.openCallsOf(state));
   }
 
   expiresMicros(state: State): number {
@@ -158,22 +157,22 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
-    return server.isPlausible(state, nowMicros) && leases.isPlausible(openCallsOf(state), nowMicros);
+    return server.isPlausible(state, nowMicros) && leases.isPlausible(server.openCallsOf(state), nowMicros);
   }
 
   isIntact(state: State): boolean {
-    return leases.isIntact(openCallsOf(state));
+    return leases.isIntact(server.openCallsOf(state));
   }
 
   describe(state: State): unknown {
-    const calls = openCallsOf(state);
+    const calls = server.openCallsOf(state);
     return { server: server.describe(state), leases: leases.describe(calls), newestId: leases.newestIdOf(calls) };
   }
 
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     fillVerdict(state, nowMicros, cost, this, verdict);
     if (records(mode, verdict.waitMicros)) {
-      const calls = openCallsOf(state);
+      const calls = server.openCallsOf(state);
       leases.dropExpired(calls, nowMicros);
       if (mode === OVERDRAW) {
         this.#spend(state, nowMicros, cost);
@@ -226,7 +225,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
 
   /** Closes a call. Returns whether it was open. */
   close(state: State, nowMicros: number, { atMicros }: Hit): boolean {
-    const calls = openCallsOf(state);
+    const calls = server.openCallsOf(state);
     leases.dropExpired(calls, nowMicros);
     const index = leases.indexOf(calls, atMicros);
     const isOpen = leases.hasId(calls, index, atMicros);
@@ -236,7 +235,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
 
   /** Updates what the key knows by the numbers of a call. */
   report(state: State, reported: ReportedNumbers, nowMicros: number, call: ReportedCall): void {
-    leases.dropExpired(openCallsOf(state), nowMicros);
+    leases.dropExpired(server.openCallsOf(state), nowMicros);
     reportNumbers(state, reported, nowMicros, call, this.maxAgeMicros);
   }
 
@@ -245,7 +244,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
 
   /** Implements {@link ReservingLimit.renew}. */
   renew(state: State, nowMicros: number, { atMicros }: Hit): boolean {
-    const calls = openCallsOf(state);
+    const calls = server.openCallsOf(state);
     const index = leases.indexOf(calls, atMicros);
     if (!leases.hasId(calls, index, atMicros) || leases.untilOf(calls, index) <= nowMicros) return false;
     leases.extend(calls, index, nowMicros, this.leaseMicros);

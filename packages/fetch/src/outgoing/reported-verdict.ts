@@ -1,19 +1,6 @@
 import * as leases from '@rollgate/core/leases';
 import type { State, Usage, Verdict } from '@rollgate/core/limits';
-import {
-  blockedUntil,
-  costWithin,
-  expectedUnits,
-  expiresMicros,
-  forgottenMicros,
-  isAboveLimit,
-  isKnown,
-  limitOf,
-  openCallsOf,
-  reserveNextTo,
-  timeOfUnits,
-  unitsAt,
-} from './reported-state.js';
+import * as server from './reported-state.js';
 
 /** The settings of a limit that determine its verdicts. */
 interface Settings {
@@ -24,14 +11,14 @@ interface Settings {
 
 /** Decides on a call of this cost. */
 export function fillVerdict(state: State, nowMicros: number, cost: number, settings: Settings, verdict: Verdict): void {
-  const calls = openCallsOf(state);
+  const calls = server.openCallsOf(state);
   const open = leases.usedUnits(calls, nowMicros);
   // The wait by the numbers alone, and the wait if all calls stay open until their leases end.
-  const isNever = nowMicros < forgottenMicros(state) && isAboveLimit(state, cost);
+  const isNever = nowMicros < server.forgottenMicros(state) && server.isAboveLimit(state, cost);
   const reportedTime = isNever
     ? Infinity
-    : Math.min(timeOfCall(state, cost, 0, settings.limit), forgottenMicros(state));
-  const openTime = Math.min(timeOfCall(state, cost, open, settings.limit), expiresMicros(state));
+    : Math.min(timeOfCall(state, cost, 0, settings.limit), server.forgottenMicros(state));
+  const openTime = Math.min(timeOfCall(state, cost, open, settings.limit), server.expiresMicros(state));
   const reportedWait = Math.max(0, reportedTime - nowMicros);
   const openWait = Math.max(0, openTime - nowMicros);
   verdict.isEstimate = openWait > reportedWait; // A response may come at any time.
@@ -46,24 +33,24 @@ export function fillVerdict(state: State, nowMicros: number, cost: number, setti
 
 /** The units that the server has counted, and those of open calls. */
 export function usageOf(state: State, nowMicros: number): Usage {
-  const spent = isKnown(state) ? limitOf(state) - unitsAt(state, nowMicros) : 0;
-  return { spent, reserved: leases.usedUnits(openCallsOf(state), nowMicros) };
+  const spent = server.isKnown(state) ? server.limitOf(state) - server.unitsAt(state, nowMicros) : 0;
+  return { spent, reserved: leases.usedUnits(server.openCallsOf(state), nowMicros) };
 }
 
 /** When a call of this cost may start if so many units are open. */
 function timeOfCall(state: State, cost: number, open: number, guess: number): number {
-  return Math.max(blockedUntil(state), timeByNumbers(state, cost, open, guess));
+  return Math.max(server.blockedUntil(state), timeByNumbers(state, cost, open, guess));
 }
 
 function timeByNumbers(state: State, cost: number, open: number, guess: number): number {
   // Without open calls, a state that knows nothing has expired, so a call of any cost starts as a probe.
-  if (!isKnown(state)) return cost <= guess - open ? -Infinity : Infinity;
-  if (isAboveLimit(state, cost)) return Infinity;
-  const limit = Math.max(cost, limitOf(state)); // After a window without a reported limit, a call of any cost starts as a probe.
-  const units = Math.min(expectedUnits(state, cost), limit);
-  const reserve = reserveNextTo(state, units);
-  const others = expectedUnits(state, open);
-  return others <= limit - units - reserve ? timeOfUnits(state, units + others + reserve) : Infinity;
+  if (!server.isKnown(state)) return cost <= guess - open ? -Infinity : Infinity;
+  if (server.isAboveLimit(state, cost)) return Infinity;
+  const limit = Math.max(cost, server.limitOf(state)); // After a window without a reported limit, a call of any cost starts as a probe.
+  const units = Math.min(server.expectedUnits(state, cost), limit);
+  const reserve = server.reserveNextTo(state, units);
+  const others = server.expectedUnits(state, open);
+  return others <= limit - units - reserve ? server.timeOfUnits(state, units + others + reserve) : Infinity;
 }
 
 /** Fills in the figures that do not depend on the cost. Their times ignore open calls. */
@@ -72,20 +59,23 @@ export function fillFigures(
   nowMicros: number,
   { limit }: Settings,
   verdict: Verdict,
-  open = leases.usedUnits(openCallsOf(state), nowMicros),
+  open = leases.usedUnits(server.openCallsOf(state), nowMicros),
 ): void {
-  const isBlocked = blockedUntil(state) > nowMicros;
-  const units = isKnown(state) ? unitsAt(state, nowMicros) : limit;
-  const isFull = units === limitOf(state) && open === 0; // A call may take all units.
-  const reserve = reserveNextTo(state, 0);
+  const isBlocked = server.blockedUntil(state) > nowMicros;
+  const units = server.isKnown(state) ? server.unitsAt(state, nowMicros) : limit;
+  const isFull = units === server.limitOf(state) && open === 0; // A call may take all units.
+  const reserve = server.reserveNextTo(state, 0);
   const waitFor = (count: number) => {
-    const time = Math.max(blockedUntil(state), isKnown(state) ? timeOfUnits(state, count) : -Infinity);
-    return Math.max(0, Math.min(time, forgottenMicros(state)) - nowMicros);
+    const time = Math.max(
+      server.blockedUntil(state),
+      server.isKnown(state) ? server.timeOfUnits(state, count) : -Infinity,
+    );
+    return Math.max(0, Math.min(time, server.forgottenMicros(state)) - nowMicros);
   };
-  const free = isFull ? units : costWithin(state, units - expectedUnits(state, open) - reserve);
+  const free = isFull ? units : server.costWithin(state, units - server.expectedUnits(state, open) - reserve);
   verdict.remaining = isBlocked ? 0 : Math.max(0, free);
-  verdict.resetMicros = waitFor(limitOf(state)); // 0 units if nothing is known.
-  const next = 1 + (isBlocked ? 0 : costWithin(state, units - reserve));
-  const nextUnits = Math.min(limitOf(state), expectedUnits(state, next) + reserve);
+  verdict.resetMicros = waitFor(server.limitOf(state)); // 0 units if nothing is known.
+  const next = 1 + (isBlocked ? 0 : server.costWithin(state, units - reserve));
+  const nextUnits = Math.min(server.limitOf(state), server.expectedUnits(state, next) + reserve);
   verdict.nextUnitMicros = verdict.resetMicros === 0 ? 0 : waitFor(nextUnits);
 }
