@@ -100,6 +100,8 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
   readonly calendar: Calendar;
   /** How far ahead a period ends at most. */
   readonly scale: Scale;
+  /** The period of the last call, because most calls are in the same one. */
+  #last: Period = { startMicros: 0, endMicros: 0 };
 
   constructor(options: CalendarWindowSettings) {
     validateOptionNames('CalendarWindow', options, ['limit', 'calendar', 'blockFor', 'enforce']);
@@ -160,7 +162,7 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
   protected spend(state: State, nowMicros: number, units: number): void {
     const { numbers, start } = state;
     if (numbers[start + END]! <= nowMicros) this.create(state);
-    numbers[start + END] = Math.max(numbers[start + END]!, this.calendar.periodAt(nowMicros).endMicros);
+    numbers[start + END] = Math.max(numbers[start + END]!, this.#periodAt(nowMicros).endMicros);
     numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + units, Number.MAX_SAFE_INTEGER);
     numbers[start + SCALE]! += Math.max(0, this.scale - (numbers[start + SCALE]! % EXTRA));
   }
@@ -187,7 +189,7 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
   /** Implements {@link PeriodicLimit.addPeriod}. */
   addPeriod(result: UsedFigures, nowMicros: number): void {
     const { resetMs } = result;
-    const { startMicros, endMicros } = this.calendar.periodAt(nowMicros);
+    const { startMicros, endMicros } = this.#periodAt(nowMicros);
     // Another calendar may have recorded the units, so that they count until the end of its period.
     const endsMicros = resetMs > 0 ? nowMicros + Math.round(resetMs * 1000) : endMicros;
     Object.assign(result, { periodStartsAt: startMicros / 1000, periodEndsAt: endsMicros / 1000 });
@@ -207,8 +209,14 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
 
   /** Implements {@link ScriptedLimit.settingsAt}. The last three are the start and the end of the period, and the end of the next. */
   settingsAt(nowMicros: number): readonly number[] {
-    const { startMicros, endMicros } = this.calendar.periodAt(nowMicros);
+    const { startMicros, endMicros } = this.#periodAt(nowMicros);
     const nextEndMicros = this.calendar.periodAt(endMicros).endMicros;
     return [this.limit, this.keepMicros, this.scale, startMicros, endMicros, nextEndMicros];
+  }
+
+  #periodAt(micros: number): Period {
+    const { startMicros, endMicros } = this.#last;
+    if (micros < startMicros || micros >= endMicros) this.#last = this.calendar.periodAt(micros);
+    return this.#last;
   }
 }

@@ -11,8 +11,6 @@ export class DayCalendar implements Calendar {
   readonly #days: Days;
   readonly options: CalendarOptions;
   readonly #timeZone: string;
-  /** The period of the last call, because most calls are in the same one. */
-  #last: Period | undefined;
 
   constructor(days: Days, options: CalendarOptions) {
     this.#days = days;
@@ -23,8 +21,6 @@ export class DayCalendar implements Calendar {
   }
 
   periodAt(micros: number): Period {
-    const last = this.#last;
-    if (last !== undefined && last.startMicros <= micros && micros < last.endMicros) return last;
     let index = indexOfDay(this.#days, toZoned(Math.floor(micros / 1000), this.#timeZone).toPlainDate());
     let startMicros = this.#startMicros(index);
     let endMicros = this.#startMicros(index + 1);
@@ -33,8 +29,7 @@ export class DayCalendar implements Calendar {
       startMicros = endMicros;
       index += 1;
     }
-    this.#last = { startMicros, endMicros };
-    return this.#last;
+    return { startMicros, endMicros };
   }
 
   /** Returns when the first day of the period begins. A day that the time zone skipped begins with the next one. */

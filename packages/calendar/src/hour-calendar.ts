@@ -10,8 +10,6 @@ export class HourCalendar implements Calendar {
   readonly longestMicros = HOUR_MICROS;
   readonly options: CalendarOptions;
   readonly #timeZone: string;
-  /** The period of the last call, because most calls are in the same one. */
-  #last: Period | undefined;
 
   constructor(options: CalendarOptions) {
     this.options = options;
@@ -19,8 +17,6 @@ export class HourCalendar implements Calendar {
   }
 
   periodAt(micros: number): Period {
-    const last = this.#last;
-    if (last !== undefined && last.startMicros <= micros && micros < last.endMicros) return last;
     const ms = Math.floor(micros / 1000);
     const zoned = toZoned(ms, this.#timeZone);
     const offsetMs = zoned.offsetNanoseconds / 1e6;
@@ -28,10 +24,9 @@ export class HourCalendar implements Calendar {
     const next = zoned.getTimeZoneTransition('next')?.epochMilliseconds ?? Infinity;
     // The previous transition is one before the time, and it may also be at the time.
     const previous = toZoned(ms + 1, this.#timeZone).getTimeZoneTransition('previous')?.epochMilliseconds ?? -Infinity;
-    this.#last = {
+    return {
       startMicros: Math.max(startMs, previous) * 1000,
       endMicros: Math.min(startMs + HOUR_MS, next) * 1000,
     };
-    return this.#last;
   }
 }
