@@ -11,7 +11,7 @@ export async function readJson(response: Response, clock: Clock | undefined): Pr
   if (!/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
   let cancelTimer = () => {};
   try {
-    const copy = copyBody(response);
+    const copy = readAside(response);
     cancelTimer = scheduleAfter(MAX_MS, () => copy.cancel(), clock);
     return JSON.parse(new TextDecoder().decode(await copy.bytes));
   } catch {
@@ -28,7 +28,7 @@ interface BodyCopy {
 }
 
 /** Reads the body of a response into memory, where the caller can read it, too. */
-export function copyBody(response: Response): BodyCopy {
+export function readAside(response: Response): BodyCopy {
   const reader = response.clone().body?.getReader();
   const cancel = () => void reader?.cancel().catch(() => {});
   return { bytes: readAll(reader, cancel), cancel };

@@ -1,5 +1,5 @@
 import type { Report } from '../reports/read-report.js';
-import { copyBody } from './read-body.js';
+import { readAside } from './read-body.js';
 
 /** A response that is the caller's if its call cannot be repeated. */
 export class Rejection {
@@ -13,7 +13,7 @@ export class Rejection {
     this.#response = response;
     if (response.body === null || response.bodyUsed || response.body.locked) return;
     // Once its body is in memory, other calls can use its connection during the wait. A longer one keeps it.
-    const copy = copyBody(response);
+    const copy = readAside(response);
     copy.bytes.catch(() => {});
     this.#cancelCopy = copy.cancel;
   }
