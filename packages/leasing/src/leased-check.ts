@@ -15,10 +15,6 @@ const MAX_ATTEMPTS = 4;
 
 /** One check of a plan with limits that can be leased. */
 export class LeasedCheck implements RequestListener {
-  readonly #store: Store;
-  readonly #plan: LeasedPlan;
-  readonly #keys: Keys;
-  readonly #costs: Costs;
   readonly #checked: CheckedUnits;
   #attempts = 0;
   #hasReturnedUnits = false;
@@ -28,11 +24,13 @@ export class LeasedCheck implements RequestListener {
   #decision: Awaitable<Decision> | undefined;
   #pending: PendingResult<Decision> | undefined;
 
-  constructor(store: Store, plan: LeasedPlan, keys: Keys, costs: Costs, nowMs: number) {
-    this.#store = store;
-    this.#plan = plan;
-    this.#keys = keys;
-    this.#costs = costs;
+  constructor(
+    private readonly store: Store,
+    private readonly plan: LeasedPlan,
+    private readonly keys: Keys,
+    private readonly costs: Costs,
+    nowMs: number,
+  ) {
     this.#checked = checkedUnits(plan, keys, costs, nowMs);
   }
 
@@ -51,7 +49,7 @@ export class LeasedCheck implements RequestListener {
 
   onEnd(granted: Lease | undefined): void {
     if (this.#pending?.isAbandoned) return;
-    const nowMs = this.#plan.now();
+    const nowMs = this.plan.now();
     const { leased } = this.#checked;
     try {
       const mayUse = granted !== undefined && leased.length === 1 && granted.left >= this.units;
@@ -119,15 +117,15 @@ export class LeasedCheck implements RequestListener {
       account.spend(lease, units, nowMs);
       return { account, lease, index, units };
     });
-    if (inStore.length === 0) return this.#decide(leasedResults(this.#plan, this.#keys, nowMs, []), spent, undefined);
+    if (inStore.length === 0) return this.#decide(leasedResults(this.plan, this.keys, nowMs, []), spent, undefined);
     return this.#checkOthers(spent, inStore);
   }
 
   /** Checks the other rules in the store. The spent units return if it rejects. */
   #checkOthers(spent: readonly SpentUnits[], inStore: readonly number[]): Awaitable<Decision> {
-    const plan = this.#plan;
-    const keys = typeof this.#keys === 'string' ? this.#keys : inStore.map((index) => keyAt(this.#keys, index));
-    const costs = typeof this.#costs === 'number' ? this.#costs : inStore.map((index) => costAt(this.#costs, index));
+    const plan = this.plan;
+    const keys = typeof this.keys === 'string' ? this.keys : inStore.map((index) => keyAt(this.keys, index));
+    const costs = typeof this.costs === 'number' ? this.costs : inStore.map((index) => costAt(this.costs, index));
     const giveBack = () => {
       for (const { account, lease, units } of spent) {
         const returned = account.giveBack(lease, units);
@@ -135,18 +133,18 @@ export class LeasedCheck implements RequestListener {
       }
     };
     return mapResult(
-      this.#store.check(plan.partOf(inStore), keys, costs),
+      this.store.check(plan.partOf(inStore), keys, costs),
       (decision): Awaitable<Decision> => {
         const repliedMs = plan.now();
         const isOver = spent.some(({ lease }) => repliedMs >= lease.untilMs);
         if (isOver || !decision.allowed) giveBack();
         if (!decision.allowed && this.#returnUnits(inStore)) return this.#checkInStore([]);
-        const results = leasedResults(plan, this.#keys, repliedMs, inStore, decision);
+        const results = leasedResults(plan, this.keys, repliedMs, inStore, decision);
         if (!decision.allowed) return this.#decide(results, [], undefined);
         const receipt = readReceipt(decision);
         if (!isOver) return this.#decide(results, spent, receipt, inStore);
         // The store may have stopped counting units that start now.
-        return mapResult(this.#store.refund(receipt), () => this.#checkInStore([]));
+        return mapResult(this.store.refund(receipt), () => this.#checkInStore([]));
       },
       (error) => {
         giveBack();
@@ -157,13 +155,13 @@ export class LeasedCheck implements RequestListener {
 
   /** Checks all rules in the store. Units that this process holds must not be what rejects the check. */
   #checkInStore(missing: readonly LeasedUnits[]): Awaitable<Decision> {
-    const { inner, outer } = this.#plan;
-    const checked = this.#store.check(inner, this.#keys, this.#costs);
-    for (const { account, units } of missing) account.askAhead(units, this.#plan.now());
+    const { inner, outer } = this.plan;
+    const checked = this.store.check(inner, this.keys, this.costs);
+    for (const { account, units } of missing) account.askAhead(units, this.plan.now());
     return mapResult(checked, (decision) => {
       if (!decision.allowed && this.#returnUnits([...outer.rules.keys()])) return this.#checkInStore([]);
-      noteFigures(this.#plan, decision, this.#keys, this.#costs);
-      return this.#decide(resultsOf(this.#plan, decision), [], readReceipt(decision));
+      noteFigures(this.plan, decision, this.keys, this.costs);
+      return this.#decide(resultsOf(this.plan, decision), [], readReceipt(decision));
     });
   }
 
@@ -178,7 +176,7 @@ export class LeasedCheck implements RequestListener {
   }
 
   #reject(nowMs: number): Decision {
-    const results = leasedResults(this.#plan, this.#keys, nowMs, []);
+    const results = leasedResults(this.plan, this.keys, nowMs, []);
     for (const { account, index, units } of this.#checked.leased) {
       const denial = account.denialOf(units, nowMs);
       if (denial !== undefined) results[index] = rejectionAt(denial, results[index]!, nowMs);
@@ -193,7 +191,7 @@ export class LeasedCheck implements RequestListener {
     inStore: readonly number[] = [],
   ): Decision {
     const hasReceipt = spent.length > 0 || inner !== undefined;
-    const receipt = hasReceipt ? new LeasedReceipt(this.#plan, this.#keys, spent, inner, inStore) : undefined;
-    return toLeasedDecision(this.#plan.outer, results, receipt, this.#costs);
+    const receipt = hasReceipt ? new LeasedReceipt(this.plan, this.keys, spent, inner, inStore) : undefined;
+    return toLeasedDecision(this.plan.outer, results, receipt, this.costs);
   }
 }

@@ -25,15 +25,12 @@ export interface LeasedPlan {
 
 /** Finds what to lease in the plans of a store's limiters. */
 export class LeasedPlans {
-  readonly #options: ResolvedLeasingOptions;
   readonly #plans = new WeakMap<Plan, LeasedPlan | null>();
   /** Limits of the same settings and namespace share their accounts, because they share their keys. Plans and timers keep them. */
   readonly #accounts = new WeakValues<Accounts>();
   readonly #openCalls = new OpenCalls();
 
-  constructor(options: ResolvedLeasingOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ResolvedLeasingOptions) {}
 
   /** Returns what to lease of a plan, or `null` if none of its limits can be leased. */
   of(plan: Plan): LeasedPlan | null {
@@ -58,7 +55,7 @@ export class LeasedPlans {
 
   #create(outer: Plan): LeasedPlan | null {
     const { prefix, rules } = outer;
-    const terms = rules.map(({ limit }) => termsOf(limit, this.#options));
+    const terms = rules.map(({ limit }) => termsOf(limit, this.options));
     if (terms.every((one) => one === undefined)) return null;
     const innerRules = rules.map((rule, index) => toInnerRule(prefix, rule, terms[index]));
     const inner = { ...outer, rules: innerRules };
@@ -76,7 +73,7 @@ export class LeasedPlans {
       partOf: plansOfSome(inner),
       isWhole: rules.some(({ limit }) => hasLeases(limit)),
       openCalls: this.#openCalls,
-      now: () => this.#options.clock.now(),
+      now: () => this.options.clock.now(),
     };
   }
 
@@ -84,7 +81,7 @@ export class LeasedPlans {
     const id = `${rule.namespace} ${terms.limit} ${rule.limit.windowMicros}`;
     let accounts = this.#accounts.get(id);
     if (accounts === undefined) {
-      const { store, clock } = this.#options;
+      const { store, clock } = this.options;
       const plan: Plan = { prefix, rules: [rule] };
       const openCalls = this.#openCalls;
       accounts = new Accounts(terms, clock, {

@@ -54,25 +54,22 @@ const UNREPORTED_CALLS = 4;
 
 /** Plans calls by what earlier responses have reported. */
 export class CallPlanner {
-  readonly #options: ResolvedFetchOptions;
   readonly #learned = new LearnedQuotas();
   /** The largest cost of a call by unit, if it is above 1. */
   readonly #largestCosts = new Map<string, number>();
 
-  constructor(options: ResolvedFetchOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ResolvedFetchOptions) {}
 
   /** The account whose quota a call uses, and the quota within it. */
   bucketAndRouteOf(request: CallRequest): Pick<CallPlan, 'bucket' | 'route'> {
-    const { bucket, dialects } = this.#options;
+    const { bucket, dialects } = this.options;
     return { bucket: bucket(request), route: readRoute(dialects, request) };
   }
 
   async plan(request: CallRequest): Promise<CallPlan> {
-    const { limits, costNames, clock = performance } = this.#options;
+    const { limits, costNames, clock = performance } = this.options;
     const { bucket, route } = this.bucketAndRouteOf(request);
-    const given = validateCost('cost', await this.#options.cost?.(request), costNames);
+    const given = validateCost('cost', await this.options.cost?.(request), costNames);
     const routeKey = `${bucket} ${route}`;
     const names = limits.units.map((unit) => this.#learned.namesOf(routeKey, unit));
     const nowMs = clock.now();
@@ -102,9 +99,9 @@ export class CallPlanner {
   /** Learns which quotas there are, and returns their numbers. */
   learn(plan: CallPlan, report: Report): Learned {
     const { route, routeKey, quotas: limits } = plan;
-    const { clock = performance } = this.#options;
+    const { clock = performance } = this.options;
     const { quotas, isRejected } = report;
-    const known = this.#options.limits.units.filter((unit) => this.#learned.isReported(routeKey, unit));
+    const known = this.options.limits.units.filter((unit) => this.#learned.isReported(routeKey, unit));
     const isInformative = !isRejected || quotas.length > 0;
     if (isInformative) this.#learned.learn(routeKey, route, quotas, clock.now());
     const reported: Record<string, Reported> = {};
@@ -124,7 +121,7 @@ export class CallPlanner {
 
   /** The named quotas that have just been learned, so the call was not checked by them. */
   #othersOf({ bucket, routeKey, quotas: known }: CallPlan, quotas: readonly QuotaReport[]): Learned['others'] {
-    const { limits } = this.#options;
+    const { limits } = this.options;
     const names = limits.units.map((unit) => this.#learned.namesOf(routeKey, unit));
     const others = limits.units.flatMap((unit, index) =>
       names[index]!.flatMap((name, number) => {
@@ -147,11 +144,11 @@ export class CallPlanner {
 
   /** The costs of the limits that the user has passed. */
   ownCosts(cost: CallCost): Record<string, number> {
-    return Object.fromEntries(Object.entries(cost).filter(([name]) => this.#options.ownLimits.includes(name)));
+    return Object.fromEntries(Object.entries(cost).filter(([name]) => this.options.ownLimits.includes(name)));
   }
 
   #ownKeys(request: CallRequest, bucket: string): Record<string, string> {
-    const { key, ownLimits } = this.#options;
+    const { key, ownLimits } = this.options;
     const given = validateRecord('key', key?.(request), "a record of keys such as `{ daily: 'ann' }`", ownLimits);
     // The limiter rejects invalid keys.
     return Object.fromEntries(ownLimits.map((name) => [name, (given[name] ?? bucket) as string]));

@@ -12,15 +12,13 @@ type OpenCall = Pick<StartedCall, 'plan' | 'decision'>;
  * check of this process. They never reject, because the store publishes its failures.
  */
 export class ClosingCalls {
-  readonly #options: ResolvedFetchOptions;
-  readonly #planner: CallPlanner;
   /** What the store has not confirmed yet. */
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(options: ResolvedFetchOptions, planner: CallPlanner) {
-    this.#options = options;
-    this.#planner = planner;
-  }
+  constructor(
+    private readonly options: ResolvedFetchOptions,
+    private readonly planner: CallPlanner,
+  ) {}
 
   /**
    * Shares what a response reports, and closes the call.
@@ -34,7 +32,7 @@ export class ClosingCalls {
   /** Closes a call that {@link finish} has kept open, with the actual cost. */
   settle({ plan, decision }: OpenCall, report: Report, actual: CallCost): Promise<void> {
     const cost = this.#costOf(plan, { ...report.cost, ...actual });
-    return this.#track(this.#options.limiter.settle(decision, { cost }));
+    return this.#track(this.options.limiter.settle(decision, { cost }));
   }
 
   /**
@@ -43,7 +41,7 @@ export class ClosingCalls {
    * @param isUnsent Whether it surely has not reached the server. Otherwise, it counts as used.
    */
   fail({ plan, decision }: OpenCall, isUnsent: boolean): Promise<void> {
-    const { limiter } = this.#options;
+    const { limiter } = this.options;
     const cost = this.#costOf(plan, {});
     return this.#track(isUnsent ? limiter.refund(decision) : limiter.settle(decision, { cost }));
   }
@@ -61,7 +59,7 @@ export class ClosingCalls {
 
   async #finish(call: StartedCall, report: Report, keepOpen: boolean): Promise<void> {
     try {
-      const learned = this.#planner.learn(call.plan, report);
+      const learned = this.planner.learn(call.plan, report);
       const blocked = this.#block(call, report);
       // The block comes first, because the end of the call may let another one start.
       if (blocked !== undefined) await blocked.catch(() => {});
@@ -77,7 +75,7 @@ export class ClosingCalls {
   ): Promise<unknown> | undefined {
     if (retryAfterMs < 1 || scope === 'call') return undefined;
     const key = scope === 'bucket' ? { [BUCKET_BLOCK]: bucket } : { [ROUTE_BLOCK]: routeKey };
-    return this.#options.limiter.block(key, retryAfterMs);
+    return this.options.limiter.block(key, retryAfterMs);
   }
 
   /** Shares the numbers of a response. Units that it does not report count as used. */
@@ -87,7 +85,7 @@ export class ClosingCalls {
     { reported, others }: Learned,
     keepOpen: boolean,
   ): Promise<void> {
-    const { limiter, clock = performance } = this.#options;
+    const { limiter, clock = performance } = this.options;
     const cost = keepOpen ? this.#quotaCostOf(plan) : this.#costOf(plan, report.cost ?? {});
     const sent: Promise<void>[] = [];
     if (others !== undefined) {
@@ -101,11 +99,11 @@ export class ClosingCalls {
 
   /** What a call has cost in the quotas of the server. */
   #quotaCostOf({ cost }: StartedCall['plan']): Record<string, number> {
-    return Object.fromEntries(Object.entries(cost).filter(([name]) => !this.#options.ownLimits.includes(name)));
+    return Object.fromEntries(Object.entries(cost).filter(([name]) => !this.options.ownLimits.includes(name)));
   }
 
   /** What a call has cost in all limits. Its slots become free. */
   #costOf(plan: StartedCall['plan'], actual: CallCost): Record<string, number> {
-    return { ...plan.cost, ...this.#planner.ownCosts(actual), ...this.#options.limits.freedSlots };
+    return { ...plan.cost, ...this.planner.ownCosts(actual), ...this.options.limits.freedSlots };
   }
 }

@@ -26,7 +26,6 @@ export interface Attempt {
 export class OutgoingCalls {
   /** Closes the calls that this has started. */
   readonly closing: ClosingCalls;
-  readonly #options: ResolvedFetchOptions;
   readonly #planner: CallPlanner;
   readonly #pauses: Pauses;
   readonly #waits: WaitEvents;
@@ -34,8 +33,10 @@ export class OutgoingCalls {
   /** By origin. */
   readonly #clocks = new Map<string, RemoteClock>();
 
-  constructor(options: ResolvedFetchOptions, signal: AbortSignal | undefined) {
-    this.#options = options;
+  constructor(
+    private readonly options: ResolvedFetchOptions,
+    signal: AbortSignal | undefined,
+  ) {
     this.#planner = new CallPlanner(options);
     this.closing = new ClosingCalls(options, this.#planner);
     this.#pauses = new Pauses(options.clock);
@@ -48,7 +49,7 @@ export class OutgoingCalls {
 
   /** Ends all waits and rejects later calls. Resolves when the store has what the responses have reported. */
   async close(): Promise<void> {
-    void this.#options.limiter.close();
+    void this.options.limiter.close();
     this.#pauses.close();
     this.#ignoreSignal();
     await this.closing.confirmed();
@@ -61,7 +62,7 @@ export class OutgoingCalls {
    * if it is closed, or if the store fails.
    */
   async start(request: CallRequest, { attempt, waitMs, rejection, signal }: Attempt): Promise<StartedCall> {
-    const { limiter, clock = performance } = this.#options;
+    const { limiter, clock = performance } = this.options;
     const startMs = clock.now();
     const retryMs = startMs + (rejection?.retryAfterMs ?? 0);
     if (rejection?.scope === 'call') {
@@ -95,12 +96,12 @@ export class OutgoingCalls {
   /** The option `cost` may take any time. */
   #plan(request: CallRequest, mostMs: number, signal: AbortSignal | undefined): Promise<CallPlan> {
     const plan = () => this.#planner.plan(request);
-    return this.#options.cost === undefined ? plan() : this.#pauses.resultOf('cost', plan, mostMs, signal);
+    return this.options.cost === undefined ? plan() : this.#pauses.resultOf('cost', plan, mostMs, signal);
   }
 
   /** Whether a dialect needs the body of this response. */
   readsBody(head: ResponseHead): boolean {
-    return readsBody(this.#options.dialects, head);
+    return readsBody(this.options.dialects, head);
   }
 
   /**
@@ -114,8 +115,8 @@ export class OutgoingCalls {
     headers: HeaderReader,
     origin = request.url.origin,
   ): ResponseHead {
-    const nowMs = this.#options.clock?.now() ?? Date.now();
-    const steadyMs = this.#options.clock?.now() ?? performance.now();
+    const nowMs = this.options.clock?.now() ?? Date.now();
+    const steadyMs = this.options.clock?.now() ?? performance.now();
     const clock = getOrCache(this.#clocks, origin, () => new RemoteClock());
     // The `Date` of a response from a cache is that of another response.
     const date = isStored(headers.get('age')) ? undefined : (headers.get('date') ?? undefined);
@@ -127,7 +128,7 @@ export class OutgoingCalls {
    * from a cache are those of an earlier time.
    */
   read(call: StartedCall, head: ResponseHead, isForeign = false): Report {
-    const { dialects, maxBlockMs } = this.#options;
+    const { dialects, maxBlockMs } = this.options;
     const given = readReport(dialects, head, maxBlockMs);
     const isOld = isStored(head.header('age')) && !given.isRejected;
     const quotas = isForeign || isOld ? [] : given.quotas;

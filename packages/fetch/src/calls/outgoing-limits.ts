@@ -26,17 +26,15 @@ export function limitName(unit: string, number = 0): string {
 export class OutgoingLimits {
   /** The costs that free the slots of a call when it is closed, in the same step. */
   readonly freedSlots: Readonly<Record<string, 0>>;
-  readonly #own: LimitRecord;
   readonly #quota: Limit;
   /** By the numbers of named quotas. The limiter prepares each record once. */
   readonly #records = new Map<string, LimitRecord>();
 
   constructor(
-    own: LimitRecord,
+    private readonly own: LimitRecord,
     readonly units: readonly string[],
     { lease, maxAge }: { lease: number; maxAge: number },
   ) {
-    this.#own = own;
     const slots = Object.keys(own).filter((name) => holdsSlots(own[name]!));
     this.freedSlots = Object.fromEntries(slots.map((name) => [name, 0]));
     this.#quota = reportedQuota({ lease: `${lease}ms`, maxAge: `${maxAge}ms`, retryAfter: POLL_MS });
@@ -50,7 +48,7 @@ export class OutgoingLimits {
     const quotas = this.units.flatMap((unit, index) =>
       Array.from({ length: 1 + (counts[index] ?? 0) }, (_, number) => [limitName(unit, number), this.#quota] as const),
     );
-    const record = { ...this.#own, [BUCKET_BLOCK]: block(), [ROUTE_BLOCK]: block(), ...Object.fromEntries(quotas) };
+    const record = { ...this.own, [BUCKET_BLOCK]: block(), [ROUTE_BLOCK]: block(), ...Object.fromEntries(quotas) };
     this.#records.set(signature, record);
     return record;
   }

@@ -3,19 +3,16 @@ import { onAbort, scheduleAfter, withCode } from '@rollgate/core/store';
 
 /** Waits of calls, which end together when they are closed. */
 export class Pauses {
-  readonly #clock: Clock | undefined;
   readonly #ends = new Set<() => void>();
   #isClosed = false;
 
-  constructor(clock: Clock | undefined) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock | undefined) {}
 
   /** Resolves at this time. Rejects with the reason of the signal if it is aborted before, or if the pauses are closed. */
   async until(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
-    const restMs = timeMs - (this.#clock ?? performance).now();
+    const restMs = timeMs - (this.clock ?? performance).now();
     if (restMs <= 0) return;
-    await this.#pause<void>(signal, (resolve) => scheduleAfter(restMs, resolve, this.#clock));
+    await this.#pause<void>(signal, (resolve) => scheduleAfter(restMs, resolve, this.clock));
   }
 
   /** Resolves to what a function of the user returns. Rejects like {@link until}, and after so many milliseconds. */
@@ -27,7 +24,7 @@ export class Pauses {
   ): Promise<Value> {
     return this.#pause<Value>(signal, (resolve, reject) => {
       call().then(resolve, reject);
-      return scheduleAfter(mostMs, () => reject(timeoutError(name, mostMs)), this.#clock);
+      return scheduleAfter(mostMs, () => reject(timeoutError(name, mostMs)), this.clock);
     });
   }
 

@@ -7,14 +7,10 @@ import type { CallPlan } from './call-planner.js';
 
 /** Publishes that calls have to wait. */
 export class WaitEvents {
-  readonly #options: Pick<ResolvedFetchOptions, 'limiter' | 'onWait'>;
-
-  constructor(options: Pick<ResolvedFetchOptions, 'limiter' | 'onWait'>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: Pick<ResolvedFetchOptions, 'limiter' | 'onWait'>) {}
 
   get hasSubscribers(): boolean {
-    return this.#options.onWait !== undefined || waits.hasSubscribers;
+    return this.options.onWait !== undefined || waits.hasSubscribers;
   }
 
   /** Publishes that a call has to wait, unless it starts within this turn of the event loop. */
@@ -27,7 +23,7 @@ export class WaitEvents {
       isWaiting = false;
     };
     started.then(end, end);
-    const decision = await this.#options.limiter.peek(key, { cost, limits }).catch(() => undefined);
+    const decision = await this.options.limiter.peek(key, { cost, limits }).catch(() => undefined);
     await nextTurn();
     if (!isWaiting || decision === undefined) return;
     this.publish({ request, bucket, route, waitMs: decision.retryAfterMs, violated: decision.violated });
@@ -41,7 +37,7 @@ export class WaitEvents {
   /** The function may be asynchronous. The call does not wait for it. */
   async #callOnWait(event: WaitEvent): Promise<void> {
     try {
-      await this.#options.onWait?.(event);
+      await this.options.onWait?.(event);
     } catch (error) {
       warnOfError('ROLLGATE_ON_WAIT_FAILED', 'The option `onWait` failed, and the call waits nevertheless', error);
     }

@@ -3,14 +3,12 @@ import { readAside } from './read-body.js';
 
 /** A response that is the caller's if its call cannot be repeated. */
 export class Rejection {
-  readonly #response: Response;
   readonly #cancelCopy: (() => void) | undefined;
 
   constructor(
-    response: Response,
+    private readonly response: Response,
     readonly report: Report,
   ) {
-    this.#response = response;
     if (response.body === null || response.bodyUsed || response.body.locked) return;
     // Once its body is in memory, other calls can use its connection during the wait. A longer one keeps it.
     const copy = readAside(response);
@@ -21,7 +19,7 @@ export class Rejection {
   /** Returns the response for the caller, who reads what is not in memory yet. */
   take(): Response {
     this.#cancelCopy?.();
-    return this.#response;
+    return this.response;
   }
 
   /** Frees the connection of a response that is not read. The connection may have broken already. */

@@ -38,16 +38,13 @@ interface Found {
 
 /** Runs batches of checks as transactions of two round trips: one locks and reads, the other one writes and commits. */
 export class BatchRunner {
-  readonly #settings: BatchSettings;
   readonly #cache = new StateCache();
 
-  constructor(settings: BatchSettings) {
-    this.#settings = settings;
-  }
+  constructor(private readonly settings: BatchSettings) {}
 
   /** Runs the batch. After a deadlock, runs it once more. */
   async run(batch: TransactionBatch): Promise<void> {
-    await withConnection(this.#settings.connector, async (connection) => {
+    await withConnection(this.settings.connector, async (connection) => {
       if (batch.dropIfUnneeded()) return; // All connections were in use for longer than its callers wait.
       const runOnce = () => (batch.isReadOnly ? this.#read(connection, batch) : this.#write(connection, batch));
       try {
@@ -64,8 +61,8 @@ export class BatchRunner {
   async list(after: string, count: number): Promise<ListedStates> {
     const states: [string, ArrayLike<number>][] = [];
     let time: number | undefined;
-    await withConnection(this.#settings.connector, async (connection) => {
-      const texts = [settingsText(BY_PRIMARY_KEY), listText(this.#settings.table, after, count)];
+    await withConnection(this.settings.connector, async (connection) => {
+      const texts = [settingsText(BY_PRIMARY_KEY), listText(this.settings.table, after, count)];
       const { rows, nowMicros } = await this.#runWithTime(connection, texts);
       time = nowMicros;
       for (const [key, numbers] of parseStates(rows, new StateCache())) states.push([key, numbers ?? []]);
@@ -84,25 +81,25 @@ export class BatchRunner {
     if (batch.keys.length === 1 && this.#cache.get(key!)?.isShared !== true) {
       if (await this.#decide(connection, batch, await this.#lockOne(connection, batch, key!))) return;
     }
-    const begin = [...this.#begin(batch), lockText(this.#settings.table, batch.keys)];
+    const begin = [...this.#begin(batch), lockText(this.settings.table, batch.keys)];
     const found = await this.#find(connection, begin, batch.keys);
     await this.#decide(connection, batch, found);
   }
 
   #begin(batch: TransactionBatch): string[] {
-    return beginTexts(lockMs(batch), this.#settings.synchronousCommit);
+    return beginTexts(lockMs(batch), this.settings.synchronousCommit);
   }
 
   /** Runs these statements, and then reads the states and the time. */
   async #find(connection: TextRunner, texts: readonly string[], keys: readonly string[]): Promise<Found> {
-    const read = readText(this.#settings.table, keys, (key) => this.#cache.get(key)?.version);
+    const read = readText(this.settings.table, keys, (key) => this.#cache.get(key)?.version);
     const { rows, nowMicros } = await this.#runWithTime(connection, [...texts, read]);
     return { states: parseStates(rows, this.#cache), nowMicros };
   }
 
   /** Locks and reads in one statement. Another one reads the other rows of a state that this process does not know. */
   async #lockOne(connection: TextRunner, batch: TransactionBatch, key: string): Promise<Found> {
-    const texts = [...this.#begin(batch), lockOneText(this.#settings.table, key)];
+    const texts = [...this.#begin(batch), lockOneText(this.settings.table, key)];
     const { rows, nowMicros } = await this.#runWithTime(connection, texts);
     const [row] = rows;
     if (row === undefined) {
@@ -117,7 +114,7 @@ export class BatchRunner {
   /** Returns the rows of the last of these statements, and the time after it. */
   async #runWithTime(connection: TextRunner, texts: readonly string[]): Promise<{ rows: Rows; nowMicros?: number }> {
     // Counts results from the end, because some clients leave out those of commands without rows.
-    if (!this.#settings.usesServerTime) return { rows: (await connection.run(texts.join(';'))).at(-1)! };
+    if (!this.settings.usesServerTime) return { rows: (await connection.run(texts.join(';'))).at(-1)! };
     const results = await connection.run([...texts, TIME_TEXT].join(';'));
     return { rows: results.at(-2)!, nowMicros: Number(results.at(-1)![0]![0]) };
   }
@@ -131,7 +128,7 @@ export class BatchRunner {
     const before = new Map(states) as ReadonlyMap<string, Float64Array | undefined>;
     const changes = new Map(batch.update(states, nowMicros));
     if (changes.size === 0) {
-      if (this.#settings.connector.endWaits) batch.succeed(); // Nothing else depends on the end of the transaction.
+      if (this.settings.connector.endWaits) batch.succeed(); // Nothing else depends on the end of the transaction.
       await connection.run('ROLLBACK');
       return true;
     }
@@ -142,7 +139,7 @@ export class BatchRunner {
     for (const [key, change] of changes) {
       if (change !== null) written.set(key, { before: before.get(key), version: newVersion(change.numbers) });
     }
-    const texts = writeTexts(this.#settings.table, changes, written);
+    const texts = writeTexts(this.settings.table, changes, written);
     await connection.run([NO_STATEMENT_LIMIT, ...texts, 'COMMIT'].join(';'));
     for (const [key, change] of changes) {
       const version = written.get(key)?.version;
@@ -163,7 +160,7 @@ export class BatchRunner {
       return false;
     }
     // The statement may wait for another process that creates the row. The commit has no limit.
-    const texts = [insertText(this.#settings.table, key, change), NO_STATEMENT_LIMIT, 'COMMIT'];
+    const texts = [insertText(this.settings.table, key, change), NO_STATEMENT_LIMIT, 'COMMIT'];
     const results = await connection.run(texts.join(';'));
     return results.some((rows) => rows.length > 0);
   }

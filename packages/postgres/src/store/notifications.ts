@@ -15,15 +15,15 @@ const MOST_KEYS = 10_000;
  */
 export class Notifications {
   readonly #channel: string;
-  readonly #listen: Listen;
-  readonly #connector: Connector;
   #freedKeys = new Set<string>();
   #isPublishing = false;
 
-  constructor(table: string, listen: Listen, connector: Connector) {
+  constructor(
+    table: string,
+    private readonly listen: Listen,
+    private readonly connector: Connector,
+  ) {
     this.#channel = `rollgate_${table.replace('.', '_')}`.slice(0, 63);
-    this.#listen = listen;
-    this.#connector = connector;
   }
 
   /** Calls `wake` with the keys that any process has freed. A failure to listen only makes callers wait longer. */
@@ -35,7 +35,7 @@ export class Notifications {
         // Something else uses the channel.
       }
     };
-    this.#listen(this.#channel, onMessage).catch(() => {});
+    this.listen(this.#channel, onMessage).catch(() => {});
   }
 
   /**
@@ -55,7 +55,7 @@ export class Notifications {
   }
 
   async #publishAll(): Promise<void> {
-    await withConnection(this.#connector, async (connection) => {
+    await withConnection(this.connector, async (connection) => {
       while (this.#freedKeys.size > 0) {
         const texts = this.#textsFor([...this.#freedKeys]);
         this.#freedKeys.clear();

@@ -12,19 +12,16 @@ const PAGES = 64;
  * another transaction has locked are skipped, so a sweep never waits and cannot deadlock.
  */
 export class Sweeper {
-  readonly #connector: Connector;
-  readonly #table: string;
-  readonly #intervalMs: number;
   #nextPage = 0;
   #dueMs = 0;
   #isRunning = false;
   #hasWarned = false;
 
-  constructor(connector: Connector, table: string, intervalMs: number) {
-    this.#connector = connector;
-    this.#table = table;
-    this.#intervalMs = intervalMs;
-  }
+  constructor(
+    private readonly connector: Connector,
+    private readonly table: string,
+    private readonly intervalMs: number,
+  ) {}
 
   /** Sweeps in the background if it is time. A failed sweep is repeated by a later one. */
   afterBatch(): void {
@@ -33,7 +30,7 @@ export class Sweeper {
     const finish = (deleted: number) => {
       this.#isRunning = false;
       // Where there is much to delete, the next sweep follows at once. So sweeps keep up with any traffic.
-      this.#dueMs = deleted > PAGES ? 0 : performance.now() + this.#intervalMs;
+      this.#dueMs = deleted > PAGES ? 0 : performance.now() + this.intervalMs;
     };
     this.sweep().then(finish, (error: unknown) => {
       finish(0);
@@ -43,7 +40,7 @@ export class Sweeper {
 
   /** Checks rarely delete rows, so nothing else would show soon that the table grows. */
   #warnOfMissingRights(error: unknown): void {
-    const explained = explainError(error, this.#table);
+    const explained = explainError(error, this.table);
     if (explained === error || this.#hasWarned) return;
     this.#hasWarned = true;
     const message = `PostgresStore cannot delete expired rows, so its table grows: ${(explained as Error).message}`;
@@ -53,9 +50,9 @@ export class Sweeper {
   /** Deletes the expired rows of the next pages. Returns how many states it has deleted. */
   async sweep(): Promise<number> {
     let deleted = 0;
-    await withConnection(this.#connector, async (connection) => {
+    await withConnection(this.connector, async (connection) => {
       const [[size]] = (await connection.run(
-        `SELECT (pg_relation_size('${this.#table}') / current_setting('block_size')::int)::text`,
+        `SELECT (pg_relation_size('${this.table}') / current_setting('block_size')::int)::text`,
       )) as [[[string]]];
       const pages = Number(size[0]);
       const from = this.#nextPage < pages ? this.#nextPage : 0;
@@ -67,7 +64,7 @@ export class Sweeper {
   }
 
   #deleteText(from: number): string {
-    const table = this.#table;
+    const table = this.table;
     return (
       `WITH expired AS MATERIALIZED (SELECT key FROM ${table} WHERE ctid >= '(${from},0)' AND ctid < '(${from + PAGES},0)' ` +
       'AND page = 0 AND drop_at_ms <= extract(epoch FROM clock_timestamp()) * 1000 FOR UPDATE SKIP LOCKED), ' +

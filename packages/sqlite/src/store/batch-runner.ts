@@ -8,18 +8,15 @@ const MOST_MS = 25;
 
 /** Runs batches of checks as transactions. While another process writes, it waits in a timer. */
 export class BatchRunner {
-  readonly #database: SqliteDatabase;
-  readonly #tableName: string;
-  readonly #usesSystemTime: boolean;
   #table: StateTable | undefined;
   /** Why the last attempt failed; `undefined` after one that succeeded. */
   #lastError: Error | undefined;
 
-  constructor(database: SqliteDatabase, tableName: string, usesSystemTime: boolean) {
-    this.#database = database;
-    this.#tableName = tableName;
-    this.#usesSystemTime = usesSystemTime;
-  }
+  constructor(
+    private readonly database: SqliteDatabase,
+    private readonly tableName: string,
+    private readonly usesSystemTime: boolean,
+  ) {}
 
   get lastError(): Error | undefined {
     return this.#lastError;
@@ -39,7 +36,7 @@ export class BatchRunner {
         // Without the table, nothing has been checked yet.
         const table = this.#openTable();
         const states = table?.list(after, count) ?? [];
-        return { states, nowMicros: this.#usesSystemTime ? Date.now() * 1000 : undefined };
+        return { states, nowMicros: this.usesSystemTime ? Date.now() * 1000 : undefined };
       },
       () => false,
     );
@@ -65,8 +62,8 @@ export class BatchRunner {
 
   /** Returns the table if it exists. */
   #openTable(): StateTable | undefined {
-    if (this.#table === undefined && StateTable.exists(this.#database, this.#tableName)) {
-      this.#table = new StateTable(this.#database, this.#tableName);
+    if (this.#table === undefined && StateTable.exists(this.database, this.tableName)) {
+      this.#table = new StateTable(this.database, this.tableName);
     }
     return this.#table;
   }
@@ -75,15 +72,15 @@ export class BatchRunner {
     const known = this.#openTable();
     // Only the first kind gets the lock before it reads, so it cannot find later that its snapshot is old.
     const writes = !batch.isReadOnly || known === undefined;
-    this.#database.exec(writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    this.database.exec(writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
     try {
-      if (known === undefined) StateTable.create(this.#database, this.#tableName);
-      const table = known ?? new StateTable(this.#database, this.#tableName);
+      if (known === undefined) StateTable.create(this.database, this.tableName);
+      const table = known ?? new StateTable(this.database, this.tableName);
       const states: BatchStates = new Map(batch.keys.map((key) => [key, table.read(key)]));
       // After the lock, so that times of transactions do not run back.
       const nowMs = Date.now();
-      this.#write(table, batch.update(states, this.#usesSystemTime ? nowMs * 1000 : undefined), nowMs);
-      this.#database.exec('COMMIT');
+      this.#write(table, batch.update(states, this.usesSystemTime ? nowMs * 1000 : undefined), nowMs);
+      this.database.exec('COMMIT');
       this.#table = table;
     } catch (error) {
       this.#rollBack();
@@ -97,13 +94,13 @@ export class BatchRunner {
       else table.write(key, change.numbers, change.dropAtMs);
     }
     // By the clock of a test, rows do not expire.
-    if (changes.size > 0 && this.#usesSystemTime) table.deleteExpired(changes.size, nowMs);
+    if (changes.size > 0 && this.usesSystemTime) table.deleteExpired(changes.size, nowMs);
   }
 
   /** Some errors, such as that of a full disk, have already ended the transaction. */
   #rollBack(): void {
     try {
-      this.#database.exec('ROLLBACK');
+      this.database.exec('ROLLBACK');
     } catch {
       // The error that the caller gets explains more.
     }
