@@ -1,4 +1,12 @@
-import { block, concurrency, type Decision, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
+import {
+  block,
+  concurrency,
+  type Decision,
+  leakyBucket,
+  RateLimiter,
+  type RollingWindow,
+  rollingWindow,
+} from '@rollgate/core';
 import type { SettleRequestOptions } from '@rollgate/http';
 
 /** The interval of the scenario `queue`, in milliseconds. */
@@ -25,7 +33,7 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     throw new Error('The key failed');
   };
   return {
-    window,
+    window: { ...window, fallbackLimits: ({ limit }: RollingWindow) => rollingWindow({ limit, window: '1h' }) },
     draft: {
       limits: { burst: rollingWindow({ limit: 2, window: '1m' }), daily: rollingWindow({ limit: 9, window: '1d' }) },
       key: client,

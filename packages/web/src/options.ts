@@ -36,10 +36,10 @@ export type RateLimitOptions<
 /** `Omit` for each member of a union. */
 type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
 
-/** Converts functions of the request to functions of the call. All options that are functions take the request. */
+/** Converts functions of the request to functions of the call. All options that are functions take the request, except one. */
 export function toCallOptions(options: RateLimitOptions): HttpOptions<WebCall, Limits, Response> {
   const converted = Object.entries(options).map(([name, option]) => {
-    if (typeof option !== 'function') return [name, option];
+    if (typeof option !== 'function' || name === 'fallbackLimits') return [name, option];
     const ofRequest = option as (request: Request, ...rest: unknown[]) => unknown;
     return name === 'key'
       ? [name, ({ request, info }: WebCall, clientKey: unknown) => ofRequest(request, info, clientKey)]
