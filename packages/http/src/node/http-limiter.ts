@@ -106,6 +106,7 @@ export class HttpLimiter<Request, Response> {
         if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
         if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
       } catch (thrown) {
+        this.#free(outcome, request, response);
         return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
       }
       return next();

@@ -95,8 +95,14 @@ export class WebLimiter<Call> {
 
   #start(outcome: AllowedOutcome, call: Call): RateLimitResult {
     const earlyHeaders = this.#host.getEarlyHeaders?.(call);
-    if (earlyHeaders) this.#gate.headers.write(earlyHeaders, outcome, false, true);
-    return new Allowed(this.#gate, this.#host, call, outcome, earlyHeaders);
+    const allowed = new Allowed(this.#gate, this.#host, call, outcome, earlyHeaders);
+    try {
+      if (earlyHeaders) this.#gate.headers.write(earlyHeaders, outcome, false, true);
+    } catch (thrown) {
+      allowed.fail();
+      throw thrown;
+    }
+    return allowed;
   }
 }
 
