@@ -110,12 +110,16 @@ describe('throws at construction', () => {
     ['a limit of another algorithm', limits, fixedWindow({ limit: 5, window: '1m' }), '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got an object (object)'], // biome-ignore format: short
     ['no limits', limits, null, '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got null'], // biome-ignore format: short
     ['a function that returns none', limits, () => {}, '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got undefined'], // biome-ignore format: short
+    ['wrong text', limits, '5/1x', "`fallbackLimits` to be units per window such as '100/1m', '5/1s' or '1000/1d', got \"5/1x\" (string)"], // biome-ignore format: short
+    ['wrong text with a name', both, { burst: '5/1x' }, "`fallbackLimits.burst` to be units per window such as '100/1m', '5/1s' or '1000/1d', got \"5/1x\" (string)"], // biome-ignore format: short
     ['a missing name', both, { burst: alone }, '`fallbackLimits.day` to be a limit with the algorithm of its counterpart in `limits`, fixed-window, got undefined'], // biome-ignore format: short
     ['a number next to `Infinity`', { burst: limits, any: rollingWindow({ limit: Number.POSITIVE_INFINITY, window: '1m' }) }, { burst: alone, any: alone }, '`fallbackLimits.any` to be Infinity like its counterpart, whose checks call no store that could fail, got 5 (number)'], // biome-ignore format: short
     ['one limit for several', both, alone, '`fallbackLimits.burst` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got undefined'], // biome-ignore format: short
   ])('for %s', (_, own, fallbackLimits, message) => {
-    const construct = () => create({ limits: own, fallbackLimits: fallbackLimits as Limits });
-    expect(construct).toThrow(expect.objectContaining({ ...CODE, message: `Expected ${message}` }));
+    const construct = (used: Store) => () =>
+      create({ store: used, limits: own, fallbackLimits: fallbackLimits as Limits });
+    const error = expect.objectContaining({ ...CODE, message: `Expected ${message}` });
+    for (const used of [store, new MemoryStore()]) expect(construct(used)).toThrow(error);
   });
 
   test.each(['throw', 'allow', 'deny', undefined] as const)('with the policy %s, which does not use them', (policy) => {

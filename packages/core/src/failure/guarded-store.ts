@@ -175,7 +175,10 @@ function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan, recei
  * no store is called that could fail.
  */
 function withFallbackPlan(plan: Plan, limits: ParsedLimits, fallbackLimits: LimitsFrom<ParsedLimits>): Plan {
-  const given = parseLimits(typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits);
+  const given = parseLimits(
+    typeof fallbackLimits === 'function' ? fallbackLimits(limits) : fallbackLimits,
+    'fallbackLimits',
+  );
   const rules = plan.rules.map((rule) => {
     const limit = isLimit(limits) ? given : Object(given)[rule.name];
     // The limit of this block is valid, because its rule comes first.

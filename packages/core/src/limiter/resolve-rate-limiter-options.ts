@@ -5,7 +5,7 @@ import type { Limits, LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.j
 import { Plans } from '../plan/plans.js';
 import { unitsFromZero } from '../plan/resolve-costs.js';
 import { ON_STORE_ERROR } from '../store/capabilities.js';
-import type { GuardedStore, StoreGuard } from '../store/store.js';
+import type { GuardedStore, Store, StoreGuard } from '../store/store.js';
 import { NAMES_OTHER_PACKAGES, STORES_BRING_GUARDS } from '../util/platform.js';
 import { DEFAULT_TIMEOUT_MS, parseDuration, parseTimeout } from '../validation/duration.js';
 import { mixedLimits } from '../validation/errors.js';
@@ -74,15 +74,19 @@ export function resolveRateLimiterOptions(options: GivenOptions) {
   }
   const timeoutMs = parseTimeout(timeout);
   const policy = validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR);
-  const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
-  const used: GuardedStore = isInMemory
-    ? (store ?? new MemoryStore())
-    : (store.guard ?? (STORES_BRING_GUARDS ? rejectUnguarded : guardStore))(store, timeoutMs, policy);
-  if (fallbackLimits !== undefined && !isInMemory && used.withFallback === undefined) {
+  const own: Store = store ?? new MemoryStore();
+  const neverFails = isMemoryStore(own);
+  // A `MemoryStore` needs a guard for nothing but the errors of `fallbackLimits`, so that an app has them before it has a server.
+  const isUnguarded = neverFails && (fallbackLimits === undefined || STORES_BRING_GUARDS);
+  const guard = own.guard ?? (STORES_BRING_GUARDS ? rejectUnguarded : guardStore);
+  const guarded: GuardedStore = isUnguarded ? own : guard(own, timeoutMs, policy);
+  if (fallbackLimits !== undefined && !isUnguarded && guarded.withFallback === undefined) {
     throw invalidOption('store', FALLBACK_GUARD, store);
   }
   const plans = new Plans(validateString('prefix', prefix), limits, (created, parsed) => {
-    return fallbackLimits === undefined ? created : (used.withFallback?.(created, parsed, fallbackLimits) ?? created);
+    const completed =
+      fallbackLimits === undefined ? undefined : guarded.withFallback?.(created, parsed, fallbackLimits);
+    return completed === undefined || neverFails ? created : completed;
   });
   validateOptionalFunction('onLeaseLost', options.onLeaseLost);
   if (maxWaiting !== Infinity) unitsFromZero('maxWaiting', maxWaiting);
@@ -90,7 +94,7 @@ export function resolveRateLimiterOptions(options: GivenOptions) {
   // Last, so that options with an error take no number.
   const name = validateString('name', options.name ?? options.prefix ?? nextName());
   const hasOwnName = (options.name ?? options.prefix) !== undefined;
-  return { plans, store: used, maxWaiting, name, hasOwnName, prefix, dryRun };
+  return { plans, store: neverFails ? own : guarded, maxWaiting, name, hasOwnName, prefix, dryRun };
 }
 
 /** @throws TypeError, because the store may fail and has no guard. */

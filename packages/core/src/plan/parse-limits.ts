@@ -16,12 +16,13 @@ const numberOf = (limit: object): number => getOrInsert(numbers, limit, () => ++
  * records of equal texts and the same limits become the same object, because each object has its own plan.
  *
  * @param limits Limits, or any other value, which stays as it is.
+ * @param option The option that has the limits.
  * @throws TypeError for wrong text.
  */
-export function parseLimits(limits: unknown): unknown {
-  if (typeof limits === 'string') return windowOfText('limits', limits);
+export function parseLimits(limits: unknown, option = 'limits'): unknown {
+  if (typeof limits === 'string') return windowOfText(option, limits);
   if (typeof limits !== 'object' || limits === null || isLimit(limits) || !hasText(limits)) return limits;
-  return getOrInsert(byObject, limits, () => parseRecord(limits));
+  return getOrInsert(byObject, limits, () => parseRecord(limits, option));
 }
 
 function hasText(record: object): boolean {
@@ -30,18 +31,19 @@ function hasText(record: object): boolean {
 }
 
 /** A function of the request may return a new record for each one, with the same texts and limits. */
-function parseRecord(record: object): object {
-  if (!Object.values(record).every((limit) => typeof limit === 'string' || isLimit(limit))) return toWindows(record);
+function parseRecord(record: object, option: string): object {
+  if (!Object.values(record).every((limit) => typeof limit === 'string' || isLimit(limit)))
+    return toWindows(record, option);
   const known = JSON.stringify(Object.entries(record).map(toPart));
-  return byParts.get(known) ?? getOrCache(byParts, known, () => toWindows(record));
+  return byParts.get(known) ?? getOrCache(byParts, known, () => toWindows(record, option));
 }
 
 const toPart = ([name, limit]: [string, unknown]) => [name, isLimit(limit) ? numberOf(limit) : limit];
 
-function toWindows(record: object): object {
+function toWindows(record: object, option: string): object {
   const parsed = Object.entries(record).map(([name, limit]) => [
     name,
-    typeof limit === 'string' ? windowOfText(`limits.${name}`, limit) : limit,
+    typeof limit === 'string' ? windowOfText(`${option}.${name}`, limit) : limit,
   ]);
   return Object.fromEntries(parsed);
 }
