@@ -224,6 +224,20 @@ test('the error names an unknown option', () => {
   expect(() => rollingWindow(undefined as never)).toThrow('Expected `rollingWindow options` to be an object');
 });
 
+test.each([5, true, 'all', null, [5]])('options of a call that are %p are an error', async (options) => {
+  const limiter = new RateLimiter({ limits });
+  const error = {
+    code: 'ERR_ROLLGATE_INVALID_OPTION',
+    message: expect.stringMatching(/^Expected `\w+ options` to be an object/),
+  };
+  expect(() => limiter.decide('ann', options as never)).toThrow(expect.objectContaining(error));
+  for (const method of ['check', 'peek', 'enforce', 'charge', 'wait', 'reset'] as const) {
+    const call = limiter[method] as (key: string, options: unknown) => Promise<unknown>;
+    await expect(call.call(limiter, 'ann', options)).rejects.toMatchObject(error);
+  }
+  expect(await limiter.peek('ann')).toMatchObject({ remaining: 1 });
+});
+
 test.each(['', 'a b', '-a', '__proto__', 'ü', 'x'.repeat(65), 'a\n'])('rejects the limit name %p', (name) => {
   const named = Object.fromEntries([[name, limits]]);
   expect(() => new RateLimiter({ limits: named })).toThrow(TypeError);

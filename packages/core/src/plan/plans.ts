@@ -51,16 +51,13 @@ export class Plans {
    */
   of(options: { readonly limits?: Limits | undefined } | undefined): Plan {
     if (options === undefined) return this.own;
+    let areKnown = typeof options === 'object' && options !== null;
     // Without a list of the names, which would take longer than the decision.
-    for (const name in options) {
-      if (name !== 'cost' && name !== 'limits') validateOptionNames('check', options, CHECK_OPTIONS);
-    }
+    for (const name in options) areKnown &&= name === 'cost' || name === 'limits';
+    if (!areKnown) validateOptionNames('check', options, CHECK_OPTIONS);
     const { limits } = options;
     if (limits === undefined) return this.own;
-    const given = typeof limits === 'string' ? toParsedLimits(limits) : limits;
-    return getOrInsert(this.#passed, given, () => {
-      const parsed = toParsedLimits(given);
-      return parsed === given ? this.#create(parsed) : getOrInsert(this.#passed, parsed, () => this.#create(parsed));
-    });
+    const parsed = toParsedLimits(limits);
+    return getOrInsert(this.#passed, parsed, () => this.#create(parsed));
   }
 }
