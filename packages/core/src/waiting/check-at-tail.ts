@@ -19,6 +19,7 @@ export function checkAtTail(
 ): Awaitable<Decision> {
   const { rules } = plan;
   const names = namesOf(store, plan, keys);
+  if (!names.some((name) => queues.has(name))) return store.check(plan, keys, costs);
   const ahead = rules.map(({ limit }, index) => {
     const cost = costAt(costs, index);
     return cost > 0 && cost <= limit.limit ? unitsAhead(queues, names[index]!) : [];
