@@ -3,6 +3,11 @@ type Rating = readonly [quality: number, specificity: number];
 
 const UNACCEPTABLE: Rating = [0, 0];
 
+/** The last negotiation, because many rejections in a row are of one client. */
+let lastAccept = '';
+let lastTypes: readonly string[] = [];
+let lastType = '';
+
 /**
  * Returns the type that a client prefers (RFC 9110, section 12.5.1). The first one wins a tie, also for a client that accepts
  * none of them.
@@ -11,8 +16,15 @@ const UNACCEPTABLE: Rating = [0, 0];
  * @param types Values of the header `Content-Type`. There is at least one.
  */
 export function negotiate(accept: unknown, types: readonly string[]): string {
+  if (types.length === 1 || typeof accept !== 'string' || accept === '' || accept === '*/*') return types[0]!;
+  if (accept !== lastAccept || types !== lastTypes) lastType = choose(accept, types);
+  lastAccept = accept;
+  lastTypes = types;
+  return lastType;
+}
+
+function choose(accept: string, types: readonly string[]): string {
   let preferred = types[0]!;
-  if (types.length === 1 || typeof accept !== 'string' || accept === '' || accept === '*/*') return preferred;
   const ranges = accept.toLowerCase().split(',').map(parseRange);
   let best = UNACCEPTABLE;
   for (const type of types) {
