@@ -3,10 +3,11 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { type Calendar, LeasedCalendarWindow } from '@rollgate/calendar/window';
-import { rollingWindow, type Store } from '@rollgate/core';
+import { concurrency, rollingWindow, type Store } from '@rollgate/core';
 import { clock, memory, storeWith, until } from '@rollgate/host-tests/test-stores';
 import { settle } from '@rollgate/http';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { createGate } from './support/fake-host.js';
 import { limitWith, type NodeLimiter, type Response, raw, type ServerParts, serve } from './support/node-host.js';
 
 const window = '1h';
@@ -33,6 +34,32 @@ function countRefunds(isLater: boolean) {
   const refunds = jest.spyOn(inner, 'refund');
   return { store: (isLater ? storeWith({}, inner) : inner) as Store, refunds };
 }
+
+test('headers that fail leave no slot taken', async () => {
+  const limit = limitWith({ limits: concurrency({ limit: 1 }), key });
+  const refuse = (): never => {
+    throw new Error('no headers');
+  };
+  const { send, errors } = await serve([limit], {
+    before(request, response) {
+      if (request.url === '/refuse') response.setHeader = refuse;
+    },
+  });
+  expect((await send('/refuse')).status).toBe(500);
+  expect(errors.map(({ message }) => message)).toEqual(['no headers']);
+  await isFree(limit, 1);
+});
+
+test('a request that one limiter checks for each message is remembered for its last check', async () => {
+  const [limit, other] = [createGate({ limit: 10, window, key }), createGate({ limit: 10, window, key })];
+  const connection = {};
+  for (const gate of [limit, other, limit, other, limit]) await gate.judge(connection);
+  const settlements = [limit, other].map(({ limiter }) => jest.spyOn(limiter, 'settle'));
+  await settle(connection, { cost: 4 });
+  expect(settlements.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+  expect(await limit.limiter.peek('ann')).toMatchObject({ remaining: 4 });
+  expect(await other.limiter.peek('ann')).toMatchObject({ remaining: 5 });
+});
 
 test.each([
   ['at once', false, 'skipSuccessfulRequests', { 200: 10, 204: 10, 304: 10, 399: 10, 400: 9, 404: 9, 500: 9 }],

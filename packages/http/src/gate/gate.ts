@@ -9,11 +9,11 @@ import { limitsByName } from '../limits/limits-by-name.js';
 import type { HttpOptions } from '../options/options.js';
 import { type ResolvedHttpOptions, resolveHttpOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
-import { type DecidedRequest, decidedApart, expectOtherNames, lastDecided } from '../refunds/settle.js';
+import { expectOtherNames, rememberDecision } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
 import { validateStatus } from '../rejection/status.js';
 import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from './outcome.js';
-import { RequestChecker } from './request-checker.js';
+import { type Checked, RequestChecker } from './request-checker.js';
 import { publishRequest, requestChannel } from './request-event.js';
 
 const EXEMPT: Outcome = { kind: 'exempt' };
@@ -103,25 +103,25 @@ export class Gate<Request, Response, Target = Response> {
     response?: Response,
     apply: (outcome: Outcome) => Awaitable<Result> = (outcome) => outcome as Awaitable<Result>,
   ): Awaitable<Result> {
+    const checker = this.#checker;
+    const isUsual = checker.countsByAddress && !requestChannel.hasSubscribers;
+    const checked = isUsual ? checker.usual : { ...checker.usual };
     let decision: Awaitable<Decision | undefined>;
     try {
       const { usageChecks, limiter } = this.options;
-      const checker = this.#checker;
       if (usageChecks.isInspecting) usageChecks.inspectRequest(this.#host, request, this.#usesAddress);
-      decision =
-        checker.countsByAddress && !requestChannel.hasSubscribers
-          ? limiter.decide(checker.addressKey(request))
-          : checker.check(request);
+      decision = isUsual ? limiter.decide(checker.addressKey(request)) : checker.check(request, checked);
     } catch (thrown) {
       return apply(this.#fail(thrown));
     }
-    if (isThenable(decision)) return this.#judgeLater(decision, request, response, apply);
-    const outcome = this.#conclude(decision, request, response);
+    if (isThenable(decision)) return this.#judgeLater(decision, checked, request, response, apply);
+    const outcome = this.#conclude(decision, checked, request, response);
     return isThenable(outcome) ? outcome.then((known) => this.#applyLate(known, response, apply)) : apply(outcome);
   }
 
   #judgeLater<Result>(
     decision: PromiseLike<Decision | undefined>,
+    checked: Checked,
     request: Request,
     response: Response | undefined,
     apply: (outcome: Outcome) => Awaitable<Result>,
@@ -129,8 +129,10 @@ export class Gate<Request, Response, Target = Response> {
     return Promise.resolve(decision).then(
       (known) => {
         const hasResponded = this.#hasResponded(response);
-        if (hasResponded) return apply({ kind: 'responded', allowed: known?.allowed ? this.#allow(known) : undefined });
-        const outcome = this.#conclude(known, request, response);
+        if (hasResponded) {
+          return apply({ kind: 'responded', allowed: known?.allowed ? this.#allow(known, checked) : undefined });
+        }
+        const outcome = this.#conclude(known, checked, request, response);
         return isThenable(outcome) ? outcome.then((late) => this.#applyLate(late, response, apply)) : apply(outcome);
       },
       (thrown) => this.#applyLate(this.#fail(thrown), response, apply),
@@ -171,6 +173,7 @@ export class Gate<Request, Response, Target = Response> {
   /** Makes the outcome of a decision; of `undefined` for an exempt request. */
   #conclude(
     decision: Decision | undefined,
+    checked: Checked,
     request: Request,
     response: Response | undefined,
   ): Outcome | Promise<Outcome> {
@@ -178,64 +181,69 @@ export class Gate<Request, Response, Target = Response> {
       const { dryRun, limiter } = this.options;
       if (decision === undefined || decision.allowed || dryRun) {
         // For `settle`, which can also settle an exempt request.
-        const settled: DecidedRequest =
-          this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
-        if (this.#host.haveOwnClasses) {
-          decidedApart.set(settled, { limiter, decision, previous: decidedApart.get(settled) });
-        } else settled[lastDecided] = { limiter, decision, previous: settled[lastDecided] };
+        const settled = this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
+        rememberDecision(settled, limiter, decision, this.#host.haveOwnClasses);
       }
       if (decision === undefined) return EXEMPT;
       this.#host.attachDecision?.(request, decision);
       if (requestChannel.hasSubscribers) {
-        const key = this.#checker.keyOf(decision);
+        const { key } = checked;
         // A subscriber that came while the store decided gets the next request.
         if (key !== undefined) publishRequest(this.#host, request, limiter, key, decision);
       }
-      if (decision.allowed) return this.#allow(decision);
-      const outcome = this.#reject(decision, request, response);
+      if (decision.allowed) return this.#allow(decision, checked);
+      const outcome = this.#reject(decision, checked, request, response);
       return isThenable(outcome) ? Promise.resolve(outcome).catch((thrown) => this.#fail(thrown)) : outcome;
     } catch (thrown) {
       return this.#fail(thrown);
     }
   }
 
-  #allow(decision: Decision): AllowedOutcome {
-    const checker = this.#checker;
-    const { limits, cost } = checker.countsByAddress ? checker.usual : checker.describe(decision);
+  #allow(decision: Decision, { limits, cost }: Checked): AllowedOutcome {
     const { fixed } = this.options.limits;
     const hasLeases = decision.allowed && (limits === fixed ? this.#hasFixedLeases : takeLeases(limits));
     const needsSettlement = hasLeases || (decision.allowed && this.#mayRefund);
     return { kind: 'allowed', decision, limits, cost, isDryRun: this.options.dryRun, hasLeases, needsSettlement };
   }
 
-  #reject(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
+  #reject(decision: Decision, checked: Checked, request: Request, response: Response | undefined): Awaitable<Outcome> {
     const { onLimited, timeout } = this.options;
-    if (onLimited === undefined) return this.#toRejection(decision, request, response);
-    return mapWithTimeout('onLimited', timeout, onLimited(request, decision, this.#checker.keyOf(decision)!), () =>
-      this.#toRejection(decision, request, response),
+    if (onLimited === undefined) return this.#toRejection(decision, checked, request, response);
+    return mapWithTimeout('onLimited', timeout, onLimited(request, decision, checked.key!), () =>
+      this.#toRejection(decision, checked, request, response),
     );
   }
 
-  #toRejection(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
+  #toRejection(
+    decision: Decision,
+    checked: Checked,
+    request: Request,
+    response: Response | undefined,
+  ): Awaitable<Outcome> {
     const { dryRun, statusCode, timeout } = this.options;
-    if (dryRun) return this.#allow(decision);
+    if (dryRun) return this.#allow(decision, checked);
     if (this.#hasResponded(response)) return RESPONDED;
-    if (typeof statusCode === 'number') return this.#addMessage(statusCode, decision, request);
+    if (typeof statusCode === 'number') return this.#addMessage(statusCode, decision, checked, request);
     return mapWithTimeout('statusCode', timeout, statusCode(request, decision), (status) =>
-      this.#addMessage(validateStatus('statusCode(request, decision)', status), decision, request),
+      this.#addMessage(validateStatus('statusCode(request, decision)', status), decision, checked, request),
     );
   }
 
-  #addMessage(status: number, decision: Decision, request: Request): Awaitable<Outcome> {
+  #addMessage(status: number, decision: Decision, checked: Checked, request: Request): Awaitable<Outcome> {
     const { message, timeout } = this.options;
-    if (message.forRequest === undefined) return this.#rejectWith(message, status, decision, request);
+    if (message.forRequest === undefined) return this.#rejectWith(message, status, decision, checked, request);
     return mapWithTimeout('message', timeout, message.forRequest(request, decision), (resolved) =>
-      this.#rejectWith(resolveMessage(resolved), status, decision, request),
+      this.#rejectWith(resolveMessage(resolved), status, decision, checked, request),
     );
   }
 
-  #rejectWith(message: ResolvedMessage, status: number, decision: Decision, request: Request): RejectedOutcome {
-    const { limits, cost } = this.#checker.describe(decision);
+  #rejectWith(
+    message: ResolvedMessage,
+    status: number,
+    decision: Decision,
+    { limits, cost }: Checked,
+    request: Request,
+  ): RejectedOutcome {
     const accept = message.types && this.#host.getRequestHeader(request, 'accept');
     const rejection = toRejection(message, decision, status, this.options.problem, accept);
     return { kind: 'rejected', decision, limits, cost, rejection };

@@ -7,12 +7,15 @@ import type { RequestReader } from '../host/host.js';
 import { limitsByName, pickNames } from '../limits/limits-by-name.js';
 import { validateCost } from '../options/cost-option.js';
 import type { ResolvedHttpOptions } from '../options/resolve-options.js';
-import { requestChannel } from './request-event.js';
 
-/** The limits that made a decision, and the units that the request takes of them. */
-interface Checked {
-  readonly limits: ParsedLimits;
-  readonly cost: Cost;
+/** What a decision is about. It is complete once the decision is made. */
+export interface Checked {
+  /** The limits that decide. */
+  limits: ParsedLimits;
+  /** The units that the request takes of them. */
+  cost: Cost;
+  /** What the request counts for. `undefined` unless {@link RequestChecker.check} has made the decision. */
+  key: Key | undefined;
 }
 
 /** Checks requests: evaluates the options `allowList`, `skip`, `key`, `cost` and `limits`, then calls the limiter. */
@@ -20,10 +23,7 @@ export class RequestChecker<Request> {
   readonly #reader: RequestReader<Request>;
   readonly #options: ResolvedHttpOptions<Request, never>;
   /** The fixed limits, and a cost of 1 for each of them. */
-  readonly usual: Checked;
-  readonly #checked = new WeakMap<Decision, Checked>();
-  /** The keys of the requests that `onLimited` or a subscriber needs. */
-  readonly #keys = new WeakMap<Decision, Key>();
+  readonly usual: Readonly<Checked>;
   /** Returns the key of a request by its client's address. */
   readonly addressKey: (request: Request) => string;
   /** Whether no option decides which requests count, what for, how much, or by which limits. */
@@ -36,51 +36,41 @@ export class RequestChecker<Request> {
     this.addressKey = createAddressKey(reader, options.ipv6Prefix);
     this.countsByAddress =
       ![key, allowList, skip, onLimited, onExceeded].some(Boolean) && cost === 1 && limits.fixed !== undefined;
-    this.usual = { limits: limits.fixed!, cost: 1 };
+    this.usual = { limits: limits.fixed!, cost: 1, key: undefined };
   }
 
   /**
    * Checks a request.
    *
+   * @param checked A copy of `usual`, to describe what the decision is about.
    * @returns The decision; `undefined` for a request that `allowList` or `skip` exempts.
    * @throws The error of an option function, or `CLIENT_DISCONNECTED`. A promise rejects with them.
    */
-  check(request: Request): Awaitable<Decision | undefined> {
+  check(request: Request, checked: Checked): Awaitable<Decision | undefined> {
     const { allowList: isOnAllowList, skip, timeout } = this.#options;
     if (isOnAllowList !== undefined) {
       const address = readAddress(this.#reader, request);
       if (address && isOnAllowList(address)) return undefined;
     }
-    if (skip === undefined) return this.#count(request);
+    if (skip === undefined) return this.#count(request, checked);
     return mapWithTimeout('skip', timeout, skip(request), (isSkipped) =>
-      validateBoolean('skip(request)', isSkipped) ? undefined : this.#count(request),
+      validateBoolean('skip(request)', isSkipped) ? undefined : this.#count(request, checked),
     );
   }
 
-  /** Returns the limits and the cost of a decision. */
-  describe(decision: Decision): Checked {
-    return this.#checked.get(decision) ?? this.usual;
-  }
-
-  /** Returns the key of a request, for `onLimited` and the subscribers that the channel had when the request was checked. */
-  keyOf(decision: Decision): Key | undefined {
-    return this.#keys.get(decision);
-  }
-
-  #count(request: Request): Awaitable<Decision> {
-    const { key, timeout, usageChecks, onLimited, onExceeded } = this.#options;
+  #count(request: Request, checked: Checked): Awaitable<Decision> {
+    const { key, timeout, usageChecks, onExceeded } = this.#options;
     const requestKey =
       key === undefined ? this.addressKey(request) : key(request, () => this.#inspectedAddressKey(request));
     return mapWithTimeout('key', timeout, requestKey, (resolvedKey) => {
       if (key !== undefined && usageChecks.isInspecting) usageChecks.inspectKey(resolvedKey);
       const countedKey =
         key === undefined ? (resolvedKey as string) : markKey(resolvedKey, () => this.#inspectedAddressKey(request));
-      const decided = this.#charge(request, countedKey);
-      const isObserved = requestChannel.hasSubscribers;
-      if (onLimited === undefined && onExceeded === undefined && !isObserved) return decided;
+      checked.key = countedKey;
+      const decided = this.#charge(request, countedKey, checked);
+      if (onExceeded === undefined) return decided;
       return mapAwaitable(decided, (decision) => {
-        if (isObserved || !decision.allowed) this.#keys.set(decision, countedKey);
-        if (onExceeded !== undefined && decision.exceeded.length > 0) this.#report(request, decision, countedKey);
+        if (decision.exceeded.length > 0) this.#report(request, decision, countedKey);
         return decision;
       });
     });
@@ -97,15 +87,15 @@ export class RequestChecker<Request> {
   }
 
   /** Takes the cost of a request from its limits. */
-  #charge(request: Request, key: Key): Awaitable<Decision> {
+  #charge(request: Request, key: Key, checked: Checked): Awaitable<Decision> {
     const { cost, limits, limiter, timeout } = this.#options;
     if (cost === 1 && limits.fixed !== undefined) return limiter.decide(key as string);
     const requestCost = typeof cost === 'function' ? cost(request) : cost;
     return mapWithTimeout('cost', timeout, requestCost, (units) => {
       const validCost = validateCost(units, limits.fixed);
-      if (limits.fixed !== undefined) return this.#decide(limits.fixed, key, validCost);
+      if (limits.fixed !== undefined) return this.#decide(limits.fixed, key, validCost, checked);
       return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
-        this.#decide(requestLimits, key, validCost),
+        this.#decide(requestLimits, key, validCost, checked),
       );
     });
   }
@@ -117,7 +107,7 @@ export class RequestChecker<Request> {
     return this.addressKey(request);
   }
 
-  #decide(given: Limits, key: Key, cost: Cost): Awaitable<Decision> {
+  #decide(given: Limits, key: Key, cost: Cost, checked: Checked): Awaitable<Decision> {
     const limits = toParsedLimits(given);
     if (typeof limits !== 'object' || limits === null) throw invalidLimits(limits);
     const { limiter, limits: resolved } = this.#options;
@@ -126,9 +116,8 @@ export class RequestChecker<Request> {
     const ownKey = byName === undefined ? key : pickNames(key, byName);
     const ownCost = byName === undefined ? cost : pickNames(cost, byName);
     const options = limits === resolved.fixed ? { cost: ownCost } : { cost: ownCost, limits };
-    return mapAwaitable(limiter.decide(ownKey, options), (decision) => {
-      this.#checked.set(decision, { limits, cost: ownCost });
-      return decision;
-    });
+    checked.limits = limits;
+    checked.cost = ownCost;
+    return limiter.decide(ownKey, options);
   }
 }

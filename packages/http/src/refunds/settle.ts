@@ -6,40 +6,50 @@ import { pickNames } from '../limits/limits-by-name.js';
 interface Decided {
   readonly limiter: RateLimiter;
   readonly decision: Decision | undefined;
-  /** The limiter that ran before it. */
-  readonly previous: Decided | undefined;
 }
 
 /**
- * On a request that continues, what its last limiter did. An object that inherits from the request inherits it, too. A property
- * costs less than an entry of a `WeakMap`, which each garbage collection has to visit.
+ * On a request that continues, what its limiters did, the last one first. An object that inherits from the request inherits it, too. A
+ * property costs less than an entry of a `WeakMap`, which each garbage collection has to visit.
  */
-export const lastDecided = Symbol('Rollgate decided');
+const decidedBy = Symbol('Rollgate decided');
 
-/** A request of which the gate remembers what its limiters did, for {@link settle}. */
-export interface DecidedRequest {
-  [lastDecided]?: Decided;
+interface DecidedRequest {
+  [decidedBy]?: readonly Decided[];
 }
 
-/** What the last limiter did with a request that has a hidden class of its own, where a property costs more than this entry. */
-export const decidedApart = new WeakMap<object, Decided>();
+/** The same for requests with hidden classes of their own, where a property costs more than this entry. */
+const decidedApart = new WeakMap<object, readonly Decided[]>();
+
+/**
+ * Remembers what a limiter did with a request, for {@link settle}, in place of what it did before. An app may check one request
+ * for each message of a connection.
+ */
+export function rememberDecision(
+  request: DecidedRequest,
+  limiter: RateLimiter,
+  decision: Decision | undefined,
+  hasOwnClass: boolean | undefined,
+): void {
+  const known = hasOwnClass ? decidedApart.get(request) : request[decidedBy];
+  const last = { limiter, decision };
+  const all = known === undefined ? [last] : [last, ...known.filter((other) => other.limiter !== limiter)];
+  if (hasOwnClass) decidedApart.set(request, all);
+  else request[decidedBy] = all;
+}
 
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
-function findDecided(request: object): Decided[] {
+function findDecided(request: object): readonly Decided[] {
   const own = allDecided(request);
   const { req } = request as { readonly req?: object };
   return own.length > 0 || !req ? own : allDecided(req);
 }
 
 /** Adapters of several hosts may have limited the request, so that its decisions are in both places. */
-function allDecided(request: object): Decided[] {
-  const all: Decided[] = [];
-  const add = (last: Decided | undefined) => {
-    for (let decided = last; decided !== undefined; decided = decided.previous) all.push(decided);
-  };
-  add((request as DecidedRequest)[lastDecided]);
+function allDecided(request: object): readonly Decided[] {
+  const all = [...((request as DecidedRequest)[decidedBy] ?? [])];
   for (let object: object = request; object !== null; object = Object.getPrototypeOf(object))
-    add(decidedApart.get(object));
+    all.push(...(decidedApart.get(object) ?? []));
   return all;
 }
 
@@ -73,8 +83,8 @@ export interface SettleRequestOptions<Given extends Limits = Limits> {
  * Replaces the cost that the limiters of a request have recorded with its actual cost. If that is lower, the difference is
  * refunded. If it is higher, the difference is recorded now, even if the limit has no room for it.
  *
- * Without `limiter`, each limiter takes the names that it has. A limiter can settle a request once. Settling a request that
- * is exempt, or that the limiter has not counted, does nothing.
+ * Without `limiter`, each limiter takes the names that it has. A limiter can settle a request once: the last of its checks, if it has
+ * counted the request several times. Settling a request that is exempt, or that the limiter has not counted, does nothing.
  *
  * @param request The request that the app knows, such as that of Express. For Koa, `ctx`, `ctx.request` or `ctx.req`. For
  * Hono, `c` or `c.req`, but not the standard request `c.req.raw`.
