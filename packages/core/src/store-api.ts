@@ -74,7 +74,7 @@ export { backendOfTable } from './store/quota-waiters.js';
 export type { FailingStore, GuardedStore, StoreGuard } from './store/store.js';
 export { copyString, hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort } from './time/cancellation.js';
-export { readMicros, startMicros } from './time/clock.js';
+export { readMicros, startMicros, validateClock } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';

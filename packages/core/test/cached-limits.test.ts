@@ -232,6 +232,7 @@ test.each([
   [{ defaultLimits: '0/x' }, '`limits`'],
   [{ defaultLimits: 7 }, '`limits`'],
   [{ maxWait: 0 }, 'Expected `maxWait` to be'],
+  [{ clock: 5 }, 'Expected `clock` to be an object with a method `now`'],
   [{ refresh: true }, '`refresh`'],
 ])('options %j are an error', (options, message) => {
   const load = Object.keys(options).length === 0 ? undefined : () => undefined;

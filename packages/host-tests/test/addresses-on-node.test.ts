@@ -111,4 +111,5 @@ test('the functions of NestJS read the request of a context, or the handshake of
 
 test.each(Object.values(HOSTS))('a wrong number of proxies is an error', ({ forwardedAddress }) => {
   expect(() => forwardedAddress({ trustedProxies: 0 })).toThrow('Expected `trustedProxies` to be an integer from 1');
+  expect(() => forwardedAddress(undefined as never)).toThrow('Expected `forwardedAddress options` to be an object');
 });

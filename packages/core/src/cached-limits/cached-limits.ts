@@ -1,7 +1,7 @@
 import { createPlan } from '../plan/create-plan.js';
 import type { Limits, OneKey } from '../plan/keys-and-limits.js';
 import { toParsedLimits } from '../plan/parse-limits.js';
-import { type Clock, monotonicClock } from '../time/clock.js';
+import { type Clock, monotonicClock, validateClock } from '../time/clock.js';
 import { scheduleAfter } from '../time/clock-timers.js';
 import type { Awaitable } from '../util/awaitable.js';
 import { channel } from '../util/platform.js';
@@ -166,6 +166,7 @@ class LimitsCache<Given extends Limits> {
       maxWait = '250ms',
       timeout = '5s',
       max = 10_000,
+      clock = monotonicClock,
     } = options;
     if (typeof load !== 'function') throw invalidOption('load', 'a function', load);
     this.#load = load;
@@ -175,7 +176,8 @@ class LimitsCache<Given extends Limits> {
     this.#maxWaitMs = parseDuration('maxWait', maxWait);
     this.#timeoutMs = parseDuration('timeout', timeout);
     this.#max = validateIntegerBetween('max', max, 1, Number.MAX_SAFE_INTEGER);
-    this.#clock = options.clock ?? monotonicClock;
+    validateClock(clock);
+    this.#clock = clock;
   }
 
   get(key: string): Awaitable<Given> {

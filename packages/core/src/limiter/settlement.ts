@@ -16,9 +16,9 @@ const NO_SLOTS =
 
 /** Refunds what the check with this decision recorded in the store, or what the limits recorded for which there are keys. */
 export function refundDecision(store: Store, decision: Decision, key?: unknown): Awaitable<void> {
-  if (typeof key === 'object') {
-    validateNames(Object.keys(decision.limits), key!);
-    const costs = Object.keys(key!).map((name) => [name, 0]);
+  if (typeof key === 'object' && key !== null) {
+    validateNames(Object.keys(decision.limits), key);
+    const costs = Object.keys(key).map((name) => [name, 0]);
     return settleDecision(store, decision, { cost: Object.fromEntries(costs) });
   }
   return spendReceipt(store, decision, (receipt) =>

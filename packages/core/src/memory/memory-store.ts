@@ -5,8 +5,8 @@ import type { Costs, Keys, Plan, Rule } from '../plan/plan.js';
 import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
 import { toStoredKeys } from '../store/stored-key.js';
-import { type Clock, monotonicClock } from '../time/clock.js';
-import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { type Clock, monotonicClock, validateClock } from '../time/clock.js';
+import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import type { Cell } from './cell.js';
 import { KeyTable } from './key-table.js';
 
@@ -81,7 +81,7 @@ export class MemoryStore extends StateStore<true> implements Store, CountingStor
   constructor(options: MemoryStoreOptions = {}) {
     validateOptionNames('MemoryStore', options, ['clock', 'maxKeys']);
     const { clock = monotonicClock, maxKeys = DEFAULT_MAX_KEYS } = options;
-    if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
+    validateClock(clock);
     const keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
     super(keys);
     this.clock = clock;

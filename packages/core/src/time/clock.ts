@@ -1,6 +1,6 @@
 import { monotonicMicros } from '../util/platform.js';
 import { withCode } from '../validation/error-codes.js';
-import { messageOf } from '../validation/validate.js';
+import { hasMethods, invalidOption, messageOf } from '../validation/validate.js';
 
 /** What a clock should return. */
 const VALID_TIME = 'Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000';
@@ -33,6 +33,12 @@ export interface Clock {
 export const monotonicClock: Clock = {
   now: () => monotonicMicros() / 1000,
 };
+
+/** @throws TypeError if the option is set, and is no clock. */
+export function validateClock(clock: unknown): void {
+  if (clock === undefined || hasMethods(clock, ['now'])) return;
+  throw invalidOption('clock', 'an object with a method `now`', clock);
+}
 
 /** Returns the function that reads a clock as {@link readMicros} does. */
 export function createReader(clock: Clock): () => number {

@@ -1,4 +1,4 @@
-import { validateIntegerBetween } from '@rollgate/core/store';
+import { validateIntegerBetween, validateOptionNames } from '@rollgate/core/store';
 
 /** The options of `forwardedAddress`. */
 export interface ForwardedAddressOptions {
@@ -12,9 +12,11 @@ export interface ForwardedAddressOptions {
  *
  * @throws TypeError, RangeError if `trustedProxies` is not an integer from 1 to 100.
  */
-export function createForwardedReader({
-  trustedProxies,
-}: ForwardedAddressOptions): (header: string | null | undefined) => string | undefined {
+export function createForwardedReader(
+  options: ForwardedAddressOptions,
+): (header: string | null | undefined) => string | undefined {
+  validateOptionNames('forwardedAddress', options, ['trustedProxies']);
+  const { trustedProxies } = options;
   validateIntegerBetween('trustedProxies', trustedProxies, 1, 100);
   return (header) => entryFromEnd(header ?? '', trustedProxies)?.trim() || undefined;
 }

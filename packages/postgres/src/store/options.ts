@@ -1,5 +1,5 @@
 import type { Clock, Duration } from '@rollgate/core';
-import { hasMethods, invalidOption, parseDuration, validateBoolean, validateOptionNames } from '@rollgate/core/store';
+import { parseDuration, validateBoolean, validateClock, validateOptionNames } from '@rollgate/core/store';
 import type { PostgresClient, PostgresListener } from '../clients/clients.js';
 import type { Connector } from '../clients/connector.js';
 import { createConnector, createListen } from '../clients/create-connector.js';
@@ -60,9 +60,7 @@ const OPTIONS = ['client', 'table', 'synchronousCommit', 'sweep', 'listener', 'c
 export function resolvePostgresOptions(options: PostgresStoreOptions): ResolvedPostgresOptions {
   validateOptionNames('PostgresStore', options, OPTIONS);
   const { client, table = 'rollgate', synchronousCommit = true, sweep = '5s', listener, clock } = options;
-  if (clock !== undefined && !hasMethods(clock, ['now'])) {
-    throw invalidOption('clock', 'an object with a method `now`', clock);
-  }
+  validateClock(clock);
   const connector = createConnector(client);
   return {
     connector,

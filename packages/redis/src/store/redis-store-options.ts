@@ -5,6 +5,7 @@ import {
   invalidOption,
   optionError,
   parseDuration,
+  validateClock,
   validateOneOf,
   validateOptionNames,
   validatePositiveInteger,
@@ -84,9 +85,7 @@ export function resolveRedisOptions(options: RedisStoreOptions) {
   const { client, log = 'packed', clusterSlot = 'key', clock, denialCache = {}, waiting } = options;
   const connection = createConnection(client);
   requireNoHashTag(connection);
-  if (clock !== undefined && !hasMethods(clock, ['now'])) {
-    throw invalidOption('clock', 'an object with a method `now`', clock);
-  }
+  validateClock(clock);
   if (waiting !== undefined && !hasMethods(waiting, ['connect'])) {
     throw invalidOption('waiting', '`fairWaiting()` of `@rollgate/redis/waiting`', waiting);
   }

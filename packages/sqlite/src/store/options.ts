@@ -1,5 +1,5 @@
 import type { Clock } from '@rollgate/core';
-import { hasMethods, invalidOption, validateOptionNames } from '@rollgate/core/store';
+import { hasMethods, invalidOption, validateClock, validateOptionNames } from '@rollgate/core/store';
 import type { SqliteDatabase } from '../database/database.js';
 
 /** Options of {@link SqliteStore}. */
@@ -36,8 +36,6 @@ export function resolveSqliteOptions(options: SqliteStoreOptions): ResolvedSqlit
   if (typeof table !== 'string' || !IDENTIFIER.test(table)) {
     throw invalidOption('table', 'a name of letters, digits and underscores', table);
   }
-  if (clock !== undefined && !hasMethods(clock, ['now'])) {
-    throw invalidOption('clock', 'an object with a method `now`', clock);
-  }
+  validateClock(clock);
   return { database, table, clock };
 }
