@@ -24,8 +24,8 @@ export interface RequestReader<Request> {
   /** Returns the object that keeps the decisions for `settle`. Defaults to the request that the app knows. */
   readonly getSettledRequest?: (request: Request) => object;
   /**
-   * Whether each request has a hidden class of its own, as those of Express, whose prototype changes. A new property copies the
-   * class there, so the decisions for `settle` are not on the request. Defaults to `false`.
+   * Whether each request has a hidden class of its own, as in Express, which each new property copies. Then the decisions for
+   * `settle` are not on the request. Defaults to `false`.
    */
   readonly haveOwnClasses?: boolean;
   /** Whether one request may count several times, so that this is not a mistake. Defaults to `false`. */

@@ -13,7 +13,7 @@ import { NODE_HEADERS, omitFromRedirects, rememberCacheControl, withdrawRejectio
 import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
 
 /** The promise of all requests that have continued or been rejected when a middleware returns. */
-const DONE = Promise.resolve();
+const DONE = /* @__PURE__ */ Promise.resolve();
 
 /** Where a framework keeps the headers of a response: in its own object, or in Node's. */
 type HeaderTarget<Response> = Response | NodeResponse;

@@ -83,8 +83,8 @@ export interface SettleRequestOptions<Given extends Limits = Limits> {
  * Replaces the cost that the limiters of a request have recorded with its actual cost. If that is lower, the difference is
  * refunded. If it is higher, the difference is recorded now, even if the limit has no room for it.
  *
- * Without `limiter`, each limiter takes the names that it has. A limiter can settle a request once: the last of its checks, if it has
- * counted the request several times. Settling a request that is exempt, or that the limiter has not counted, does nothing.
+ * Without `limiter`, each limiter takes the names that it has. A limiter settles its last check of a request, once.
+ * Settling a request that is exempt, or that the limiter has not counted, does nothing.
  *
  * @param request The request that the app knows, such as that of Express. For Koa, `ctx`, `ctx.request` or `ctx.req`. For
  * Hono, `c` or `c.req`, but not the standard request `c.req.raw`.

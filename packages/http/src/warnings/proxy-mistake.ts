@@ -11,7 +11,7 @@ const TEXTS: Readonly<Record<ProxyMistake['code'], string>> = {
 };
 
 /** More proxies than any app has in front of it. Their addresses are reserved for documentation (RFC 5737). */
-const UNKNOWN_PROXIES = Array.from({ length: 40 }, (_, index) => `203.0.113.${index + 1}`);
+const UNKNOWN_PROXIES = /* @__PURE__ */ Array.from({ length: 40 }, (_, index) => `203.0.113.${index + 1}`);
 
 /**
  * Returns the mistake that a request's headers show about the proxies in front of the app, if there is one. It asks the host itself
