@@ -4,9 +4,9 @@ import { rollgate, write } from './support/rollgate';
 
 const PAGE = readFileSync(join(__dirname, '../../../docs/cli.md'), 'utf8');
 
-/** The commands of the page that a block without a language follows, which is what they print. */
+/** The commands of the page that a block of text follows, which is what they print. */
 const shown = Array.from(
-  PAGE.matchAll(/^```sh\nnpx @rollgate\/cli ([^\n]+)\n```\n\n```\n(.*?)\n```$/gms),
+  PAGE.matchAll(/^```sh\nnpx @rollgate\/cli ([^\n]+)\n```\n\n```text\n(.*?)\n```$/gms),
   ([, command, output]) => ({ command: command!, output: output! }),
 );
 
