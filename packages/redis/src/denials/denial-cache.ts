@@ -59,8 +59,8 @@ export class DenialCache {
   update(check: SentCheck, result: CheckResult, allowed: boolean, sentMs: number): void {
     // A check that recorded has changed the state. An allowed peek shows that another process may have reset the keys.
     const mayHaveChanged = check.kind === 'check' ? result.receipt !== undefined : allowed;
-    if (mayHaveChanged) this.invalidate(check.keys);
-    else this.#add(check, result, sentMs);
+    if (!mayHaveChanged) this.#add(check, result, sentMs);
+    else if (this.#denials.size > 0) this.invalidate(check.keys);
   }
 
   /** Drops the denials by the states of these keys, but none of rules with this text. */

@@ -33,7 +33,10 @@ export class PlanEncoder {
    * @throws TypeError if no script implements the algorithm of one of the limits.
    */
   encode(plan: Plan, clockMicros?: number): EncodedPlan {
-    return getOrInsert(this.#encoded, plan, () => encodePlan(plan, this.clusterSlot, clockMicros ?? Date.now() * 1000));
+    return (
+      this.#encoded.get(plan) ??
+      getOrInsert(this.#encoded, plan, () => encodePlan(plan, this.clusterSlot, clockMicros ?? Date.now() * 1000))
+    );
   }
 }
 

@@ -58,7 +58,7 @@ export class ScriptBuilder {
   }
 
   get(parts: ScriptParts): Script {
-    return getOrInsert(this.#scripts, parts, () => this.#build(parts));
+    return this.#scripts.get(parts) ?? getOrInsert(this.#scripts, parts, () => this.#build(parts));
   }
 
   #build(parts: ScriptParts): Script {
