@@ -2,8 +2,8 @@
 export { NO_DECISION, RecordedHit, readReceipt, recordedHitsOf } from './decision/receipt.js';
 export { FallbackReceipt } from './failure/decide-by-policy.js';
 export { divideReceipt } from './failure/guarded-store.js';
-export { StateTail } from './leases/lease-list.js';
 export { HeldSlots, type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
+export { StateTail } from './leases/state-tail.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { resolveSettledCosts, settleDecision } from './limiter/settlement.js';
 export type { PeriodicLimit, ScriptedLimit, Usage, UsedFigures } from './limits/capabilities.js';

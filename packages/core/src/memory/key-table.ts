@@ -178,9 +178,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY);
     const found = cell.namespace.owner === owner ? cell.namespace : this.namespaces.of(owner);
     const namespace = found === NO_NAMESPACE ? new Namespace(owner.namespace, owner.limit, this.#slab) : found;
-    if (this.namespaces.isFull) {
-      this.namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros));
-    }
+    this.#reclaimer.makeRoom(namespace, this.nowMicros);
     const ownKey = copyString(key);
     cell.allocate(namespace, ownKey, owner.limit.stateSize);
     cell.expiresMicros = -Infinity;

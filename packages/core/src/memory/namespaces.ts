@@ -1,7 +1,5 @@
 import type { StateOwner } from '../operations/states.js';
-import { emitWarning } from '../util/platform.js';
 import { PriorityQueue } from '../util/priority-queue.js';
-import { describeFullStore } from '../validation/warn-once.js';
 import type { Cell } from './cell.js';
 import { UNQUEUED } from './expiry-queue.js';
 import { type Namespace, NO_NAMESPACE, type SizeMember } from './namespace.js';
@@ -11,16 +9,12 @@ import { type Namespace, NO_NAMESPACE, type SizeMember } from './namespace.js';
  * method takes O(log namespaces).
  */
 export class Namespaces {
-  readonly #maxKeys: number;
   readonly #byName = new Map<string, Namespace>();
   #queue = new PriorityQueue<Namespace>();
   #sizes = new PriorityQueue<SizeMember>();
   #size = 0;
-  #hasWarned = false;
 
-  constructor(maxKeys: number) {
-    this.#maxKeys = maxKeys;
-  }
+  constructor(readonly maxKeys: number) {}
 
   /** The number of keys. */
   get size(): number {
@@ -29,7 +23,7 @@ export class Namespaces {
 
   /** Whether a new key must evict another one. */
   get isFull(): boolean {
-    return this.#size >= this.#maxKeys;
+    return this.#size >= this.maxKeys;
   }
 
   /** The namespace whose first key may be dropped first. Its `priority` is that time. */
@@ -107,22 +101,6 @@ export class Namespaces {
     this.#size = 0;
   }
 
-  /**
-   * Evicts keys until there is room for one of this namespace, or only keys of the running operation are left.
-   *
-   * @param evict Evicts a key of a namespace whose queue is not empty, or takes a key of the running operation out of it.
-   */
-  makeRoom(namespace: Namespace, evict: (source: Namespace) => void): void {
-    while (this.#size >= this.#maxKeys) {
-      const source = this.#findEvictionSource(namespace);
-      if (source === undefined) return;
-      evict(source);
-      if (this.#hasWarned) continue;
-      this.#hasWarned = true;
-      emitWarning(describeFullStore(this.#maxKeys), { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' });
-    }
-  }
-
   [Symbol.iterator](): Iterator<Namespace> {
     return this.#byName.values();
   }
@@ -136,9 +114,9 @@ export class Namespaces {
    * less than its share, all others together have more than their shares. So the largest has more than its share, and
    * has at least that share after the eviction. If its only key is not queued, each share is below one key.
    */
-  #findEvictionSource(namespace: Namespace): Namespace | undefined {
+  findEvictionSource(namespace: Namespace): Namespace | undefined {
     const isNew = namespace.addresses.size === 0;
-    const share = this.#maxKeys / (this.#byName.size + (isNew ? 1 : 0));
+    const share = this.maxKeys / (this.#byName.size + (isNew ? 1 : 0));
     const source = namespace.addresses.size >= share ? namespace : this.#sizes.first?.namespace;
     return source !== undefined && source.queue.size > 0 ? source : this.first;
   }

@@ -1,3 +1,4 @@
+import { emitWarning } from '../util/platform.js';
 import { Cell } from './cell.js';
 import type { Namespace } from './namespace.js';
 import type { Namespaces } from './namespaces.js';
@@ -14,6 +15,7 @@ export class Reclaimer {
   readonly #namespaces: Namespaces;
   readonly #keep: (cell: Cell) => boolean;
   readonly #cell: Cell;
+  #hasWarned = false;
 
   /** @param keep Takes a key out of its queue if the running operation uses it. Returns whether it does. */
   constructor(namespaces: Namespaces, slab: Slab, keep: (cell: Cell) => boolean) {
@@ -36,13 +38,19 @@ export class Reclaimer {
   }
 
   /**
-   * Evicts a key of this namespace, whose queue is not empty.
+   * Evicts keys until there is room for one of this namespace, or only keys of the running operation are left.
    *
    * An implausible key goes first, because its expiry is far away and it limits nothing. Then goes the key that expires
    * first. If many keys have been hit since they were queued, it is the first to expire of some of them.
    */
-  evict(namespace: Namespace, nowMicros: number): void {
-    this.#drop(this.#findImplausible(namespace, nowMicros) ?? this.#findFirst(namespace));
+  makeRoom(namespace: Namespace, nowMicros: number): void {
+    while (this.#namespaces.isFull) {
+      const source = this.#namespaces.findEvictionSource(namespace);
+      if (source === undefined) return;
+      this.#drop(this.#findImplausible(source, nowMicros) ?? this.#findFirst(source));
+      if (!this.#hasWarned) warnOfFullStore(this.#namespaces.maxKeys);
+      this.#hasWarned = true;
+    }
   }
 
   /** Looks at some keys, and at others the next time. So it finds implausible ones while they are many. */
@@ -83,4 +91,11 @@ export class Reclaimer {
   #openFirst(namespace: Namespace): Cell {
     return this.#cell.open(namespace, namespace.queue.addressAt(0));
   }
+}
+
+function warnOfFullStore(maxKeys: number): void {
+  emitWarning(
+    `A MemoryStore is full: it holds ${maxKeys} keys (\`maxKeys\`). Each new key now evicts the one nearest to its expiry, of the same limit or of a limit with more than its share of the keys. An evicted key starts with its full quota`,
+    { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' },
+  );
 }

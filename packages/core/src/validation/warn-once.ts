@@ -8,7 +8,3 @@ export function warnOnce(code: string, message: string, detail?: string): void {
   emitted.add(code);
   emitWarning(message, { type: 'RollgateWarning', code, ...(detail && { detail }) });
 }
-
-/** The warning of a full store. */
-export const describeFullStore = (maxKeys: number): string =>
-  `A MemoryStore is full: it holds ${maxKeys} keys (\`maxKeys\`). Each new key now evicts the one nearest to its expiry, of the same limit or of a limit with more than its share of the keys. An evicted key starts with its full quota`;
