@@ -2,6 +2,7 @@ import type { Duration } from '@rollgate/core';
 import * as leases from '@rollgate/core/leases';
 import {
   type Hit,
+  LeaseKeeper,
   type LeaseKeepingLimit,
   type Mode,
   OVERDRAW,
@@ -10,7 +11,6 @@ import {
   type ReservingLimit,
   records,
   type Settlement,
-  SlotKeeper,
   type State,
   StateTail,
   settleReservation,
@@ -59,8 +59,8 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
   }
 
   /** Creates what keeps the reservations that the checks of a limiter make. */
-  createSlotKeeper(...owner: Parameters<LeaseKeepingLimit['createSlotKeeper']>): SlotKeeper {
-    return new SlotKeeper(...owner);
+  createLeaseKeeper(...owner: Parameters<LeaseKeepingLimit['createLeaseKeeper']>): LeaseKeeper {
+    return new LeaseKeeper(...owner);
   }
 
   isIntact(state: State): boolean {

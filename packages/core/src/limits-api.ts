@@ -2,7 +2,7 @@
 export { NO_DECISION, RecordedHit, readReceipt, recordedHitsOf } from './decision/receipt.js';
 export { FallbackReceipt } from './failure/decide-by-policy.js';
 export { divideReceipt } from './failure/guarded-store.js';
-export { HeldSlots, type LeaseKeepingLimit, SlotKeeper } from './leases/slot-keeper.js';
+export { HeldLeases, LeaseKeeper, type LeaseKeepingLimit } from './leases/lease-keeper.js';
 export { StateTail } from './leases/state-tail.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { resolveSettledCosts, settleDecision } from './limiter/settlement.js';

@@ -14,7 +14,7 @@ export { readReceipt } from './decision/receipt.js';
 export { isReportedBefore, toDecision } from './decision/to-decision.js';
 export { identify, violatedLimits } from './events/limiter-event.js';
 export { guardStore } from './failure/guarded-store.js';
-export type { LeaseKeepingLimit } from './leases/slot-keeper.js';
+export type { LeaseKeepingLimit } from './leases/lease-keeper.js';
 export {
   canDelay,
   closesUsedUp,

@@ -2,8 +2,8 @@ import type { SlotLimit } from '../limits/capabilities.js';
 import { type Hit, type Mode, records, type State, type Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validateQuota } from '../validation/validate.js';
+import { LeaseKeeper, type LeaseKeepingLimit } from './lease-keeper.js';
 import * as leases from './lease-list.js';
-import { type LeaseKeepingLimit, SlotKeeper } from './slot-keeper.js';
 
 /** The options of {@link concurrency}. */
 export interface ConcurrencyOptions {
@@ -79,8 +79,8 @@ export class Concurrency implements SlotLimit, LeaseKeepingLimit {
   }
 
   /** Creates what keeps the slots that the checks of a limiter take. */
-  createSlotKeeper(...owner: Parameters<LeaseKeepingLimit['createSlotKeeper']>): SlotKeeper {
-    return new SlotKeeper(...owner);
+  createLeaseKeeper(...owner: Parameters<LeaseKeepingLimit['createLeaseKeeper']>): LeaseKeeper {
+    return new LeaseKeeper(...owner);
   }
 
   create(state: State): void {

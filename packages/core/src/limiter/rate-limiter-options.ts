@@ -1,6 +1,6 @@
 import type { BlockNameOf } from '../blocks/blocking-limit.js';
 import type { Decision } from '../decision/decision.js';
-import type { LeaseLoss } from '../leases/slot-keeper.js';
+import type { LeaseLoss } from '../leases/lease-keeper.js';
 import type { RollingWindow, RollingWindowOptions } from '../limits/rolling-window.js';
 import type {
   Key,

@@ -4,7 +4,7 @@ import { RateLimitError } from '../decision/rate-limit-error.js';
 import { decisions, rejections } from '../events/channels.js';
 import { type DecisionEventOf, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
-import type { LeaseKeepingLimit, LeaseLoss, SlotKeeper } from '../leases/slot-keeper.js';
+import type { LeaseKeeper, LeaseKeepingLimit, LeaseLoss } from '../leases/lease-keeper.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import { hasReport } from '../operations/reserving-limit.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
@@ -36,7 +36,7 @@ import type {
   WaitOptions,
 } from './rate-limiter-options.js';
 import { resolveRateLimiterOptions, resolveWaitOptions } from './resolve-rate-limiter-options.js';
-import { refundDecision, releaseSlots, settleDecision } from './settlement.js';
+import { refundDecision, releaseLeases, settleDecision } from './settlement.js';
 
 /** What {@link RateLimiter.internals} returns. */
 export interface LimiterInternals {
@@ -92,7 +92,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   readonly #queues: QuotaQueues;
   readonly #onLeaseLost: RateLimiterOptions['onLeaseLost'];
   /** The open slots, once a check may take one. */
-  #slots: SlotKeeper | undefined;
+  #leases: LeaseKeeper | undefined;
   /** What functions such as `describeLimiter` have started for this limiter. */
   readonly #ends: (() => void)[] = [];
 
@@ -227,7 +227,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
    * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
    */
   async release(decision: Decision): Promise<void> {
-    await releaseSlots(this.#store, decision);
+    await releaseLeases(this.#store, decision);
   }
 
   /**
@@ -306,7 +306,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
       cost,
       signal,
       timeoutMs,
-      slotKeeper: this.#keeperFor(plan),
+      leaseKeeper: this.#keeperFor(plan),
     };
     return this.#waiting.wait(call) as Promise<DecisionOn<Own>>;
   }
@@ -332,7 +332,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
    */
   async close(): Promise<void> {
     this.#waiting.close();
-    this.#slots?.close();
+    this.#leases?.close();
     for (const end of this.#ends) end();
     if (this.#ownsStore) await this.#store.close?.();
   }
@@ -351,10 +351,10 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   }
 
   /** What keeps the leases of these limits, if there are any. The limit that has leases brings it. */
-  #keeperFor({ leasing }: Plan): SlotKeeper | undefined {
+  #keeperFor({ leasing }: Plan): LeaseKeeper | undefined {
     if (!leasing) return undefined;
-    this.#slots ??= (leasing as LeaseKeepingLimit).createSlotKeeper(this, this.#store, this.#onLeaseLost);
-    return this.#slots;
+    this.#leases ??= (leasing as LeaseKeepingLimit).createLeaseKeeper(this, this.#store, this.#onLeaseLost);
+    return this.#leases;
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Decision } from '../decision/decision.js';
 import { NO_DECISION, readReceipt, replaceReceipt } from '../decision/receipt.js';
+import type { HeldLeases } from '../leases/lease-keeper.js';
 import { validateNames } from '../plan/create-plan.js';
 import type { SettledCosts } from '../plan/plan.js';
 import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
-import { SlotReceipt, type Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import { type Awaitable, isThenable } from '../util/awaitable.js';
 import { isMisuse, withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/errors.js';
@@ -21,9 +22,7 @@ export function refundDecision(store: Store, decision: Decision, key?: unknown):
     const costs = Object.keys(key).map((name) => [name, 0]);
     return settleDecision(store, decision, { cost: Object.fromEntries(costs) });
   }
-  return spendReceipt(store, decision, (receipt) =>
-    receipt instanceof SlotReceipt ? receipt.refund(store) : store.refund(receipt),
-  );
+  return spendReceipt(store, decision, (receipt) => (isHeld(receipt) ? receipt.refund(store) : store.refund(receipt)));
 }
 
 /** Replaces what the check with this decision recorded in the store by the cost in `options`. */
@@ -31,7 +30,7 @@ export function settleDecision(store: Store, decision: Decision, options: unknow
   const costs = resolveSettledCosts(decision, options);
   if (store.settle === undefined) throw unsupported('settle');
   return spendReceipt(store, decision, (receipt) =>
-    receipt instanceof SlotReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs),
+    isHeld(receipt) ? receipt.settle(store, costs) : store.settle!(receipt, costs),
   );
 }
 
@@ -40,23 +39,23 @@ export function settleDecision(store: Store, decision: Decision, options: unknow
  *
  * @throws TypeError if `decision` does not come from a limiter, or from a check without leases.
  */
-export function releaseSlots(store: Store, decision: Decision): Awaitable<void> {
+export function releaseLeases(store: Store, decision: Decision): Awaitable<void> {
   const receipt = validReceiptOf(decision);
   if (receipt === undefined || !decision.allowed) return undefined;
-  if (receipt instanceof SlotReceipt) return receipt.release(store);
+  if (isHeld(receipt)) return receipt.release(store);
   throw optionError(NO_SLOTS);
 }
 
 /**
  * Takes the receipt out of a decision for `use`, so that later calls find none. Then wakes the callers that wait for the
- * quota that the check took. After misuse, the decision stays as it was. The receipt of slots stays in any case, because they
+ * quota that the check took. After misuse, the decision stays as it was. That of leases stays in any case, because they
  * can still be released.
  *
  * @throws TypeError if `decision` does not come from a limiter.
  */
 function spendReceipt(store: Store, decision: Decision, use: (receipt: unknown) => Awaitable<void>): Awaitable<void> {
   const receipt = validReceiptOf(decision);
-  const held = receipt instanceof SlotReceipt ? receipt : undefined;
+  const held = isHeld(receipt) ? receipt : undefined;
   replaceReceipt(decision, held);
   // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
   if (receipt === undefined || !decision.allowed || held?.isSettled) return;
@@ -98,4 +97,9 @@ function validReceiptOf(decision: Decision): unknown {
   const receipt = readReceipt(decision);
   if (receipt !== NO_DECISION) return receipt;
   throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', invalidOption('decision', 'a decision of `check`', decision));
+}
+
+/** Whether the receipt is that of leases. Not by its class, which bundles without leases do not contain. */
+function isHeld(receipt: unknown): receipt is HeldLeases {
+  return (receipt as Partial<HeldLeases> | undefined)?.openRules !== undefined;
 }

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
-import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
+import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { Awaitable } from '../util/awaitable.js';
 import type {
   ClockedStore,
@@ -104,22 +104,4 @@ export interface GuardedStore extends Store {
    * @throws TypeError if they do not match `limits`, or if the policy does not use them.
    */
   withFallback?(plan: Plan, limits: ParsedLimits, fallbackLimits: LimitsFrom<ParsedLimits>): Plan;
-}
-
-/**
- * The receipt of a decision that holds slots. It can be settled once and released once, in any order. Its methods take the
- * store of the limiter that calls them, and change nothing if they throw.
- */
-export abstract class SlotReceipt {
-  /** Whether a settlement or a refund has used it. */
-  isSettled = false;
-  /** The receipt of the store. */
-  abstract readonly receipt: unknown;
-
-  /** Refunds what the check recorded, and frees its slots. */
-  abstract refund(store: Store): Awaitable<void>;
-  /** Settles what the check recorded. That frees its slots if they cost nothing. */
-  abstract settle(store: Store, costs: SettledCosts): Awaitable<void>;
-  /** Frees the slots, once. */
-  abstract release(store: Store): Awaitable<void>;
 }

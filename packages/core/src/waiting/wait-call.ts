@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
-import type { SlotKeeper } from '../leases/slot-keeper.js';
+import type { LeaseKeeper } from '../leases/lease-keeper.js';
 import { canDelay } from '../limits/capabilities.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
@@ -16,7 +16,7 @@ export interface WaitCall {
   readonly limiter: Refunder;
   readonly store: Store;
   /** Keeps the slots that the call takes, if its plan has any. */
-  readonly slotKeeper: SlotKeeper | undefined;
+  readonly leaseKeeper: LeaseKeeper | undefined;
   readonly plan: Plan;
   readonly keys: Keys;
   readonly costs: Costs;
@@ -38,8 +38,8 @@ export interface WaitCall {
  * @param sentMs A time before that of the decision, by default the present. Leases count from it.
  */
 export function acceptDecision(call: WaitCall, sent: Awaitable<Decision>, sentMs?: number): Awaitable<Decision> {
-  const { limiter, slotKeeper, plan, keys, costs, key, cost } = call;
-  const held = slotKeeper === undefined ? sent : slotKeeper.hold(plan, keys, costs, key, sent, sentMs);
+  const { limiter, leaseKeeper, plan, keys, costs, key, cost } = call;
+  const held = leaseKeeper === undefined ? sent : leaseKeeper.hold(plan, keys, costs, key, sent, sentMs);
   return mapAwaitable(held, (decision) =>
     decision.allowed && hasSubscribers() ? publishDecision(limiter, key, cost, decision) : decision,
   );

@@ -66,7 +66,7 @@ export class ObservedLimit implements Limit {
   readonly renew?: LeasedLimit['renew'];
   readonly unusedId?: SlotLimit['unusedId'];
   readonly settle?: ReservingLimit['settle'];
-  readonly createSlotKeeper?: LeaseKeepingLimit['createSlotKeeper'];
+  readonly createLeaseKeeper?: LeaseKeepingLimit['createLeaseKeeper'];
   readonly #inner: Limit;
   readonly #observer: StateObserver;
   readonly #index: number;
@@ -95,7 +95,7 @@ export class ObservedLimit implements Limit {
     this.leaseMicros = inner.leaseMicros;
     this.onLateReply = inner.onLateReply;
     this.renew = (state, nowMicros, hit) => this.#renew(inner, state, nowMicros, hit);
-    this.createSlotKeeper = (...owner) => (inner as Limit as LeaseKeepingLimit).createSlotKeeper(...owner);
+    this.createLeaseKeeper = (...owner) => (inner as Limit as LeaseKeepingLimit).createLeaseKeeper(...owner);
     if (holdsSlots(inner)) {
       this.holdsSlots = true;
       this.unusedId = (state, id) => inner.unusedId(state, id);

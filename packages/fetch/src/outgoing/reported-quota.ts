@@ -2,6 +2,7 @@ import type { Duration } from '@rollgate/core';
 import * as leases from '@rollgate/core/leases';
 import {
   type Hit,
+  LeaseKeeper,
   type LeaseKeepingLimit,
   type Mode,
   OVERDRAW,
@@ -12,7 +13,6 @@ import {
   records,
   type ScriptedLimit,
   type Settlement,
-  SlotKeeper,
   type State,
   settleReservation,
   type Usage,
@@ -143,8 +143,8 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
   }
 
   /** Creates what keeps the calls open that the checks of a limiter start. */
-  createSlotKeeper(...owner: Parameters<LeaseKeepingLimit['createSlotKeeper']>): SlotKeeper {
-    return new SlotKeeper(...owner);
+  createLeaseKeeper(...owner: Parameters<LeaseKeepingLimit['createLeaseKeeper']>): LeaseKeeper {
+    return new LeaseKeeper(...owner);
   }
 
   create(state: State): void {

@@ -2,7 +2,7 @@ import type { Awaitable, Decision, Limit, Store } from '@rollgate/core';
 import {
   divideReceipt,
   FallbackReceipt,
-  HeldSlots,
+  HeldLeases,
   NO_DECISION,
   RecordedHit,
   readReceipt,
@@ -49,8 +49,8 @@ export function settleByLimits(
 ): Awaitable<void> {
   const held = readReceipt(decision);
   if (held === undefined) return undefined; // A rejected check has taken no lease, and neither has a policy.
-  const limits = toLimits(held instanceof HeldSlots ? held.check.plan.rules : []);
-  if (!(held instanceof HeldSlots)) {
+  const limits = toLimits(held instanceof HeldLeases ? held.check.plan.rules : []);
+  if (!(held instanceof HeldLeases)) {
     throw invalidOption('decision', 'that of a check with leases', decision);
   }
   const store = settlingStore(held.store, limits);
@@ -68,7 +68,7 @@ export function settleByLimits(
 /** Settles a check in some of its limits. What it recorded in the others stays, for a later settlement, refund or release. */
 function settleSome(
   store: Store,
-  held: HeldSlots,
+  held: HeldLeases,
   costs: SettledCosts,
   isSettled: (rule: Rule) => boolean,
 ): Awaitable<void> {
@@ -88,7 +88,7 @@ function settleSome(
 const INDIVISIBLE =
   'Expected the receipts of the store to have the method `only`, which `keepOpen` needs, got one without it';
 
-function receiptOf({ receipt }: HeldSlots, rules: readonly Rule[]): unknown {
+function receiptOf({ receipt }: HeldLeases, rules: readonly Rule[]): unknown {
   const names = rules.map(({ name }) => name);
   const some = divideReceipt(receipt, names);
   if (some === undefined) throw withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(INDIVISIBLE));

@@ -7,7 +7,7 @@ import { type StoredCall, toStoredCall } from '../plan/constant-limits.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
-import { SlotReceipt, type Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import { type Timers, timersOf } from '../time/clock-timers.js';
 import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
 import { getOrInsert } from '../util/get-or-insert.js';
@@ -17,33 +17,36 @@ import { warnOnce } from '../validation/warn-once.js';
 import { type LeaseHolder, LeaseRenewer } from './lease-renewer.js';
 
 /** A check that has taken leases. */
-export interface SlotCheck {
+export interface LeaseCheck {
   readonly plan: Plan;
   readonly keys: Keys;
   readonly key: Key;
   readonly decision: Decision;
 }
 
-/** The leases that a check has taken, until they end or are lost. */
-export class HeldSlots extends SlotReceipt implements LeaseHolder {
+/**
+ * The leases that a check has taken, until they end or are lost. As the receipt of its decision, they can be settled once and released
+ * once, in any order. The methods take the store of the limiter that calls them, and change nothing if they throw.
+ */
+export class HeldLeases implements LeaseHolder {
+  /** Whether a settlement or a refund has used it. */
+  isSettled = false;
   #isReleased = false;
 
   constructor(
-    /** The check that took the slots. */
-    readonly check: SlotCheck,
+    /** The check that took the leases. */
+    readonly check: LeaseCheck,
     /** The receipt of `openRules`. */
     public receipt: unknown,
     /** The store that made the decision. */
     readonly store: Store,
     /** Extends the leases; `undefined` if they need no extension. */
-    readonly renewer: LeaseRenewer<HeldSlots> | undefined,
+    readonly renewer: LeaseRenewer<HeldLeases> | undefined,
     /** When the call that last extended the leases was sent. */
     public extendedMs: number,
     /** The rules that no settlement has closed yet. */
     public openRules = check.plan.rules,
-  ) {
-    super();
-  }
+  ) {}
 
   /** The names of the states that have the leases. Few checks need them, so they are not kept. */
   get names(): readonly string[] {
@@ -51,16 +54,19 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
     return namesOf(this.store, plan, keys).filter((_, index) => hasLeases(plan.rules[index]!.limit));
   }
 
+  /** Refunds what the check recorded, and ends its leases. */
   refund(store: Store): Awaitable<void> {
     return this.#free(store.refund(this.receipt), store);
   }
 
+  /** Settles what the check recorded. That frees its slots if they cost nothing. */
   settle(store: Store, costs: SettledCosts): Awaitable<void> {
     const settled = store.settle!(this.receipt, costs);
     const areFree = this.openRules.every((rule) => !holdsSlots(rule.limit) || settledCost(costs, rule) === 0);
     return areFree ? this.#free(settled, store) : settled;
   }
 
+  /** Ends the leases, once. */
   release(store: Store): Awaitable<void> {
     if (this.#isReleased) return undefined;
     if (store.release === undefined) throw unsupported('release');
@@ -82,17 +88,17 @@ export class HeldSlots extends SlotReceipt implements LeaseHolder {
 /** A limit whose checks take leases. It brings the code that keeps them, so that bundles of other apps do not contain it. */
 export interface LeaseKeepingLimit extends LeasedLimit {
   /** Creates what keeps the leases that checks of `limiter` take in `store`. */
-  createSlotKeeper(limiter: LimiterIdentity, store: Store, onLeaseLost: OnLeaseLost): SlotKeeper;
+  createLeaseKeeper(limiter: LimiterIdentity, store: Store, onLeaseLost: OnLeaseLost): LeaseKeeper;
 }
 
 /** Keeps the leases that a limiter's checks have taken, and has them renewed. */
-export class SlotKeeper {
+export class LeaseKeeper {
   readonly #limiter: LimiterIdentity;
   readonly #store: Store;
   readonly #onLeaseLost: OnLeaseLost;
   readonly #timers: Timers;
   /** By the length of their leases and the part of the store, which may fail alone. */
-  readonly #renewers = new Map<string, LeaseRenewer<HeldSlots>>();
+  readonly #renewers = new Map<string, LeaseRenewer<HeldLeases>>();
   #isClosed = false;
 
   constructor(limiter: LimiterIdentity, store: Store, onLeaseLost: OnLeaseLost) {
@@ -121,9 +127,9 @@ export class SlotKeeper {
       // Leases in the fallback memory never end.
       const renewer = made.degraded || this.#isClosed ? undefined : this.#renewerOf(stored, receipt);
       const check = { plan: stored.plan, keys: stored.keys, key, decision: made };
-      const slots = new HeldSlots(check, receipt, this.#store, renewer, sentMs);
-      replaceReceipt(made, slots);
-      renewer?.add(slots);
+      const held = new HeldLeases(check, receipt, this.#store, renewer, sentMs);
+      replaceReceipt(made, held);
+      renewer?.add(held);
       return made;
     });
   }
@@ -135,7 +141,7 @@ export class SlotKeeper {
   }
 
   /** Returns what renews the leases of a check, as often as the shortest one needs. A check without leases has none. */
-  #renewerOf({ plan: { rules }, costs }: StoredCall, receipt: unknown): LeaseRenewer<HeldSlots> | undefined {
+  #renewerOf({ plan: { rules }, costs }: StoredCall, receipt: unknown): LeaseRenewer<HeldLeases> | undefined {
     const leasesMs = rules.flatMap(({ limit }, index) =>
       hasLeases(limit) && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
     );
@@ -143,7 +149,7 @@ export class SlotKeeper {
     const leaseMs = Math.min(...leasesMs);
     const name = `${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`;
     return getOrInsert(this.#renewers, name, () => {
-      const onLost = ({ check: { key, decision } }: HeldSlots) =>
+      const onLost = ({ check: { key, decision } }: HeldLeases) =>
         reportLeaseLoss({ ...identify(this.#limiter), key, decision }, this.#onLeaseLost);
       return new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.#store.renew!(receipts), onLost);
     });
