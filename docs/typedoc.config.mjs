@@ -3,11 +3,6 @@ import { ENTRY_POINTS } from './api-reference/entry-points.mjs';
 /** An entry point such as `@rollgate/core/store` before one such as `@rollgate/core`. */
 const subpathsFirst = (one, other) => other.name.split('/').length - one.name.split('/').length;
 
-const CAPABILITIES = [
-  ...['charge', 'close', 'connectionTo', 'namesOf', 'namesOfReceipt'],
-  ...['partOf', 'partOfReceipt', 'release', 'renew', 'settle'],
-];
-
 /** @type {Partial<import('typedoc').TypeDocOptions & import('typedoc-plugin-markdown').PluginOptions>} */
 export default {
   // TypeDoc numbers later pages of the same name. The interface `Store` of `core` has the name of the page `core/store`.
@@ -28,10 +23,6 @@ export default {
   disableSources: true,
   outputFileStrategy: 'modules',
   packagesRequiringDocumentation: [...new Set(ENTRY_POINTS.map(({ packageName }) => packageName))],
-  // A `Store` has these as optional members. Their documentation is at the capabilities, such as `SettlingStore`.
-  intentionallyNotDocumented: ['core.Store', 'core/store.GuardedStore'].flatMap((name) =>
-    CAPABILITIES.map((member) => `@rollgate/${name}.${member}`),
-  ),
   validation: { notDocumented: true, notExported: true, invalidLink: true },
   treatWarningsAsErrors: true,
 };

@@ -51,27 +51,19 @@ export {
   settledCost,
 } from './plan/plan.js';
 export { refundInBackground } from './store/background-refund.js';
+export { backendOfTable } from './store/quota-waiters.js';
+export type { GuardedStore, StoreGuard } from './store/store.js';
 export {
-  type ClockedStore,
-  type ClosableStore,
-  type InspectableStore,
   isUsed,
   type KeyPage,
   type LimitedReceipt,
-  type NamingStore,
-  type RenewingStore,
-  type SettlingStore,
-  type SlotStore,
   type StoreConnection,
   type StoredKey,
   type StoreGrant,
   type StoreInspection,
   type StoreWait,
   type StoreWaiting,
-  type WaitingStore,
-} from './store/capabilities.js';
-export { backendOfTable } from './store/quota-waiters.js';
-export type { FailingStore, GuardedStore, StoreGuard } from './store/store.js';
+} from './store/store-types.js';
 export { copyString, hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort } from './time/cancellation.js';
 export { readMicros, startMicros, validateClock } from './time/clock.js';

@@ -4,7 +4,6 @@ import {
   invalidNumber,
   invalidOption,
   parseDuration,
-  type SettlingStore,
   validateOptionNames,
   validatePositiveInteger,
 } from '@rollgate/core/store';
@@ -54,7 +53,7 @@ export interface ResolvedLeasingOptions {
 }
 
 /** A store with the operations that leases need. */
-export type CompleteStore = Store & SettlingStore;
+export type CompleteStore = Store & Required<Pick<Store, 'settle' | 'charge'>>;
 
 /** A shorter lease would end before most stores reply. */
 export const MIN_LEASE_MS = 5;

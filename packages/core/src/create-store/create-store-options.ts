@@ -1,4 +1,4 @@
-import type { StoreConnection } from '../store/capabilities.js';
+import type { StoreConnection } from '../store/store-types.js';
 import type { Clock } from '../time/clock.js';
 import type { Awaitable } from '../util/awaitable.js';
 import type { StoredNumbers } from './stored-state.js';

@@ -4,9 +4,9 @@ import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.
 import { StateStore } from '../operations/state-store.js';
 import { type States, toPlaces } from '../operations/states.js';
 import type { Keys, Plan } from '../plan/plan.js';
-import type { CountingStore, StoreConnection, StoreInspection } from '../store/capabilities.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
+import type { CountingStore, StoreConnection, StoreInspection } from '../store/store-types.js';
 import { toStoredKeys } from '../store/stored-key.js';
 import { type Clock, monotonicClock, readMicros } from '../time/clock.js';
 import { type Awaitable, mapAwaitable } from '../util/awaitable.js';

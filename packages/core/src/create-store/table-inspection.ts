@@ -1,6 +1,6 @@
 import { peek } from '../operations/decide.js';
 import type { Plan, Rule } from '../plan/plan.js';
-import { isUsed, type KeyPage, type StoredKey, type StoreInspection } from '../store/capabilities.js';
+import { isUsed, type KeyPage, type StoredKey, type StoreInspection } from '../store/store-types.js';
 import { isKeyHash } from '../store/stored-key.js';
 import type { Awaitable } from '../util/awaitable.js';
 import type { CreateStoreOptions, Operation } from './create-store-options.js';

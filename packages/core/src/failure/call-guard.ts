@@ -1,5 +1,5 @@
-import type { CountingStore } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
+import type { CountingStore } from '../store/store-types.js';
 import { timersOf } from '../time/clock-timers.js';
 import { type Awaitable, isThenable } from '../util/awaitable.js';
 import { PendingResult, type ResultListener } from '../util/pending-result.js';

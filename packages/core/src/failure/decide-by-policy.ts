@@ -4,8 +4,8 @@ import { degrade, toDecision } from '../decision/to-decision.js';
 import { closesKeys } from '../limits/capabilities.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
-import type { OnStoreError } from '../store/capabilities.js';
 import { decideConstants } from '../store/decide-constants.js';
+import type { OnStoreError } from '../store/store-types.js';
 import type { StoreError } from './store-error.js';
 
 /** The wait of a rejection by the policy `'deny'`, in milliseconds. */

@@ -13,8 +13,8 @@ import type {
   SomeKeys,
 } from '../plan/keys-and-limits.js';
 import type { Cost, CostOn } from '../plan/resolve-costs.js';
-import type { OnStoreError } from '../store/capabilities.js';
 import type { Store } from '../store/store.js';
+import type { OnStoreError } from '../store/store-types.js';
 import type { Duration } from '../validation/duration.js';
 
 /** The options of `RateLimiter`. {@link WindowLimiterOptions} are the short form for one rolling window. */

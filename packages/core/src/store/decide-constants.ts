@@ -10,9 +10,9 @@ import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
 import { monotonicClock, readMicros } from '../time/clock.js';
 import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
 import type { Coded } from '../validation/error-codes.js';
-import type { StoreWait, StoreWaiting } from './capabilities.js';
 import { backendOf, namesOf } from './quota-waiters.js';
 import type { Store } from './store.js';
+import type { StoreWait, StoreWaiting } from './store-types.js';
 
 /** The store of a limiter with such limits. */
 export interface WrappingStore {

@@ -1,81 +1,12 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import type { Limit } from '../limits/limit.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
-import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
+import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { Cancellation } from '../time/cancellation.js';
 import type { Clock } from '../time/clock.js';
 import type { Awaitable } from '../util/awaitable.js';
 
-// What a store can do in addition to what every `Store` does. Each capability is an interface of its own.
-
-/** A store that records costs after a decision, or without one. */
-export interface SettlingStore {
-  /**
-   * Replaces what the check with this receipt recorded. If the settled cost of a rule is lower, it returns the last units
-   * of the hit, as far as they still count. If it is higher, it records the difference at the present time. This
-   * overdraft may exceed what is free, and the hit may have expired. A receipt has all rules of its plan, also those with
-   * cost 0. The limiter settles or refunds a receipt once. A `LeasingStore` settles it again at a lower cost, after the
-   * settlement before it has succeeded.
-   */
-  settle(receipt: unknown, costs: SettledCosts): Awaitable<void>;
-  /**
-   * Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. A limit with `givesBack` gives
-   * the costs back instead, by its `apply`. With `'used'`, a key without a state gets none.
-   */
-  charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
-}
-
-/** A store whose limits may hold slots. */
-export interface SlotStore {
-  /**
-   * Frees the slots that the check with this receipt took, and leaves its other limits alone. The limiter calls it once
-   * for a receipt, before or after a settlement.
-   */
-  release(receipt: unknown): Awaitable<void>;
-}
-
-/** A store that other processes use, too, so that leases in it end. Without it, slots stay taken until they are released. */
-export interface RenewingStore {
-  /**
-   * Extends the leases of these receipts, in one call. A lease that has expired takes its slots again if they are free. Returns the
-   * receipts whose slots are lost.
-   */
-  renew(receipts: readonly unknown[]): Awaitable<readonly unknown[]>;
-}
-
-/** A store that decides by a clock in this process. */
-export interface ClockedStore {
-  /** The clock by which the store decides, if it reads one in this process. */
-  readonly clock: Clock | undefined;
-}
-
-/** A store with resources of its own. */
-export interface ClosableStore {
-  /** Closes the store's resources. */
-  close(): Awaitable<void>;
-}
-
-/** A store whose data other stores share, so that callers of `wait` at one are woken by calls of another. */
-export interface NamingStore {
-  /** An object that identifies the data, such as a client. Stores that use the same rows have the same `backend`. */
-  readonly backend: object;
-  /**
-   * Names the states of these keys, one for each rule of the plan, in its order. A call that frees quota wakes the callers of
-   * `wait` that need a state of the same name. By default, a name consists of the rule's namespace and the key.
-   */
-  namesOf(plan: Plan, keys: Keys): readonly string[];
-  /**
-   * Like `namesOf`, for the states in which the check with this receipt recorded. Without this method, refunds and
-   * settlements wake only the callers that wait for slots. The others wake at the end of their wait.
-   */
-  namesOfReceipt(receipt: unknown): readonly string[];
-}
-
-/** A store whose processes share the queues of `wait`. Without it, each process has its own. */
-export interface WaitingStore {
-  /** The queues of `wait`, if the processes that use the data share them. By default, each process has its own queues. */
-  readonly waiting: StoreWaiting | undefined;
-}
+// What the members of a `Store` take and return.
 
 /** The state of a client's connection. */
 export interface StoreConnection {
@@ -182,12 +113,6 @@ export interface StoreInspection {
   writeNote(name: string, text: string, forMs: number): Awaitable<void>;
   /** Returns the texts of all notes. */
   readNotes(): Awaitable<readonly string[]>;
-}
-
-/** A store that can be asked which keys have a state. */
-export interface InspectableStore {
-  /** For functions of `@rollgate/core/observe`. */
-  readonly inspection: StoreInspection | undefined;
 }
 
 /** A receipt of a store that supports `report`. Its settlement needs limits that know the numbers of the response. */
