@@ -1,21 +1,26 @@
 import type { Limit } from '@rollgate/core';
 import {
   type EnforceOption,
-  type Hit,
   isWithinScale,
-  type Mode,
-  type PeriodicLimit,
   parseEnforce,
   records,
   type Scale,
-  type ScriptedLimit,
-  type State,
   scaleOf,
   type Usage,
+} from '@rollgate/core/limits';
+import {
+  type BlockForOption,
+  type Hit,
+  type Mode,
+  type PeriodicLimit,
+  parseBlockFor,
+  type ScriptedLimit,
+  type State,
   type UsedFigures,
   type Verdict,
-} from '@rollgate/core/limits';
-import { type BlockForOption, parseBlockFor, validateOptionNames, validateQuota } from '@rollgate/core/store';
+  validateOptionNames,
+  validateQuota,
+} from '@rollgate/core/store';
 
 import type { Anchor, CalendarPeriod } from './days.js';
 

@@ -1,24 +1,26 @@
 import type { Duration } from '@rollgate/core';
 import * as leases from '@rollgate/core/leases';
 import {
-  type Hit,
   LeaseKeeper,
-  type LeaseKeepingLimit,
-  type Mode,
   OVERDRAW,
   parseInterval,
   type RecordedHit,
-  type ReservingLimit,
   records,
   type Settlement,
-  type State,
   StateTail,
   settleReservation,
-  TEST,
   type Usage,
-  type Verdict,
 } from '@rollgate/core/limits';
-import { validateOneOf } from '@rollgate/core/store';
+import {
+  type Hit,
+  type LeaseKeepingLimit,
+  type Mode,
+  type ReservingLimit,
+  type State,
+  TEST,
+  type Verdict,
+  validateOneOf,
+} from '@rollgate/core/store';
 import { CalendarWindow, type CalendarWindowSettings, COUNT, END, RESERVATIONS_START } from './counted-window.js';
 
 /** What becomes of a reservation whose lease ends without a settlement. */

@@ -1,24 +1,19 @@
 // The entry point `@rollgate/core/limits`: what limits of other packages need.
-export { NO_DECISION, RecordedHit, readReceipt, recordedHitsOf } from './decision/receipt.js';
+export { NO_DECISION, RecordedHit, recordedHitsOf } from './decision/receipt.js';
 export { FallbackReceipt } from './failure/decide-by-policy.js';
 export { divideReceipt } from './failure/guarded-store.js';
-export { HeldLeases, LeaseKeeper, type LeaseKeepingLimit } from './leases/lease-keeper.js';
+export { HeldLeases, LeaseKeeper } from './leases/lease-keeper.js';
 export { StateTail } from './leases/state-tail.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { resolveSettledCosts, settleDecision } from './limiter/settlement.js';
-export type { PeriodicLimit, ScriptedLimit, Usage, UsedFigures } from './limits/capabilities.js';
+export type { Usage } from './limits/capabilities.js';
 export { isWithinScale, type Scale, scaleOf } from './limits/clock-skew-bound.js';
 export { type EnforceOption, parseEnforce } from './limits/enforce-option.js';
-export { type Hit, type Mode, OVERDRAW, records, type State, TEST, type Verdict } from './limits/limit.js';
+export { OVERDRAW, records } from './limits/limit.js';
 export { mulDiv, mulDivUp } from './limits/mul-div.js';
-export {
-  type ReportingLimit,
-  type ReservingLimit,
-  type Settlement,
-  settleReservation,
-} from './operations/reserving-limit.js';
+export { type Settlement, settleReservation } from './operations/reserving-limit.js';
 export { unknownLimitMessage } from './plan/plan.js';
 export { unitsFromZero } from './plan/resolve-costs.js';
 export { wakeWaiters } from './store/quota-waiters.js';
-export { MAX_DURATION_MS, parseDuration, parseInterval } from './validation/duration.js';
+export { MAX_DURATION_MS, parseInterval } from './validation/duration.js';
 export { unsupported } from './validation/errors.js';

@@ -1,4 +1,5 @@
-import { mulDiv, mulDivUp, type State } from '@rollgate/core/limits';
+import { mulDiv, mulDivUp } from '@rollgate/core/limits';
+import type { State } from '@rollgate/core/store';
 import * as server from './reported-state.js';
 
 /** What a server has reported. Times are microseconds from now, whole numbers. */

@@ -1,24 +1,27 @@
 import type { Duration } from '@rollgate/core';
 import * as leases from '@rollgate/core/leases';
 import {
-  type Hit,
   LeaseKeeper,
-  type LeaseKeepingLimit,
-  type Mode,
   OVERDRAW,
-  parseDuration,
   parseInterval,
   type RecordedHit,
-  type ReservingLimit,
   records,
-  type ScriptedLimit,
   type Settlement,
-  type State,
   settleReservation,
   type Usage,
-  type Verdict,
 } from '@rollgate/core/limits';
-import { validateOptionNames, validatePositiveInteger } from '@rollgate/core/store';
+import {
+  type Hit,
+  type LeaseKeepingLimit,
+  type Mode,
+  parseDuration,
+  type ReservingLimit,
+  type ScriptedLimit,
+  type State,
+  type Verdict,
+  validateOptionNames,
+  validatePositiveInteger,
+} from '@rollgate/core/store';
 import { type ReportedCall, type ReportedNumbers, reportNumbers } from './report-numbers.js';
 import * as server from './reported-state.js';
 import { fillFigures, fillVerdict, usageOf } from './reported-verdict.js';

@@ -1,5 +1,6 @@
 import * as leases from '@rollgate/core/leases';
-import { mulDiv, mulDivUp, type State, StateTail } from '@rollgate/core/limits';
+import { mulDiv, mulDivUp, StateTail } from '@rollgate/core/limits';
+import type { State } from '@rollgate/core/store';
 
 // What a key of a reported quota knows of the server's numbers. All times are microseconds by the store's clock.
 

@@ -1,5 +1,6 @@
 import * as leases from '@rollgate/core/leases';
-import type { State, Usage, Verdict } from '@rollgate/core/limits';
+import type { Usage } from '@rollgate/core/limits';
+import type { State, Verdict } from '@rollgate/core/store';
 import * as server from './reported-state.js';
 
 /** The settings of a limit that determine its verdicts. */
