@@ -109,7 +109,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
     this.#hasOwnName = hasOwnName;
     this.#ownsStore = options.store === undefined;
     this.#onLeaseLost = options.onLeaseLost;
-    if (plans.haveConstants) this.#decideConstants();
+    if (this.#ownPlan?.hasConstants) this.#decideConstants();
   }
 
   /**
@@ -340,7 +340,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   /** Returns the plan of the limits in the options of a call, or the limiter's own one. */
   #planOf(options: { readonly limits?: Limits | undefined } | undefined): Plan {
     const plan = this.#plans.of(options);
-    if (this.#plans.haveConstants) this.#decideConstants();
+    if (plan.hasConstants) this.#decideConstants();
     return plan;
   }
 

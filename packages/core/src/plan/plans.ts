@@ -16,8 +16,6 @@ const CHECK_OPTIONS = ['cost', 'limits'] as const;
 export class Plans {
   readonly #create: (limits: ParsedLimits) => Plan;
   readonly #own: Plan | undefined;
-  /** Whether a plan has limits of 0 or `Infinity`. */
-  haveConstants = false;
   /** An application passes few limits and uses each often. */
   readonly #passed = new WeakMap<object, Plan>();
 
@@ -26,11 +24,7 @@ export class Plans {
    * @throws TypeError if `limits` is neither a limit, a record of at least one, nor `null`.
    */
   constructor(prefix: string, limits: Limits | null, complete: (plan: Plan, limits: ParsedLimits) => Plan) {
-    this.#create = (given) => {
-      const plan = complete(createPlan(prefix, given), given);
-      if (plan.hasConstants) this.haveConstants = true;
-      return plan;
-    };
+    this.#create = (given) => complete(createPlan(prefix, given), given);
     this.#own = limits === null ? undefined : this.#create(toParsedLimits(limits));
   }
 
