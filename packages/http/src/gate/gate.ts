@@ -9,7 +9,7 @@ import { limitsByName } from '../limits/limits-by-name.js';
 import type { HttpOptions } from '../options/options.js';
 import { type ResolvedHttpOptions, resolveHttpOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
-import { expectOtherNames, rememberDecision } from '../refunds/settle.js';
+import { type DecidedRequest, decidedApart, decidedBy, expectOtherNames, putFirst } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
 import { validateStatus } from '../rejection/status.js';
 import { type AllowedOutcome, type Outcome, type RejectedOutcome, toResponded } from './outcome.js';
@@ -181,8 +181,14 @@ export class Gate<Request, Response, Target = Response> {
       const { dryRun, limiter } = this.options;
       if (decision === undefined || decision.allowed || dryRun) {
         // For `settle`, which can also settle an exempt request.
-        const settled = this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
-        rememberDecision(settled, limiter, decision, this.#host.haveOwnClasses);
+        const settled: DecidedRequest =
+          this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
+        const isApart = this.#host.haveOwnClasses;
+        const earlier = isApart ? decidedApart.get(settled) : settled[decidedBy];
+        const last = { limiter, decision };
+        const all = earlier === undefined ? [last] : putFirst(last, earlier);
+        if (isApart) decidedApart.set(settled, all);
+        else settled[decidedBy] = all;
       }
       if (decision === undefined) return EXEMPT;
       this.#host.attachDecision?.(request, decision);

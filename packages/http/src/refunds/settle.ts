@@ -3,7 +3,7 @@ import { formatValue, hasMethods, invalidOption, optionError, validateOptionName
 import { pickNames } from '../limits/limits-by-name.js';
 
 /** What one limiter did with a request: its decision, or `undefined` for an exempt request. */
-interface Decided {
+export interface Decided {
   readonly limiter: RateLimiter;
   readonly decision: Decision | undefined;
 }
@@ -12,30 +12,22 @@ interface Decided {
  * On a request that continues, what its limiters did, the last one first. An object that inherits from the request inherits it, too. A
  * property costs less than an entry of a `WeakMap`, which each garbage collection has to visit.
  */
-const decidedBy = Symbol('Rollgate decided');
+export const decidedBy = Symbol('Rollgate decided');
 
-interface DecidedRequest {
+/** A request of which the gate remembers what its limiters did, for {@link settle}. */
+export interface DecidedRequest {
   [decidedBy]?: readonly Decided[];
 }
 
 /** The same for requests with hidden classes of their own, where a property costs more than this entry. */
-const decidedApart = new WeakMap<object, readonly Decided[]>();
+export const decidedApart = new WeakMap<object, readonly Decided[]>();
 
 /**
- * Remembers what a limiter did with a request, for {@link settle}, in place of what it did before. An app may check one request
- * for each message of a connection.
+ * Puts what a limiter did before what the others did, in place of what it did earlier. An app may check one request for each
+ * message of a connection.
  */
-export function rememberDecision(
-  request: DecidedRequest,
-  limiter: RateLimiter,
-  decision: Decision | undefined,
-  hasOwnClass: boolean | undefined,
-): void {
-  const known = hasOwnClass ? decidedApart.get(request) : request[decidedBy];
-  const last = { limiter, decision };
-  const all = known === undefined ? [last] : [last, ...known.filter((other) => other.limiter !== limiter)];
-  if (hasOwnClass) decidedApart.set(request, all);
-  else request[decidedBy] = all;
+export function putFirst(last: Decided, all: readonly Decided[]): readonly Decided[] {
+  return [last, ...all.filter(({ limiter }) => limiter !== last.limiter)];
 }
 
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
