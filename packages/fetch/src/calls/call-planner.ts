@@ -7,7 +7,7 @@ import { warnOfError } from '../warn-of-error.js';
 import { costsOfRefill } from './costs-of-refill.js';
 import { LearnedQuotas } from './learned-quotas.js';
 import { BUCKET_BLOCK, type LimitRecord, limitName, ROUTE_BLOCK } from './outgoing-limits.js';
-import { validateCost, validateRecord } from './returned-records.js';
+import { validateCost, validateKeys } from './returned-records.js';
 
 /** Which limits decide on a call, with which keys and costs. */
 export interface CallPlan {
@@ -67,9 +67,9 @@ export class CallPlanner {
   }
 
   async plan(request: CallRequest): Promise<CallPlan> {
-    const { limits, costNames, clock = performance } = this.options;
+    const { limits, clock = performance } = this.options;
     const { bucket, route } = this.bucketAndRouteOf(request);
-    const given = validateCost('cost', await this.options.cost?.(request), costNames);
+    const given = validateCost('cost', await this.options.cost?.(request));
     const routeKey = `${bucket} ${route}`;
     const names = limits.units.map((unit) => this.#learned.namesOf(routeKey, unit));
     const nowMs = clock.now();
@@ -149,7 +149,7 @@ export class CallPlanner {
 
   #ownKeys(request: CallRequest, bucket: string): Record<string, string> {
     const { key, ownLimits } = this.options;
-    const given = validateRecord('key', key?.(request), "a record of keys such as `{ daily: 'ann' }`", ownLimits);
+    const given = validateKeys(key?.(request), ownLimits);
     // The limiter rejects invalid keys.
     return Object.fromEntries(ownLimits.map((name) => [name, (given[name] ?? bucket) as string]));
   }

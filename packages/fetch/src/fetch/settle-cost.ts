@@ -8,7 +8,7 @@ import { warnOfError } from '../warn-of-error.js';
 import { copyForSettle, type SettleCopy } from './copy-for-settle.js';
 
 type Settle = NonNullable<FetchOptions['settle']>;
-type SettleOptions = Pick<ResolvedFetchOptions, 'maxBlockMs' | 'clock' | 'costNames'>;
+type SettleOptions = Pick<ResolvedFetchOptions, 'maxBlockMs' | 'clock'>;
 
 /**
  * Returns the actual cost of a call. If `settle` fails or takes too long, the estimate stays, and the process emits one warning. It
@@ -23,7 +23,7 @@ export async function settleCost(
   let copy: SettleCopy | undefined;
   try {
     copy = copyForSettle(response);
-    return validateCost('settle', await withinBound(settle(copy.response, request), options), options.costNames);
+    return validateCost('settle', await withinBound(settle(copy.response, request), options));
   } catch (error) {
     if (copy?.isBroken()) return {};
     const message = 'The option `settle` of createFetch failed, so a call counts as estimated';

@@ -23,8 +23,6 @@ export interface ResolvedFetchOptions extends Pick<CallOptions, 'cost' | 'key' |
   readonly clock: Clock | undefined;
   /** The names of the limits that the user has passed. */
   readonly ownLimits: readonly string[];
-  /** What a call may have a cost in: the units of reported quotas, and the limits of the user. */
-  readonly costNames: readonly string[];
   readonly dialects: readonly Dialect[];
   readonly bucket: NonNullable<CallOptions['bucket']>;
   readonly attempts: number;
@@ -75,7 +73,6 @@ export function resolveFetchOptions(options: CallOptions): ResolvedFetchOptions 
     ...{ limiter, limits: outgoing, dialects, cost: options.cost, key: options.key, onWait: options.onWait },
     clock: store.clock?.schedule && store.clock,
     ownLimits: Object.keys(limits),
-    costNames: [...units, ...Object.keys(limits)],
     bucket: options.bucket ?? (({ url }) => url.origin),
     ...resolveRetry(retry),
     maxWaitMs: parseDuration('maxWait', options.maxWait ?? '1m'),
