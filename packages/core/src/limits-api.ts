@@ -3,7 +3,7 @@ export { NO_DECISION, RecordedHit, recordedHitsOf } from './decision/receipt.js'
 export { FallbackReceipt } from './failure/decide-by-policy.js';
 export { divideReceipt } from './failure/guarded-store.js';
 export { HeldLeases, LeaseKeeper } from './leases/lease-keeper.js';
-export { StateTail } from './leases/state-tail.js';
+export { StateTail } from './leases/lease-list.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
 export { resolveSettledCosts, settleDecision } from './limiter/settlement.js';
 export type { Usage } from './limits/capabilities.js';

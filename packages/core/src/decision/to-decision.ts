@@ -1,8 +1,26 @@
-import { closesUsedUp } from '../limits/capabilities.js';
+import { closesUsedUp, holdsSlots } from '../limits/capabilities.js';
+import type { Limit } from '../limits/limit.js';
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { DecisionWithReceipt, NO_LIMITS, RuleResults } from './decision-with-receipt.js';
 import { readReceipt } from './receipt.js';
+
+/**
+ * Returns the result of a limit for which no store was asked.
+ *
+ * @param freeMs The wait until the full quota is free: 0 if all of it is, and otherwise none of it is.
+ */
+export function resultWithoutState(limit: Limit, allowed: boolean, freeMs: number): LimitDecision {
+  return {
+    allowed,
+    limit: limit.limit,
+    remaining: freeMs === 0 ? limit.limit : 0,
+    retryAfterMs: allowed ? 0 : freeMs,
+    resetMs: freeMs,
+    nextUnitMs: holdsSlots(limit) ? undefined : freeMs,
+    delayMs: 0,
+  };
+}
 
 /** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
 export function degrade(

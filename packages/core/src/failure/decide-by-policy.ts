@@ -1,6 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { resultWithoutState } from '../decision/result-without-state.js';
-import { degrade, toDecision } from '../decision/to-decision.js';
+import { degrade, resultWithoutState, toDecision } from '../decision/to-decision.js';
 import { closesKeys } from '../limits/capabilities.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';

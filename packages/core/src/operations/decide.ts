@@ -10,11 +10,12 @@ import {
   isMetered,
   isPeriodic,
   type MeteredLimit,
+  needsState,
   onlyTests,
 } from '../limits/capabilities.js';
 import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, type State, TEST, type Verdict } from '../limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Rule } from '../plan/plan.js';
-import type { KeyState, States } from './states.js';
+import type { KeyState, Place, States } from './states.js';
 
 /** What an operation knows of one of its limits. */
 class Trial {
@@ -246,4 +247,25 @@ function withUsage(
   Object.assign(result, limit.usageOf(state, nowMicros));
   if (isPeriodic(limit)) limit.addPeriod(result, nowMicros);
   return result;
+}
+
+/** A rule whose units are recorded whether or not they are free. */
+export interface Overdraft extends Place {
+  readonly rule: Rule;
+  readonly units: number;
+}
+
+/** Records units without deciding. A limit that gives units back does so, if its key has a state. */
+export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[]): void {
+  const changing = overdrafts.filter(({ rule }) => !onlyTests(rule.limit));
+  const found = changing.map(({ rule, key }) => states.find(rule, key));
+  // All states exist before the first one changes, so that a store can make room for them first.
+  changing.forEach(({ rule, key }, index) => {
+    if (found[index]!.isNew && !needsState(rule.limit)) states.begin(found[index]!, rule, key);
+  });
+  changing.forEach(({ rule, units }, index) => {
+    if (found[index]!.isNew) return;
+    rule.limit.apply(found[index]!, states.nowMicros, units, onlyVerdict, OVERDRAW);
+    states.save(found[index]!, onlyVerdict.expiresMicros);
+  });
 }

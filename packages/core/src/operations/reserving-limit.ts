@@ -1,7 +1,7 @@
 import type { RecordedHit } from '../decision/receipt.js';
 import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 import type { Limit, State } from '../limits/limit.js';
-import { recordOverdrafts } from './record-overdrafts.js';
+import { recordOverdrafts } from './decide.js';
 import type { Place, States } from './states.js';
 
 /** What a settlement, a refund or a release does with the state of a key. */

@@ -8,8 +8,7 @@ import type { CountingStore } from '../store/store-types.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
 import { mapAwaitable } from '../util/awaitable.js';
 import { foreignDecision } from '../validation/errors.js';
-import { check, peek } from './decide.js';
-import { type Overdraft, recordOverdrafts } from './record-overdrafts.js';
+import { check, type Overdraft, peek, recordOverdrafts } from './decide.js';
 import { reservesUnits, type Settlement } from './reserving-limit.js';
 import { type Place, type Returned, type StatePort, type States, toPlaces } from './states.js';
 

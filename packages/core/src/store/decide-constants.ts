@@ -1,8 +1,7 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
 import { readReceipt } from '../decision/receipt.js';
-import { resultWithoutState } from '../decision/result-without-state.js';
-import { degrade, toDecision } from '../decision/to-decision.js';
+import { degrade, resultWithoutState, toDecision } from '../decision/to-decision.js';
 import { isConstant, isPeriodic } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
 import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
