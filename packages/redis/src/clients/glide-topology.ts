@@ -1,5 +1,5 @@
 import { getOrInsert } from '@rollgate/core/store';
-import slotOf from 'cluster-key-slot';
+import { hashSlotOf } from '../util/hash-slot.js';
 import { performance } from '../util/platform.js';
 import type { GlideClient, GlideRoute } from './redis-clients.js';
 
@@ -57,7 +57,7 @@ export class GlideTopology {
 
   /** Whether the slot of the key is moving to another node. False if its owner does not reply, so that is not known. */
   async isMoving(key: string): Promise<boolean> {
-    const slot = slotOf(key);
+    const slot = hashSlotOf(key);
     const shared = this.#share(this.ownerOf(slot) || `slot ${slot}`, key, slot);
     const moves = await shared.moves;
     if (moves.includes(`[${slot}-`)) return true;

@@ -21,9 +21,10 @@ const DENIALS_PER_DROP = 500;
  * Keeps rejections by Redis, called denials, and rejects the same check from memory while they are valid. A rejected action
  * stays rejected until its wait is over, whatever other processes record.
  *
- * A denial ends when its store records in, resets or refunds a key whose limit rejects. It is valid only until something other
- * than its waits could change. So while no other store uses the keys, a check is rejected exactly if Redis would reject it. What the
- * cache returns about limits that do not reject may be outdated by up to `maxAgeMs`, because a limit for all users changes all the time.
+ * A denial ends when a check of its store records in a key whose limit rejects, or when its store changes any of its keys in
+ * another way, such as a reset. It is valid only until something other than its waits could change. So while no other store uses the
+ * keys, a check is rejected exactly if Redis would reject it. What the cache returns about limits that do not reject may be outdated
+ * by checks of up to `maxAgeMs`, because those of all users change a limit that they share all the time.
  *
  * A denial may be outdated by up to `maxAgeMs` when another store or process changes its keys.
  */
@@ -32,8 +33,10 @@ export class DenialCache {
   changeCount = 0;
   /** By {@link idOf}, oldest first. */
   readonly #denials = new Map<string, Denial>();
-  /** By each of their keys. */
+  /** By each of their keys whose limits reject. */
   readonly #denialsOfKeys = new Map<string, Set<Denial>>();
+  /** By each of their other keys. */
+  readonly #denialsBeside = new Map<string, Set<Denial>>();
 
   constructor(
     private readonly maxAgeMs: number,
@@ -74,6 +77,7 @@ export class DenialCache {
   noteChange(keys: readonly string[]): void {
     this.changeCount += 1;
     this.invalidate(keys);
+    for (const key of keys) for (const denial of this.#denialsBeside.get(key) ?? []) this.#drop(denial);
   }
 
   /** Notes that the clock has stepped back, so an earlier state may apply again. */
@@ -81,6 +85,7 @@ export class DenialCache {
     this.changeCount += 1;
     this.#denials.clear();
     this.#denialsOfKeys.clear();
+    this.#denialsBeside.clear();
   }
 
   /** Keeps the denial of a check that recorded nothing, unless its plan allows none. */
@@ -101,7 +106,7 @@ export class DenialCache {
     const denial: Denial = {
       id,
       text,
-      keys: check.keys.filter((_, index) => !limitDecisions[index]!.allowed),
+      keys: check.keys,
       // Copies, because the caller's decision contains the originals.
       limitDecisions: limitDecisions.map((decision) => ({ ...decision })),
       stableMicros,
@@ -111,7 +116,7 @@ export class DenialCache {
       expiresMs: nowMs + this.maxAgeMs,
     };
     this.#denials.set(id, denial);
-    for (const key of denial.keys) getOrInsert(this.#denialsOfKeys, key, () => new Set()).add(denial);
+    for (const [key, denials] of this.#mapsOf(denial)) getOrInsert(denials, key, () => new Set()).add(denial);
   }
 
   #makeRoom(): void {
@@ -125,11 +130,16 @@ export class DenialCache {
 
   #drop(denial: Denial): void {
     this.#denials.delete(denial.id);
-    for (const key of denial.keys) {
-      const denials = this.#denialsOfKeys.get(key);
+    for (const [key, byKey] of this.#mapsOf(denial)) {
+      const denials = byKey.get(key);
       denials?.delete(denial);
-      if (denials?.size === 0) this.#denialsOfKeys.delete(key);
+      if (denials?.size === 0) byKey.delete(key);
     }
+  }
+
+  /** The keys of a denial, each with the map that has the denial by it. */
+  #mapsOf({ keys, limitDecisions }: Denial): [key: string, map: Map<string, Set<Denial>>][] {
+    return keys.map((key, index) => [key, limitDecisions[index]!.allowed ? this.#denialsBeside : this.#denialsOfKeys]);
   }
 }
 

@@ -6,7 +6,7 @@ export interface Denial extends Pick<CheckResult, 'limitDecisions' | 'stableMicr
   readonly id: string;
   /** The text of its plan. */
   readonly text: string;
-  /** The Redis keys of the rules that reject. */
+  /** The Redis keys of its rules. */
   readonly keys: readonly string[];
   /** When the check was sent and its result received, by the clock on which its waits run down. */
   readonly sentMicros: number;

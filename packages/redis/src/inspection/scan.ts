@@ -1,6 +1,6 @@
-import slotOf from 'cluster-key-slot';
 import { AS_TEXT, requestOwners } from '../clients/glide-topology.js';
 import type { GlideClient, GlideRoute, RedisClient } from '../clients/redis-clients.js';
+import { hashSlotOf } from '../util/hash-slot.js';
 
 /** Reads some of the keys of a server that match a pattern, from a cursor on. Returns the next cursor, `0` after the last keys. */
 export type Scan = (cursor: string, pattern: string) => Promise<readonly [next: string, keys: readonly string[]]>;
@@ -68,7 +68,7 @@ async function createGlideScans(client: GlideClient, isCluster: boolean): Promis
   const nodeCount = new Set(Object.values(owners)).size;
   for (let number = 0; scans.size < nodeCount; number++) {
     const key = String(number);
-    const owner = owners[slotOf(key)];
+    const owner = owners[hashSlotOf(key)];
     if (owner !== undefined && !scans.has(owner)) scans.set(owner, scanOn({ type: 'primarySlotKey', key }));
   }
   return [...scans.values()];

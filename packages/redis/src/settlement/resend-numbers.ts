@@ -1,5 +1,5 @@
-import slotOf from 'cluster-key-slot';
 import { hashTagOf } from '../operations/redis-keys.js';
+import { hashSlotOf } from '../util/hash-slot.js';
 import { randomId } from '../util/platform.js';
 
 /** How many operations one Redis key marks as done, with a bit each. */
@@ -25,7 +25,7 @@ export class ResendNumbers {
    * of a slot share it, because each of them would leave its own otherwise.
    */
   next(neighbor: string) {
-    const slot = this.isCluster ? slotOf(neighbor) : 0;
+    const slot = this.isCluster ? hashSlotOf(neighbor) : 0;
     const count = this.#counts[slot]!++;
     const number = count % NUMBERS_PER_KEY;
     const name = `${this.#storeId}.${(count - number) / NUMBERS_PER_KEY}`;
@@ -50,7 +50,7 @@ let triedTags = 0;
 function tagOfSlot(slot: number): string | undefined {
   for (let tries = 0; tries < MAX_TRIES && !tags.has(slot); tries++) {
     const tag = String(triedTags++);
-    const itsSlot = slotOf(tag);
+    const itsSlot = hashSlotOf(tag);
     if (!tags.has(itsSlot)) tags.set(itsSlot, tag);
   }
   return tags.get(slot);

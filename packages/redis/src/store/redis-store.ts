@@ -16,7 +16,6 @@ import {
   type StoreWaiting,
   toDecision,
 } from '@rollgate/core/store';
-import hashSlotOf from 'cluster-key-slot';
 import type { RedisClient } from '../clients/redis-clients.js';
 import type { RedisConnection } from '../clients/redis-connection.js';
 import type { DenialCache } from '../denials/denial-cache.js';
@@ -28,6 +27,7 @@ import type { Log } from '../script/script-builder.js';
 import { OperationSender } from '../sending/operation-sender.js';
 import { ResendNumbers } from '../settlement/resend-numbers.js';
 import { StateChanges } from '../settlement/state-changes.js';
+import { hashSlotOf } from '../util/hash-slot.js';
 import type { StoreQueues } from '../waiting/fair-waiting.js';
 import type { QueueingStore } from '../waiting/room.js';
 import { PendingCheck } from './pending-check.js';
