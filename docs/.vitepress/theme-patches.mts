@@ -11,8 +11,13 @@ const PATCHES: Readonly<Record<string, readonly (readonly [from: string, to: str
   ],
   // Otherwise the bar moves when the page becomes interactive.
   '/VPNavBar.vue': [['>>({})', ">>({ 'has-sidebar': hasSidebar.value, top: true })"]],
-  // The group of the page is open, also in the page from the server, so that nothing moves.
-  '/composables/sidebar.js': [['item.value.collapsed);', 'item.value.collapsed && !hasActiveLink.value);']],
+  // The group of the page is open, also in the page from the server, so that nothing moves. A group may be a page itself.
+  '/composables/sidebar.js': [
+    [
+      'item.value.collapsed);',
+      'item.value.collapsed && !hasActiveLink.value && !isActive(page.value.relativePath, item.value.link));',
+    ],
+  ],
   // The title of a group is a button, so the arrow in it is none. A group without a page has no link.
   '/VPSidebarItem.vue': [
     [':role="itemRole"', ':role="itemRole" :aria-expanded="item.link ? undefined : !collapsed"'],
