@@ -82,12 +82,12 @@ function describeLibraries(): Record<WaitingLibrary, string> {
 function describeMethod(rounds: number): string[] {
   return [
     `- **Load**: ${CALLERS} callers of ${PROCESSES} processes wait for ${LIMIT} units per ${WINDOW_MS} ms in a private Redis. They call ${GAP_MS} ms apart, one process after the other.`,
-    `- **Out of order**: A pair counts if the caller that called later started before the other one by more than the \`horizon\`. That is 25 ms, or 50 ms with several limits. A caller that was waiting for its own or its team's limit at that time does not count. Callers of the process that was stopped or killed do not count here.`,
+    `- **Out of order**: A pair counts if the caller that called later started before the other one by more than the \`horizon\`, which is 25 ms, or 50 ms with several limits. It does not count if the other one could not have started then, because of a limit that the later one does not need. Callers of the process that was stopped or killed do not count either.`,
     `- **A third refunded**: Every third caller frees its unit ${REFUND_AFTER_MS} ms after its start. The scripts of these refunds do not count.`,
     `- **A token bucket**: It has a capacity of ${LIMIT} and gets one unit every ${WINDOW_MS / LIMIT} ms.`,
     `- **Two limits**: Each process also has its own limit of one unit per ${OWN_WINDOW_MS} ms, so callers wait for both limits.`,
     `- **Three limits**: Each team of two processes has a third limit of ${TEAM_LIMIT} units per ${TEAM_WINDOW_MS} ms.`,
-    '- **Quota**: This is the time that these starts take at least, as a share of the time that they took. To find it, a scheduler that knows all callers starts each one as early as the limits and the callers ahead allow.',
+    '- **Quota**: This is the shortest possible time for these starts, divided by the time that they took. The shortest time is that of a scheduler that knows all callers, and starts each one as early as the limits and the callers ahead allow.',
     '- **Most starts in any 75 ms**: The limit allows 5 starts in 100 ms, and each start may come 25 ms late.',
     `- **bottleneck**: It starts one call every ${WINDOW_MS / LIMIT} ms, because its reservoirs in Redis need intervals of at least 5 s. Starts that are paced like this cannot be refunded.`,
     `- **Rounds**: ${rounds}. Scripts and quota are medians, and the other figures are the worst ones.`,

@@ -27,7 +27,7 @@ const SHOWN: readonly (readonly [figure: keyof Outcome, scenario: Scenario])[] =
   ['mostWithin', 'one of 8 stopped for 600 ms'],
 ];
 
-/** Returns `docs/queues.md` with the figures of callers in several processes. */
+/** Returns `docs/internals/fair-waiting.md` with the figures of callers in several processes. */
 export function renderFairWait(page: string, read: ReadResults): string {
   const { headers, rows, method, machine } = read('fair-wait');
   const libraries = Object.keys(headers);
