@@ -23,6 +23,8 @@ interface State {
       put(key: string, numbers: ArrayLike<number>): void;
       delete(key: string): boolean;
     };
+    setAlarm(atMs: number): Promise<void>;
+    deleteAll(): Promise<void>;
   };
 }
 
@@ -30,31 +32,40 @@ interface State {
  * A store that keeps its state in the object's storage. Its
  * transactions are synchronous, so they are atomic.
  */
-const createStorageStore = ({ kv }: State['storage']) =>
+const createStorageStore = (storage: State['storage']) =>
   createStore({
     transact(keys, update) {
+      const { kv } = storage;
       const changes = update(keys.map((key) => kv.get(key)));
       keys.forEach((key, index) => {
         const change = changes[index];
         if (change === null) kv.delete(key);
-        else if (change !== undefined) kv.put(key, change.numbers);
+        else if (change !== undefined) {
+          kv.put(key, change.numbers);
+          // Replaces the last alarm, so it is for a single limit only.
+          void storage.setAlarm(Math.ceil(change.dropAtMs));
+        }
       });
     },
   });
 
 export class ClientLimiter {
+  readonly #storage: State['storage'];
   readonly #check: (
     request: Request,
     info: undefined,
   ) => Promise<Response>;
 
   constructor({ storage }: State) {
+    this.#storage = storage;
     const limit = rateLimit({
       limit: 3,
       window: '1d',
-      key: () => 'client', // Each object serves one client.
+      // Each object serves one client.
+      key: () => 'client',
       store: createStorageStore(storage),
-      // Each object has its own limiter.
+      // Silences the warning about many limiters. Here, each object has
+      // one on purpose.
       silence: ['ROLLGATE_LIMITER_PER_REQUEST'],
     });
     this.#check = limit(() => new Response(null, { status: 204 }));
@@ -63,6 +74,11 @@ export class ClientLimiter {
   fetch(request: Request): Promise<Response> {
     return this.#check(request, undefined);
   }
+
+  /** Cloudflare calls it at the alarm, when the state has expired. */
+  async alarm(): Promise<void> {
+    await this.#storage.deleteAll();
+  }
 }
 
 // An IPv6 client has many addresses, so this counts by its network.
@@ -70,6 +86,7 @@ const toKey = createClientKey(56);
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
+    // Requests without an address share one object.
     const client = toKey(cloudflareAddress(request) ?? '');
     const limited = await env.LIMITERS.getByName(client).fetch(
       request.url,

@@ -47,6 +47,7 @@ const toKey = createClientKey(56);
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
+    // Requests without an address share one object.
     const client = toKey(cloudflareAddress(request) ?? '');
     const limited = await env.LIMITERS.getByName(client).fetch(
       request.url,
