@@ -194,7 +194,7 @@ function showCounts(): void {
     const isCounter = element.classList.contains('counter');
     const verdict = isOpen ? '…' : `${count} ${isBeyond ? '✗' : '✓'}`;
     setText(element.querySelector('output')!, isCounter ? String(count) : verdict);
-    if (isCounter) setText(element.querySelector('p')!, `most ${period}, limit ${limit}`);
+    if (isCounter) setText(element.querySelector('p')!, `allowed ${period}, limit ${limit}`);
     // The worst lane comes first, once the race is over.
     else element.style.order = showsAll && planned.length === 0 ? String(-count) : '';
   }
