@@ -77,7 +77,7 @@ test('repeated CLIENT KILL', async () => {
   await trial.untilServed();
   await repeatFor(1000, () => server.run('CLIENT', 'KILL', 'TYPE', 'normal'));
   await trial.untilServed();
-  await trial.finish(1);
+  await trial.finish(); // On a busy machine, a client may be back before any of its calls fails.
 });
 
 test('repeated SCRIPT FLUSH has no effect', async () => {
