@@ -1,5 +1,5 @@
-// The same as durable-object.ts for long windows: the object keeps its
-// counts in its storage, so they survive restarts.
+// Limits clients for long windows: unlike that of durable-object.ts, the
+// object keeps its counts in its storage, so they survive restarts.
 import { createStore } from '@rollgate/core/store';
 import {
   cloudflareAddress,

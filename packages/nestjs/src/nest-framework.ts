@@ -110,7 +110,7 @@ export const createNestFramework = (
   getClientAddress: address ?? getClientAddress,
   getOriginalRequest: originalRequest,
   getSettledRequest: (context) => (context.getType() === 'ws' ? messageOf(context) : originalRequest(context)),
-  haveOwnClasses: true, // Those of Express, on which Nest runs by default.
+  haveOwnClasses: true, // Nest runs on Express by default, whose requests have them.
   countsRepeatedly: true, // The guard counts each call of a handler once. A GraphQL operation may call several.
   getRequestHeader: (context, name) => headersOf(context)[name],
   getConnection: (context) => (address === undefined ? getConnection(requestOf(context)) : undefined),

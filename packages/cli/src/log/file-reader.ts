@@ -14,7 +14,7 @@ const MAX_ADDRESS_LENGTH = 64;
 /** A color of a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
 const COLOR = /\u001b\[[\d;]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the same
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with one
 const COLOR_AT_END = /\u001b\[[\d;]{0,20}m$/;
 
 /** The byte order mark that some systems write first. */

@@ -106,7 +106,7 @@ export class DecisionWithReceipt implements Decision {
   }
 
   get [RECEIPT](): unknown {
-    return #receipt in this ? this.#receipt : NO_DECISION; // The other one inherits from a decision, or is its proxy.
+    return #receipt in this ? this.#receipt : NO_DECISION; // Anything else inherits from a decision, or is its proxy.
   }
 
   set [RECEIPT](receipt) {

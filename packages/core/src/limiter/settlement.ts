@@ -48,7 +48,7 @@ export function releaseLeases(store: Store, decision: Decision): Awaitable<void>
 
 /**
  * Takes the receipt out of a decision for `use`, so that later calls find none. Then wakes the callers that wait for the
- * quota that the check took. After misuse, the decision stays as it was. That of leases stays in any case, because they
+ * quota that the check took. After misuse, the decision stays as it was. A receipt of leases stays in any case, because they
  * can still be released.
  *
  * @throws TypeError if `decision` does not come from a limiter.

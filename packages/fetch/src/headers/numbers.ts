@@ -10,7 +10,7 @@ export function parseNumber(value: string | undefined): number | undefined {
   return number === undefined ? undefined : Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 
-/** Like {@link parseNumber}, also of numbers that are too large to be exact, but never `Infinity`. */
+/** Parses a number that may be too large to be exact, in the spelling of {@link parseNumber}. Never returns `Infinity`. */
 export function parseAnyNumber(value: string | undefined): number | undefined {
   const digits = value === undefined ? undefined : LEADING_NUMBER.exec(value)?.[1];
   return digits === undefined ? undefined : Math.min(Number(digits), Number.MAX_VALUE);

@@ -19,7 +19,7 @@ export interface DecidedRequest {
   [decidedBy]?: readonly Decided[];
 }
 
-/** The same for requests with hidden classes of their own, where a property costs more than this entry. */
+/** What limiters did with requests that have hidden classes of their own, where a property costs more than an entry here. */
 export const decidedApart = new WeakMap<object, readonly Decided[]>();
 
 /**

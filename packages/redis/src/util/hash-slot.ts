@@ -1,4 +1,4 @@
 import calculateSlot from 'cluster-key-slot';
 
-/** Returns the hash slot of a key. From here, so that only one of the built files has to convert the module. */
+/** Returns the hash slot of a key. Other files import it from here, so that only one built file converts the CommonJS module. */
 export const hashSlotOf: (key: string) => number = calculateSlot;
