@@ -17,9 +17,14 @@ const LEASE_MS = 600_000;
 const budget = (limit = 100, unsettled?: 'refund' | 'charge') =>
   calendarWindow({ limit, period: 'month', lease: '10m', unsettled });
 
+/** A day in the middle of a month: near its end, the next month would come before the end of a lease. */
+const MARCH_10 = Date.parse('2026-03-10T12:00:00Z');
+
+const memoryStore = () => new MemoryStore({ clock: manualClock(MARCH_10) });
+
 /** Stores on the same rows, as those of several processes. */
 function sharedStores() {
-  const clock = manualClock(Date.parse('2026-03-10T12:00:00Z'));
+  const clock = manualClock(MARCH_10);
   const rows: Rows = new Map();
   const network = { isDown: false };
   const open = (): Store =>
@@ -55,7 +60,7 @@ test.each([
 });
 
 test('a check reserves its cost, and a settlement spends what it really took', async () => {
-  const limiter = new RateLimiter({ limits: budget(), store: new MemoryStore() });
+  const limiter = new RateLimiter({ limits: budget(), store: memoryStore() });
   const decision = await limiter.check('acme', { cost: 80 });
   expect(await usageOf(limiter)).toEqual({ spent: 0, reserved: 80, remaining: 20 });
   const rejected = await limiter.check('acme', { cost: 40 });
@@ -71,7 +76,7 @@ test('a check reserves its cost, and a settlement spends what it really took', a
 });
 
 test('a window without leases reports what is spent, and the same units count with leases', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const plain = new RateLimiter({ limits: calendarWindow({ limit: 100, period: 'month' }), store });
   const leased = new RateLimiter({ limits: budget(), store });
   await plain.check('acme', { cost: 60 });
@@ -85,7 +90,7 @@ test('a window without leases reports what is spent, and the same units count wi
 
 test('a settlement that omits the limit spends the whole reservation', async () => {
   const limits = { calls: budget(), rate: rollingWindow({ limit: 10, window: '1m' }) };
-  const limiter = new RateLimiter({ limits, store: new MemoryStore() });
+  const limiter = new RateLimiter({ limits, store: memoryStore() });
   const decision = await limiter.check('acme', { cost: { calls: 5, rate: 4 } });
   await limiter.settle(decision, { cost: { rate: 1 } });
   const { calls, rate } = (await limiter.peek('acme')).limits;
@@ -93,7 +98,7 @@ test('a settlement that omits the limit spends the whole reservation', async () 
 });
 
 test('a release spends the reservation, and a settlement may still follow', async () => {
-  const limiter = new RateLimiter({ limits: budget(), store: new MemoryStore() });
+  const limiter = new RateLimiter({ limits: budget(), store: memoryStore() });
   const decision = await limiter.check('acme', { cost: 50 });
   await limiter.release(decision);
   expect(await usageOf(limiter)).toEqual({ spent: 50, reserved: 0, remaining: 50 });
@@ -118,7 +123,7 @@ test('a release of slots after a settlement leaves what the settlement has spent
 });
 
 test('a caller of `wait` starts when a settlement returns units', async () => {
-  const limiter = new RateLimiter({ limits: budget(), store: new MemoryStore() });
+  const limiter = new RateLimiter({ limits: budget(), store: memoryStore() });
   const decision = await limiter.check('acme', { cost: 90 });
   const waiting = limiter.wait('acme', { cost: 50 });
   await flushPromises();
