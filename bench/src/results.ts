@@ -16,7 +16,7 @@ const ROOT = new URL('../../', import.meta.url);
 const PAGES: Readonly<Record<string, (page: string, read: ReadResults) => string>> = {
   'bench/README.md': renderReadme,
   'docs/algorithms.md': renderCosts,
-  'docs/calling-apis.md': renderOutgoing,
+  'docs/calls-in-detail.md': renderOutgoing,
   'docs/comparison.md': (page, read) => renderSummary(renderComparison(page, read), read),
   'docs/index.md': renderHome,
   'docs/internals/fair-waiting.md': renderFairWait,

@@ -20,6 +20,8 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   'stability#changelog': 'changelog release notes releases what changed',
   'calling-apis':
     'fetch undici outgoing requests third-party api github openai stripe shopify discord 429 from an api retry',
+  'reported-quota': 'outgoing limiter reportedQuota report own client protocol told quota',
+  'calls-in-detail': 'bottleneck p-throttle octokit throttling compare outgoing libraries',
   cli: 'command line access log analyze logs replay',
   comparison: 'alternatives compared versus difference',
   concurrency:

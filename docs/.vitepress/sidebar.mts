@@ -39,6 +39,7 @@ export function createSidebar(): Entry[] {
       'queues',
       'websockets',
       'calling-apis',
+      'reported-quota',
       'testing',
       'troubleshooting',
     ]),
@@ -49,7 +50,7 @@ export function createSidebar(): Entry[] {
       text: 'Reference',
       collapsed: true,
       items: [
-        ...pages(['options', 'errors', 'cli', 'guarantees', 'stability']),
+        ...pages(['options', 'errors', 'cli', 'guarantees', 'stability', 'calls-in-detail']),
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
         ...pages(['extending']),
       ],

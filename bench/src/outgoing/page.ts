@@ -7,7 +7,7 @@ import type { ReadResults, Results } from '../readme.js';
 /** Shown instead of a cell if the library is made for another API. */
 const NO_CELL = '–';
 
-/** Returns `docs/calling-apis.md` with the comparison of libraries. */
+/** Returns `docs/calls-in-detail.md` with the comparison of libraries. */
 export function renderOutgoing(page: string, read: ReadResults): string {
   const results = read('outgoing');
   const titles = Object.keys(SCENARIOS);
