@@ -1,6 +1,6 @@
 import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { until } from '@rollgate/test-support';
+import { startRedis, until } from '@rollgate/test-support';
 import { Cluster, Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { createClient, createCluster } from 'redis';
@@ -68,6 +68,31 @@ test.each(Object.keys(clients))('an error contains the reason for the missing re
   } finally {
     close();
   }
+});
+
+/** A client that its app has closed, or has not opened, and the reason for which its calls fail. */
+const CLOSED: [what: string, open: (url: string) => Promise<RedisClient>, reason: string][] = [
+  [
+    'a closed client',
+    async (url) => {
+      const client = new Redis(url);
+      await client.ping();
+      client.disconnect();
+      return client;
+    },
+    'Connection is closed.',
+  ],
+  ['a client that was never connected', async (url) => createClient({ url }) as RedisClient, 'The client is closed'],
+];
+
+test.each(CLOSED)('a call with %s fails at once, with the reason', async (_, open, message) => {
+  const server = await startRedis();
+  const client = await open(server.url);
+  const limits = rollingWindow({ limit: 1, window: '1m' });
+  const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), timeout: '10s', onStoreError: 'throw' });
+  // A call that waits for its deadline fails without a cause.
+  await expect(limiter.check('ann')).rejects.toMatchObject({ name: 'StoreError', cause: { message } });
+  await server.stop();
 });
 
 test('stores on a client add their listeners once, and ioredis still prints its errors', async () => {

@@ -1,8 +1,9 @@
 import { RedisStore } from '@rollgate/redis';
 import { type Fault, verifyFault } from '@rollgate/store-conformance';
 import { FaultyProxy, networkFaults, RedisServer, redisFaults } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
-import { clients, type OpenClient } from './support/clients.js';
+import { clients, clientsWithOptions, type OpenClient } from './support/clients.js';
 import { Sentinel } from './support/sentinel.js';
 import { sentinelClients } from './support/sentinel-clients.js';
 
@@ -16,11 +17,7 @@ beforeAll(async () => {
   server = await RedisServer.start();
   proxy = await FaultyProxy.start(server.port);
   const url = `redis://127.0.0.1:${proxy.port}`;
-  for (const [kind, open] of Object.entries(clients)) {
-    const one = await open(url);
-    (one.client as Partial<NodeJS.EventEmitter>).on?.('error', () => {}); // As docs/redis.md says.
-    opened.set(kind, one);
-  }
+  for (const [kind, open] of Object.entries({ ...clients, ...clientsWithOptions })) opened.set(kind, await open(url));
   sentinel = await Sentinel.start({ host: server.host, port: proxy.port }, { replicaCount: 0 });
   for (const [kind, open] of Object.entries(sentinelClients)) opened.set(`${kind} by a Sentinel`, await open(sentinel));
 });
@@ -39,17 +36,9 @@ async function overwrite(name: string, write: (key: string) => Promise<unknown>)
   return keys;
 }
 
-const FAULTS: readonly Fault[] = [
-  ...networkFaults(() => proxy),
+/** What Redis makes of the data of a key, which depends on the log. */
+const FAULTS_OF_DATA: readonly Fault[] = [
   ...redisFaults(() => server),
-  {
-    name: 'a server that ends and starts again',
-    losesData: true,
-    async start() {
-      await server.kill();
-      return () => server.restart();
-    },
-  },
   {
     name: 'a key with another type',
     affects: 'key',
@@ -71,8 +60,54 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-describe.each(['packed', 'sorted-set'] as const)('with the log %s, all clients survive', (log) => {
-  test.each(FAULTS)('$name', async (fault) => {
+const FAULTS: readonly Fault[] = [
+  ...FAULTS_OF_DATA,
+  ...networkFaults(() => proxy),
+  {
+    name: 'replies that come too late',
+    start() {
+      proxy.delay(600); // In each direction.
+      return () => proxy.delay(0);
+    },
+  },
+  {
+    name: 'a server that falls silent, and then runs what has arrived',
+    start() {
+      server.pause();
+      return () => server.resume();
+    },
+  },
+  {
+    name: 'a server that ends and starts again',
+    losesData: true,
+    async start() {
+      await server.kill();
+      return () => server.restart();
+    },
+  },
+  {
+    name: 'a server that has lost its scripts',
+    affects: 'key', // So the checks of other keys must not fail.
+    async start() {
+      await server.run('SCRIPT', 'FLUSH');
+      return () => {};
+    },
+  },
+  {
+    name: 'a password that the clients do not have',
+    async start() {
+      await server.run('CONFIG', 'SET', 'requirepass', 'secret');
+      proxy.cut();
+      return () => server.run('CONFIG', 'SET', 'requirepass', '');
+    },
+  },
+];
+
+describe.each([
+  ['packed', FAULTS],
+  ['sorted-set', effort(FAULTS_OF_DATA, FAULTS)],
+] as const)('with the log %s, all clients survive', (log, faults) => {
+  test.each(faults)('$name', async (fault) => {
     const stores = [...opened].map(([kind, { client }]) => [kind, new RedisStore({ client, log, denialCache: false })]);
     await verifyFault(Object.fromEntries(stores), fault);
   });

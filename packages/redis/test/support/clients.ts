@@ -1,8 +1,9 @@
+import type { EventEmitter } from 'node:events';
 import type { RedisClient } from '@rollgate/redis';
 import { startRestFront } from '@rollgate/test-support/rest-front';
 import { Redis as Upstash } from '@upstash/redis';
 import { GlideClient, Logger } from '@valkey/valkey-glide';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
@@ -20,6 +21,7 @@ export interface OpenClient {
 export const LONG_TIMEOUT = { requestTimeout: 30_000 };
 
 function fromIoredis(client: Redis | Redis5 | Valkey): OpenClient {
+  (client as EventEmitter).on('error', () => {}); // As docs/redis.md says.
   return { client, close: () => client.disconnect() };
 }
 
@@ -28,11 +30,15 @@ export const clients = {
   'ioredis 6': async (url: string) => fromIoredis(new Redis(url)),
   'ioredis 5': async (url: string) => fromIoredis(new Redis5(url)),
   'node-redis 6': async (url: string): Promise<OpenClient> => {
-    const client = await createClient({ url }).connect();
+    const client = await createClient({ url })
+      .on('error', () => {})
+      .connect();
     return { client, close: () => client.destroy() };
   },
   'node-redis 5': async (url: string): Promise<OpenClient> => {
-    const client = await createClient5({ url }).connect();
+    const client = await createClient5({ url })
+      .on('error', () => {})
+      .connect();
     return { client, close: () => client.destroy() };
   },
   iovalkey: async (url: string) => fromIoredis(new Valkey(url)),
@@ -45,4 +51,20 @@ export const clients = {
     const front = await startRestFront(url);
     return { client: new Upstash({ url: front.url, token: front.token }), close: () => void front.stop() };
   },
+};
+
+/** Opens ioredis with an option that changes what becomes of commands when its connection breaks. */
+const withOption = (options: Omit<RedisOptions, 'replyMapping'>) => async (url: string) =>
+  fromIoredis(new Redis(url, options));
+
+/** Opens a client with each of these options. */
+export const clientsWithOptions = {
+  'ioredis without an offline queue': withOption({ enableOfflineQueue: false }),
+  'ioredis that connects when it is first used': withOption({ lazyConnect: true }),
+  'ioredis that tries once': withOption({ maxRetriesPerRequest: 1 }),
+  'ioredis that retries forever': withOption({ maxRetriesPerRequest: null }),
+  'ioredis with a shorter timeout than the limiter': withOption({ commandTimeout: 900 }),
+  'ioredis that does not check whether the server is ready': withOption({ enableReadyCheck: false }),
+  'ioredis that sends nothing again': withOption({ autoResendUnfulfilledCommands: false }),
+  'ioredis with auto-pipelining': withOption({ enableAutoPipelining: true }),
 };
