@@ -1,3 +1,6 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { bundleProgram } from '@rollgate/test-support/bundle-program';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { createWaitSchedule } from './support/wait-schedule.js';
 import { type WaitFigures, WaitTrial } from './support/wait-trial.js';
@@ -9,6 +12,9 @@ const { SCHEDULES, TOGETHER, PROCESSES, CALLERS } = effort(
 );
 /** How much the clocks of the processes and of the server may differ within a window. */
 const CLOCKS_MS = 2;
+
+const program = bundleProgram(`${__dirname}/support/waiting-process.mjs`);
+afterAll(() => rmSync(dirname(program), { recursive: true }));
 
 /** The seeds of the schedules in which something was wrong, and what they have shown. */
 function problemsOf(all: readonly (WaitFigures & { readonly limit: number })[]) {
@@ -23,7 +29,7 @@ test('callers of several processes start within the limit, whatever happens to t
     const schedules = Array.from({ length: TOGETHER }, (_, index) =>
       createWaitSchedule(first + index, PROCESSES, CALLERS),
     );
-    const trials = await Promise.all(schedules.map((schedule) => WaitTrial.run(schedule)));
+    const trials = await Promise.all(schedules.map((schedule) => WaitTrial.run(schedule, program)));
     const figures = trials.map((trial, index) => ({ limit: schedules[index]!.limit, ...trial }));
     all.push(...figures);
     if (process.env.ROLLGATE_PRINT === '1') process.stdout.write(`${JSON.stringify(figures)}\n`);

@@ -1,131 +1,153 @@
-import { RedisServer, until } from '@rollgate/test-support';
+import type { RedisStoreOptions } from '@rollgate/redis';
+import { until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
-import { Hammer, type HammerOptions, type ProcessReport, type Task } from './support/hammers.js';
-import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
-import { ScriptRecord } from './support/script-record.js';
+import { PrivateRedis } from './support/private-redis.js';
+import { readHitTimes } from './support/read-hits.js';
+import { ScriptProcess } from './support/script-process.js';
+import type { Log } from './support/some-redis.js';
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
-afterAll(() => server.stop());
+const redis = PrivateRedis.forThisFile();
 
 const PROCESSES = effort(3, 8);
 const SECONDS = effort(0.8, 30);
-const SCRIPTS = effort(400, 1000);
-/** How often each process at least checks its own key. */
-const TIMES_EACH = 3;
-
 const names = Array.from({ length: PROCESSES }, (_, index) => `hammer-${index}`);
 
-/**
- * All processes share some keys, and each has one key that no other process uses. The windows roll many times, and the limits are soon full. A window
- * must not pass while a busy machine interrupts a script, because Redis would then expire a key that the script just wrote.
- */
+interface Task {
+  readonly prefix: string;
+  /** Windows are in milliseconds. */
+  readonly limits: Readonly<Record<string, { readonly limit: number; readonly window: number }>>;
+  /** By the name of each limit. What was allowed is recorded by the key of the limit `record`, which is never full. */
+  readonly keys: readonly Readonly<Record<string, string>>[];
+}
+
+const shared = ['same', 'other', ...names];
+/** The processes share some keys, and each has one that no other process uses. The windows roll many times, and the limits are soon full. */
 const TASKS: readonly Task[] = [
-  { prefix: 'tight', limits: { default: { limit: 1, window: 100 } }, keys: ['same'] },
-  { prefix: 'single', limits: { default: { limit: 40, window: 250 } }, keys: ['same', 'other', ...names] },
+  {
+    prefix: 'single',
+    limits: { one: { limit: 40, window: 250 } },
+    keys: shared.map((key) => ({ one: key, record: key })),
+  },
   {
     prefix: 'together',
     limits: { burst: { limit: 10, window: 100 }, steady: { limit: 60, window: 1000 } },
-    keys: ['same', 'other', ...names],
+    keys: shared.map((key) => ({ burst: key, steady: key, record: key })),
   },
   {
     prefix: 'apart',
     limits: { caller: { limit: 15, window: 300 }, all: { limit: 70, window: 500 } },
-    keys: names.map((caller) => ({ caller, all: 'all' })),
+    keys: names.map((caller) => ({ caller, all: 'all', record: caller })),
   },
 ];
 
-const now = async () => {
-  const [seconds, micros] = (await server.run('TIME')) as [string, string];
-  return Number(seconds) + Number(micros) / 1e6;
-};
-
-/** Collects the decisions of all processes and the scripts of the server while `done` repeatedly disturbs it. */
-async function hammer(
-  options: Omit<HammerOptions, 'url' | 'name' | 'tasks'>,
-  done: () => Promise<void> = async () => {},
-): Promise<{ reports: ProcessReport[]; record: ScriptRecord }> {
-  await server.run('FLUSHALL');
-  const record = await ScriptRecord.start(server.url);
-  const hammers = names.map((name) => new Hammer({ ...options, url: server.url, name, tasks: TASKS }));
-  try {
-    const haveRequested = (times: number) =>
-      names.every((name) => (record.readCounts.get(`single:{${name}}:default`) ?? 0) >= times);
-    await until('all processes are at it', async () => haveRequested(1));
-    const start = await now();
-    await until('all processes have checked their keys', async () => {
-      await done();
-      return (await now()) - start > SECONDS && record.scripts.length > SCRIPTS && haveRequested(TIMES_EACH);
-    });
-    const reports = await Promise.all(hammers.map((one) => one.stop()));
-    await record.complete();
-    return { reports, record };
-  } finally {
-    record.stop();
-    for (const one of hammers) one.kill();
-  }
+/** What a process has seen. Its clock counts whole milliseconds. */
+interface Report {
+  readonly allowed: readonly (readonly number[])[];
+  readonly rejections: readonly (readonly [task: number, key: number, startMs: number, endMs: number])[];
+  readonly failed: number;
 }
 
-/** Checks each single decision of the server against the naive log's. */
-function replay({ scripts }: ScriptRecord): NaiveReplay {
-  const replay = new NaiveReplay(TASKS);
-  expect(scripts.map(({ keyReads }) => keyReads)).toEqual(scripts.map((script) => replay.run(script)));
-  for (const { limit, windowMicros, times } of replay.admitted.values()) {
-    const tooClose = times.filter((time, index) => time - (times[index - limit] ?? -Infinity) < windowMicros);
-    expect(tooClose).toEqual([]);
-  }
-  expect(replay.decided).toBeGreaterThan(1000);
-  return replay;
+/** When the server allowed the checks of a limit's key, in microseconds and in order. */
+interface Admitted {
+  readonly limit: number;
+  readonly windowMicros: number;
+  readonly times: number[];
 }
 
-/** Compares how often each key was allowed with how often the server recorded it. */
-function* counts(reports: readonly ProcessReport[], replay: NaiveReplay) {
-  for (const [taskIndex, task] of TASKS.entries()) {
-    for (const [keyIndex, key] of task.keys.entries()) {
-      const [redisKey] = redisKeysOf(task, key);
-      const allowedCount = reports.reduce((sum, { allowed }) => sum + allowed[taskIndex]![keyIndex]!, 0);
-      yield [allowedCount, replay.admitted.get(redisKey!)!.times.length] as const;
+const idOf = ({ prefix }: Task, name: string, key: string) => `${prefix} ${name} ${key}`;
+
+/** Reads what the server has recorded: the checks of each key of a task, and those that each limit has counted. */
+async function readRecords(log: Log) {
+  const client = redis.connect();
+  const counts: number[][] = [];
+  const admitted = new Map<string, Admitted>();
+  for (const task of TASKS) {
+    const records = task.keys.map(({ record }) => readHitTimes(client, log, `${task.prefix}:{${record}}:record`));
+    const times = await Promise.all(records);
+    counts.push(times.map(({ length }) => length));
+    for (const [index, key] of task.keys.entries()) {
+      for (const [name, { limit, window }] of Object.entries(task.limits)) {
+        const id = idOf(task, name, key[name]!);
+        const one = admitted.get(id) ?? { limit, windowMicros: window * 1000, times: [] };
+        one.times.push(...times[index]!);
+        admitted.set(id, one);
+      }
     }
   }
+  for (const { times } of admitted.values()) times.sort((one, other) => one - other);
+  return { counts, admitted };
 }
 
-type Kind = readonly [HammerOptions['log'], HammerOptions['kind'], HammerOptions['denialCache']];
+const isFullAt = ({ limit, windowMicros, times }: Admitted, micros: number) =>
+  times.filter((time) => time > micros - windowMicros && time <= micros).length >= limit;
+
+/** The rejections during which no limit was full at any moment between the check and its result. */
+function unjustified({ rejections }: Report, admitted: ReadonlyMap<string, Admitted>) {
+  return rejections.filter(([taskIndex, keyIndex, startMs, endMs]) => {
+    const task = TASKS[taskIndex]!;
+    const [from, to] = [(startMs - 1) * 1000, (endMs + 1) * 1000];
+    return !Object.keys(task.limits).some((name) => {
+      const one = admitted.get(idOf(task, name, task.keys[keyIndex]![name]!))!;
+      return [from, ...one.times.filter((time) => time > from && time <= to)].some((moment) => isFullAt(one, moment));
+    });
+  });
+}
+
+/** Lets all processes check their keys while `disturb` runs again and again, and compares what they saw with the records. */
+async function hammer(kind: string, log: Log, denialCache: RedisStoreOptions['denialCache'], disturb = async () => {}) {
+  await redis.server.run('FLUSHALL');
+  const options = { url: redis.server.url, kind, log, denialCache, tasks: TASKS };
+  const processes = names.map((name) => new ScriptProcess('hammer.mjs', { ...options, name }));
+  try {
+    await Promise.all(processes.map((process) => process.request('start')));
+    const startMs = performance.now();
+    await until('all processes were rejected often enough', async () => {
+      await disturb();
+      const rejected = await Promise.all(processes.map((process) => process.request('rejected')));
+      return performance.now() - startMs > SECONDS * 1000 && rejected.every((count) => Number(count) > 20);
+    });
+    const reports = (await Promise.all(processes.map((process) => process.request('stop')))) as Report[];
+    const { counts, admitted } = await readRecords(log);
+    for (const { limit, windowMicros, times } of admitted.values()) {
+      expect(times.filter((time, index) => time - (times[index - limit] ?? -Infinity) < windowMicros)).toEqual([]);
+    }
+    for (const report of reports) expect(unjustified(report, admitted)).toEqual([]);
+    const allowed = TASKS.map(({ keys }, task) =>
+      keys.map((_, key) => reports.reduce((sum, report) => sum + report.allowed[task]![key]!, 0)),
+    );
+    return { allowed, counts, failed: reports.reduce((sum, { failed }) => sum + failed, 0) };
+  } finally {
+    for (const process of processes) process.kill();
+  }
+}
+
+type Kind = readonly [log: Log, kind: 'ioredis' | 'node-redis', denialCache: RedisStoreOptions['denialCache']];
 
 test.each([
   ...effort<Kind[]>([], [['packed', 'ioredis', false]]),
   ['sorted-set', 'ioredis', false],
   ['packed', 'node-redis', {}],
 ] satisfies Kind[])(`${PROCESSES} processes decide as one: %s, %s, denialCache: %j`, async (log, kind, denialCache) => {
-  const { reports, record } = await hammer({ log, kind, denialCache });
-  const replayed = replay(record);
-  for (const [allowed, recorded] of counts(reports, replayed)) expect(allowed).toBe(recorded);
-  for (const one of reports) {
-    expect(one.rejections.length).toBeGreaterThan(10);
-    expect(replayed.unjustifiedRejections(one)).toEqual([]);
-    expect(one.failed).toBe(0);
-  }
+  const { allowed, counts, failed } = await hammer(kind, log, denialCache);
+  expect(allowed).toEqual(counts);
+  expect(failed).toBe(0);
 });
 
 test.each([['packed', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'node-redis', false]])] satisfies Kind[])(
   'even while scripts are flushed and connections killed: %s, %s, denialCache: %j',
   async (log, kind, denialCache) => {
     let killed = 0;
-    const { reports, record } = await hammer({ log, kind, denialCache }, async () => {
-      await server.run('SCRIPT', 'FLUSH');
-      const clients = (await server.run('CLIENT', 'LIST')) as string;
+    const { allowed, counts } = await hammer(kind, log, denialCache, async () => {
+      await redis.server.run('SCRIPT', 'FLUSH');
+      const clients = (await redis.server.run('CLIENT', 'LIST')) as string;
       const ids = [...clients.matchAll(/^id=(\d+) .*name=hammer-/gm)].map(([, id]) => id!);
-      const victim = ids[Math.floor(Math.random() * ids.length)];
-      if (victim !== undefined) killed += Number(await server.run('CLIENT', 'KILL', 'ID', victim));
+      const victim = ids[killed % ids.length];
+      if (victim !== undefined) killed += Number(await redis.server.run('CLIENT', 'KILL', 'ID', victim));
     });
     expect(killed).toBeGreaterThan(5);
-    const replayed = replay(record);
     // Hits that were recorded without a result, or twice, count too much. No action is allowed in excess.
-    for (const [allowed, recorded] of counts(reports, replayed)) expect(allowed).toBeLessThanOrEqual(recorded);
-    for (const one of reports) {
-      expect(one.rejections.length).toBeGreaterThan(10);
-      expect(replayed.unjustifiedRejections(one)).toEqual([]);
+    for (const [task, keys] of allowed.entries()) {
+      for (const [key, count] of keys.entries()) expect(count).toBeLessThanOrEqual(counts[task]![key]!);
     }
   },
 );

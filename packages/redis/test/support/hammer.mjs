@@ -1,4 +1,4 @@
-// Checks keys in bursts until the parent process sends "stop", then sends its results.
+// Checks keys in bursts from the message "start" of the parent process until "stop", whose reply is what it has seen.
 // Imports the built packages, as an app does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
@@ -24,7 +24,8 @@ const random = (below) => Math.floor(Math.random() * below);
 const store = new RedisStore({ client: await connect(), log, denialCache });
 const limitersOf = tasks.map(({ prefix, limits }) => {
   const entries = Object.entries(limits).map(([name, settings]) => [name, rollingWindow(settings)]);
-  return new RateLimiter({ limits: Object.fromEntries(entries), store, prefix, timeout: '100s' });
+  const record = rollingWindow({ limit: 1e6, window: '1h' });
+  return new RateLimiter({ limits: { ...Object.fromEntries(entries), record }, store, prefix, timeout: '100s' });
 });
 
 /** How often each key was allowed, and when a check was rejected, in milliseconds by the clock of this machine. */
@@ -46,13 +47,25 @@ async function checkOnce() {
 }
 
 let isOver = false;
-process.on('message', () => {
-  isOver = true;
-});
-process.on('disconnect', () => process.exit()); // The parent has ended or needs no more.
-
-while (!isOver) {
-  await Promise.all(Array.from({ length: 1 + random(8) }, checkOnce));
-  await delay(random(12));
+async function hammer() {
+  while (!isOver) {
+    await Promise.all(Array.from({ length: 1 + random(8) }, checkOnce));
+    await delay(random(12));
+  }
 }
-process.send({ allowed, rejections, failed });
+
+let hammering;
+const replies = {
+  start() {
+    hammering = hammer();
+    return 'started';
+  },
+  rejected: () => rejections.length,
+  async stop() {
+    isOver = true;
+    await hammering;
+    return { allowed, rejections, failed };
+  },
+};
+process.on('message', async (message) => process.send(await replies[message]()));
+process.on('disconnect', () => process.exit()); // The parent has ended or needs no more.

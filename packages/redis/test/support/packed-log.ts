@@ -63,11 +63,6 @@ function readTotal(
   return gaps.reduce((left, [from, units]) => (from <= total ? left - units : left), total);
 }
 
-/** The time of the hit that a command writes, from its last argument. */
-export function newestTimeOf(written: Buffer): number {
-  return readInt56(written, written.length - END_SIZE - 7);
-}
-
 function readInt56(bytes: Buffer, offset: number): number {
   return bytes.readInt32BE(offset) * 2 ** 24 + bytes.readUIntBE(offset + 4, 3);
 }

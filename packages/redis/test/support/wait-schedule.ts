@@ -1,17 +1,7 @@
 import { createRandom } from '@rollgate/test-support/random';
 
 /** What may happen while callers of several processes wait. */
-export type Disturbance =
-  | 'kill the first caller'
-  | 'kill half of the processes'
-  | 'stop a process'
-  | 'flush the scripts'
-  | 'close the connections of the clients'
-  | 'close the connections of the subscribers'
-  | 'restart the server'
-  | 'restart the server without its data';
-
-const DISTURBANCES: readonly Disturbance[] = [
+const DISTURBANCES = [
   'kill the first caller',
   'kill half of the processes',
   'stop a process',
@@ -20,7 +10,7 @@ const DISTURBANCES: readonly Disturbance[] = [
   'close the connections of the subscribers',
   'restart the server',
   'restart the server without its data',
-];
+] as const;
 
 export interface ScheduledCall {
   readonly process: number;
@@ -32,7 +22,7 @@ export interface ScheduledCall {
 }
 
 export interface ScheduledDisturbance {
-  readonly what: Disturbance;
+  readonly what: (typeof DISTURBANCES)[number];
   /** After the start of the schedule. */
   readonly afterMs: number;
   /** How long a process is stopped. */
@@ -65,8 +55,9 @@ export function createWaitSchedule(seed: number, mostProcesses: number, mostCall
     refundMs: sometimes(0.25, 100),
     abortMs: sometimes(0.15, 600),
   }));
-  const disturbances = Array.from({ length: between(1, 3) }, () => ({
-    what: DISTURBANCES[between(0, DISTURBANCES.length - 1)]!,
+  // Three seeds in a row have all of them.
+  const disturbances = Array.from({ length: 3 }, (_, index) => ({
+    what: DISTURBANCES[(3 * seed + index) % DISTURBANCES.length]!,
     afterMs: between(50, 900),
     lastsMs: between(100, 1500),
     process: between(0, processes - 1),

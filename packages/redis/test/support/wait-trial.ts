@@ -41,7 +41,7 @@ export class WaitTrial {
   #mostInLog = 0;
   #isDone = false;
 
-  private constructor(schedule: WaitSchedule, server: RedisServer) {
+  private constructor(schedule: WaitSchedule, server: RedisServer, program: string) {
     this.#schedule = schedule;
     this.#server = server;
     this.#records = schedule.calls.map(({ process, cost }, index) => ({ index, process, cost }));
@@ -51,15 +51,16 @@ export class WaitTrial {
     this.#processes = Array.from(
       { length: schedule.processes },
       () =>
-        new WaitingProcess({ ...options, onStoreError: 'deny' }, (message) =>
+        new WaitingProcess(program, { ...options, onStoreError: 'deny' }, (message) =>
           Object.assign(this.#records[message.index]!, message),
         ),
     );
   }
 
-  static async run(schedule: WaitSchedule): Promise<WaitFigures> {
+  /** @param program The bundled `waiting-process.mjs`. */
+  static async run(schedule: WaitSchedule, program: string): Promise<WaitFigures> {
     const server = await RedisServer.start({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
-    const trial = new WaitTrial(schedule, server);
+    const trial = new WaitTrial(schedule, server, program);
     try {
       return await trial.#run();
     } finally {

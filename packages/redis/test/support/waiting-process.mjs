@@ -2,19 +2,16 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { Redis } from 'ioredis';
 import { RedisStore } from '../../src/index.ts';
-import { ServerClock } from '../../src/waiting/server-clock.ts';
 import { fairWaiting } from '../../src/waiting-api.ts';
 import { countedSince, now, runCall } from './counted-since.mjs';
 
 const options = JSON.parse(process.argv[2]);
-const { url, prefix, limit, window, isFair = true, lease = '1s', name = 'waiting' } = options;
-const { timeout = '100s', onStoreError, stallMs = 0 } = options;
-const client = new Redis(url, { connectionName: name });
-const subscriber = new Redis(url, { connectionName: `${name}-messages` });
+const { url, prefix, limit, window, lease, timeout, onStoreError } = options;
+const client = new Redis(url);
+const subscriber = new Redis(url);
 client.on('error', () => {});
 subscriber.on('error', () => {});
-const waiting = isFair ? fairWaiting({ subscriber, lease }) : undefined;
-const store = new RedisStore({ client, waiting });
+const store = new RedisStore({ client, waiting: fairWaiting({ subscriber, lease }) });
 const limiter = new RateLimiter({
   limits: rollingWindow({ limit, window: `${window}ms` }),
   store,
@@ -22,12 +19,6 @@ const limiter = new RateLimiter({
   timeout,
   onStoreError,
 });
-
-const { isLate } = ServerClock.prototype;
-ServerClock.prototype.isLate = function (...args) {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMs);
-  return isLate.apply(this, args);
-};
 
 async function until(ms) {
   while (ms - now() > 1.5) await new Promise((resolve) => setTimeout(resolve, ms - now() - 1));

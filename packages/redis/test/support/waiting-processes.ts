@@ -1,9 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { OnStoreError } from '@rollgate/core';
-import { bundleProgram } from '@rollgate/test-support/bundle-program';
 
 export interface WaitingOptions {
   readonly url: string;
@@ -12,10 +9,8 @@ export interface WaitingOptions {
   /** In milliseconds. */
   readonly window: number;
   readonly lease: string;
-  readonly timeout?: string;
-  readonly onStoreError?: OnStoreError;
-  /** How long the process stands still after it has read its clock to compare it with a turn. */
-  readonly stallMs?: number;
+  readonly timeout: string;
+  readonly onStoreError: OnStoreError;
 }
 
 /** A call of `wait`. Times are milliseconds. */
@@ -48,18 +43,14 @@ type Message = WaitMessage & { readonly isReady?: boolean; readonly isDone?: boo
 
 /** A separate process that waits (see `waiting-process.mjs`). */
 export class WaitingProcess {
-  /** When its calls have started, by the monotonic clock of the machine. */
-  readonly startedMs: number[] = [];
   readonly #child: ChildProcess;
   #done: Promise<void> | undefined;
 
-  constructor(options: WaitingOptions, onMessage?: (message: WaitMessage) => void) {
-    const program = bundleProgram(`${__dirname}/waiting-process.mjs`);
+  /** @param program The bundled file. */
+  constructor(program: string, options: WaitingOptions, onMessage: (message: WaitMessage) => void) {
     this.#child = fork(program, [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
-    this.#child.once('exit', () => rmSync(dirname(program), { recursive: true }));
     this.#child.on('message', (message: Message) => {
-      if (message.startedMs !== undefined) this.startedMs.push(message.startedMs);
-      if ('index' in message) onMessage?.(message);
+      if ('index' in message) onMessage(message);
     });
   }
 
@@ -68,11 +59,6 @@ export class WaitingProcess {
     const ready = this.#next('isReady');
     this.#child.send({});
     await ready;
-  }
-
-  /** Waits so many times at once. */
-  callAll(count: number): void {
-    this.call(Array.from({ length: count }, (_, index) => ({ index, calledMs: 0 })));
   }
 
   call(calls: readonly WaitCall[]): void {
