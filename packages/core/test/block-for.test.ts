@@ -30,23 +30,6 @@ test('with Infinity, only a reset opens the key, also for a limit that is create
   }
 });
 
-test('a block closes only the key of its own limit, and only if that limit is used up', async () => {
-  const limits = { login, address: rollingWindow({ limit: 1, window: '1h' }) };
-  const { limiter } = make(limits);
-  await limiter.check({ login: 'ann', address: 'one' });
-  const byAddress = await limiter.check({ login: 'ann', address: 'one' });
-  expect(byAddress).toMatchObject({ violated: ['address'], reason: 'limit' });
-  expect(byAddress.limits.login).toMatchObject({ allowed: true, remaining: 1 });
-  await limiter.check({ login: 'ann', address: 'two' });
-  const byBoth = await limiter.check({ login: 'ann', address: 'one' });
-  expect(byBoth.violated).toEqual(['login', 'address']);
-  expect(byBoth.limits.login).toMatchObject({ reason: 'blocked', retryAfterMs: 15 * MINUTE });
-  expect((await limiter.check({ login: 'bob', address: 'three' })).allowed).toBe(true);
-  expect((await limiter.check({ login: 'ann', address: 'four' }, { cost: { login: 0 } })).allowed).toBe(true);
-  await limiter.reset({ login: 'ann' });
-  expect((await limiter.check({ login: 'ann', address: 'five' })).allowed).toBe(true);
-});
-
 test('neither a peek, a charge, a settlement, a wait nor a cost that is never allowed begins a block', async () => {
   const { clock, limiter } = make(login);
   const first = await limiter.check('ann');

@@ -13,28 +13,7 @@ import { PuppetStore } from './puppet-store.js';
 
 silenceOutages();
 
-const HOUR = 3_600_000;
 const limits = { attempts: rollingWindow({ limit: 2, window: '1m' }), blocked: block() };
-
-test('a block closes the key of its limit, and the other limits count as before', async () => {
-  const clock = manualClock();
-  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
-  expect(await limiter.check({ attempts: 'ann', blocked: '192.0.2.1' })).toMatchObject({
-    allowed: true,
-    limit: 2,
-    remaining: 1,
-    limits: { blocked: { allowed: true, limit: Infinity, remaining: Infinity, resetMs: 0, nextUnitMs: 0 } },
-  });
-  const blocked = await limiter.block({ blocked: '192.0.2.1' }, '1h');
-  expect(blocked).toMatchObject({ allowed: false, reason: 'blocked', retryAfterMs: HOUR, violated: ['blocked'] });
-  const rejection = await limiter.check({ attempts: 'ann', blocked: '192.0.2.1' });
-  expect(rejection).toMatchObject({ allowed: false, reason: 'blocked', limit: Infinity, remaining: 0, resetMs: HOUR });
-  expect(rejection.limits.attempts).toMatchObject({ allowed: true, remaining: 1 });
-  clock.advance(HOUR - 0.001);
-  expect(await limiter.peek('192.0.2.1')).toMatchObject({ retryAfterMs: 0.001 });
-  clock.advance(0.001);
-  expect(await limiter.check('192.0.2.1')).toMatchObject({ allowed: true });
-});
 
 test('the wait of a decision is a duration, rounded up to a whole millisecond', async () => {
   const clock = manualClock();

@@ -4,7 +4,6 @@ import {
   fixedWindow,
   leakyBucket,
   MemoryStore,
-  manualClock,
   RateLimiter,
   rollingWindow,
   slidingWindowCounter,
@@ -40,28 +39,6 @@ describe.each(Object.entries(create))('%s', (_, make) => {
       /^Expected `(limit|capacity)` to be a positive safe integer, 0 or Infinity, got/,
     );
   });
-});
-
-test('a quota of 0 rejects next to other limits, which record nothing but what they count of rejections', async () => {
-  const clock = manualClock();
-  const store = new MemoryStore({ clock });
-  const strict = rollingWindow({ limit: 2, window: '1m', countRejected: true });
-  const limiter = new RateLimiter({
-    limits: { plan: '0/1d', burst: '5/1m', strict, free: create.tokenBucket(Infinity) },
-    store,
-  });
-  const decision = await limiter.check('ann');
-  expect(decision).toMatchObject({ allowed: false, limit: 0, violated: ['plan'], retryAfterMs: Infinity });
-  expect(Object.keys(decision.limits)).toEqual(['plan', 'burst', 'strict', 'free']);
-  expect(decision.limits).toMatchObject({
-    burst: { remaining: 5 },
-    strict: { remaining: 1 },
-    free: { limit: Infinity },
-  });
-  const allowed = await limiter.check('ann', { cost: { plan: 0 } });
-  expect(allowed).toMatchObject({ allowed: true, limit: 2, remaining: 0 });
-  await limiter.refund(allowed);
-  expect((await limiter.peek('ann', { cost: { plan: 0 } })).limits).toMatchObject({ burst: { remaining: 5 } });
 });
 
 test('a slot that is not limited needs no release, and a limited one next to it does', async () => {

@@ -37,15 +37,6 @@ test.each([
   expect(await peek()).toEqual(fresh);
 });
 
-test('starts behind a gap keep their time, and the gap is free once they have passed', async () => {
-  const { limiter, decisions, peek } = await fill(3);
-  await limiter.refund(decisions[1]!);
-  await limiter.refund(decisions[2]!);
-  expect((await peek()).retryAfterMs).toBe(HOUR_MS);
-  await limiter.refund(decisions[3]!);
-  expect(await peek()).toMatchObject({ allowed: true, delayMs: HOUR_MS, remaining: 3 });
-});
-
 test('a start that a caller of the store refunds twice is free once', async () => {
   class Twice extends MemoryStore {
     override refund(receipt: unknown) {

@@ -26,46 +26,6 @@ const remaining = async (limiter: ReturnType<typeof create>) => {
   return [requests.remaining, tokens.remaining];
 };
 
-test('a settlement replaces the cost of the limits that it names', async () => {
-  const limiter = create();
-  const decision = await limiter.check('ann', { cost: { tokens: 60 } });
-  await limiter.settle(decision, { cost: { tokens: 20 } });
-  expect(await remaining(limiter)).toEqual([4, 80]);
-});
-
-test('one number settles all limits, also those without a reservation', async () => {
-  const limiter = create();
-  const decision = await limiter.check('ann', { cost: { requests: 1, tokens: 0 } });
-  await limiter.settle(decision, { cost: 3 });
-  expect(await remaining(limiter)).toEqual([2, 97]);
-});
-
-test('a settlement after a refund changes nothing', async () => {
-  const limiter = create();
-  const decision = await limiter.check('ann', { cost: { tokens: 60 } });
-  await limiter.refund(decision);
-  await limiter.settle(decision, { cost: { tokens: 90 } });
-  expect(await remaining(limiter)).toEqual([5, 100]);
-});
-
-test('a settlement of a rejected decision changes nothing', async () => {
-  const limiter = create();
-  const decision = await limiter.check('ann', { cost: 6 });
-  await limiter.settle(decision, { cost: { tokens: 100 } });
-  expect(await remaining(limiter)).toEqual([5, 100]);
-});
-
-test('a charge records without deciding, and returns what a peek returns right after', async () => {
-  const limiter = create();
-  const decision = await limiter.charge('ann', { cost: { requests: 0, tokens: 700 } });
-  expect(decision).toMatchObject({ allowed: false, violated: ['tokens'], retryAfterMs: 60_000 });
-  expect(JSON.stringify(decision)).toBe(JSON.stringify(await limiter.peek('ann')));
-  await limiter.charge('ann');
-  expect((await limiter.peek('ann')).limits.requests.remaining).toBe(4);
-  await limiter.refund(decision);
-  expect((await limiter.peek('ann')).violated).toEqual(['tokens']);
-});
-
 test('each check and its settlement add at most two hits', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1000, window: '1m' }), store });
@@ -76,20 +36,6 @@ test('each check and its settlement add at most two hits', async () => {
   }
   const { hits } = store.toJSON()[0]!.state as { hits: unknown[] };
   expect(hits).toHaveLength(15);
-});
-
-// Five calls at once with an unknown cost, and a limit of 100 tokens per minute. Each call reserves an estimate.
-test('parallel calls of unknown cost never reserve more than the limit, and all of their tokens count', async () => {
-  const limiter = new RateLimiter({ limits: { tokens: limits.tokens }, store: new MemoryStore({ clock }) });
-  const call = () => limiter.check('key', { cost: { tokens: 40 } });
-  const started = (await Promise.all([call(), call(), call(), call(), call()])).filter(({ allowed }) => allowed);
-  expect(started).toHaveLength(2);
-  await Promise.all(started.map((decision) => limiter.settle(decision, { cost: { tokens: 132 } })));
-  expect(await call()).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 60_000 });
-  now = 59_999;
-  expect((await call()).allowed).toBe(false);
-  now = 60_000;
-  expect(await call()).toMatchObject({ allowed: true, remaining: 60 });
 });
 
 test.each([

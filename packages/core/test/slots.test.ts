@@ -40,65 +40,6 @@ function sharedStores() {
   return { clock, rows, open, renewals: () => renewals };
 }
 
-const stores: [string, () => Store][] = [
-  ['a MemoryStore', () => new MemoryStore({ clock: manualClock() })],
-  ['a store of createStore', () => sharedStores().open()],
-];
-
-describe.each(stores)('in %s', (_, createTestStore) => {
-  test('it decides together with other limits, and a rejected check takes neither a slot nor a hit', async () => {
-    const limits = { rate: rollingWindow({ limit: 2, window: '1m' }), inFlight: inFlight(1) };
-    const limiter = new RateLimiter({ limits, store: createTestStore() });
-    const decision = await limiter.check('ann');
-    const rejected = await limiter.check('ann');
-    expect(rejected).toMatchObject({ violated: ['inFlight'], limits: { rate: { remaining: 1 } } });
-    expect(rejected.limits.rate).not.toHaveProperty('retryIsEstimate');
-    await limiter.release(decision);
-    const last = await limiter.check('ann');
-    expect(last.limits).toMatchObject({ rate: { remaining: 0 }, inFlight: { remaining: 0 } });
-    expect((await limiter.check('ann')).violated).toEqual(['rate', 'inFlight']);
-    await limiter.release(last);
-    expect((await limiter.peek('ann')).limits.inFlight.remaining).toBe(1);
-  });
-
-  test('a settlement and a release of one decision work in any order', async () => {
-    const limits = { tokens: rollingWindow({ limit: 100, window: '1m' }), inFlight: inFlight(2) };
-    for (const order of [0, 1]) {
-      const limiter = new RateLimiter({ limits, store: createTestStore() });
-      const decision = await limiter.check('ann', { cost: { tokens: 10 } });
-      const steps = [() => limiter.settle(decision, { cost: { tokens: 30 } }), () => limiter.release(decision)];
-      await steps[order]!();
-      await steps[1 - order]!();
-      await limiter.settle(decision, { cost: 0 });
-      await limiter.refund(decision);
-      const { tokens, inFlight } = (await limiter.peek('ann')).limits;
-      expect([tokens.remaining, inFlight.remaining]).toEqual([70, 2]);
-    }
-  });
-
-  test.each(['refund', 'settle'] as const)('%s frees the slots, too, and never takes more', async (method) => {
-    const limiter = new RateLimiter({ limits: inFlight(3), store: createTestStore() });
-    const [first, second] = [await limiter.check('ann'), await limiter.check('ann')];
-    await limiter.settle(second, { cost: 3 });
-    await (method === 'refund' ? limiter.refund(first) : limiter.settle(first, { cost: 0 }));
-    expect((await limiter.peek('ann')).remaining).toBe(2);
-    await limiter.release(first);
-    await limiter.release(second);
-    expect((await limiter.peek('ann')).remaining).toBe(3);
-  });
-
-  test('a charge takes no slot, and a reset frees all', async () => {
-    const limiter = new RateLimiter({ limits: inFlight(2), store: createTestStore() });
-    expect((await limiter.charge('ann').catch(() => limiter.peek('ann'))).remaining).toBe(2);
-    const decision = await limiter.check('ann', { cost: 2 });
-    await limiter.reset('ann');
-    const next = await limiter.check('ann', { cost: 2 });
-    expect(next.allowed).toBe(true);
-    await limiter.release(decision);
-    expect((await limiter.peek('ann')).remaining).toBe(0);
-  });
-});
-
 test('a lease lasts 30 seconds by default', () => {
   expect(concurrency({ limit: 1 }).leaseMicros).toBe(30_000_000);
 });

@@ -1,6 +1,5 @@
 import {
   concurrency,
-  type Decision,
   type DecisionEvent,
   leakyBucket,
   MemoryStore,
@@ -39,26 +38,6 @@ test('a limit alone with `enforce: false` never rejects, and counts everything',
   });
   expect(JSON.parse(JSON.stringify(decisions[1])).exceeded).toEqual(['default']);
   expect(Object.keys(decisions[1]!)).not.toContain('exceeded');
-});
-
-test('it counts what the other limits allow, and is not what a decision reports', async () => {
-  const limiter = createLimiter({ burst: '3/1m', hour: strict(1) });
-  const decisions: Decision[] = [];
-  for (let call = 0; call < 4; call++) decisions.push(await limiter.check('ann'));
-  expect(
-    decisions.map(({ allowed, remaining, violated, exceeded }) => [allowed, remaining, violated, exceeded]),
-  ).toEqual([
-    [true, 2, [], []],
-    [true, 1, [], ['hour']],
-    [true, 0, [], ['hour']],
-    [false, 0, ['burst'], ['hour']],
-  ]);
-  // Three units, of which a refund takes one.
-  await limiter.refund(decisions[2]!);
-  await limiter.settle(decisions[1]!, { cost: { hour: 0 } });
-  const larger = { burst: rollingWindow({ limit: 3, window: '1m' }), hour: rollingWindow({ limit: 2, window: '1m' }) };
-  const peeked = await limiter.peek('ann', { limits: larger as never });
-  expect(peeked.limits).toMatchObject({ burst: { remaining: 1 }, hour: { remaining: 1 } });
 });
 
 test('a quota of 0 with `enforce: false` rejects nothing, and everything exceeds it', async () => {
