@@ -55,51 +55,6 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect(await usageOf(one!)).toEqual({ spent: 0, reserved: 3, remaining: 2 });
   });
 
-  test('calls leave a reserve of a quota that refills to other clients', async () => {
-    const { clock, open } = sharedStores(kind);
-    const limiter = new OutgoingLimiter({ limits: api, store: open() });
-    const refill = { limit: 100, kind: 'refill', reserve: 10 } as const;
-    await limiter.report('token', { reported: { ...refill, remaining: 40, resetMs: 6000 } });
-    expect(await usageOf(limiter)).toMatchObject({ remaining: 30 });
-    await limiter.report('token', { reported: { ...refill, remaining: 4, resetMs: 9600 } });
-    expect(await limiter.check('token', { cost: 4 })).toMatchObject({ remaining: 0, retryAfterMs: 1000 });
-    clock.advance(9599);
-    expect(await usageOf(limiter)).toMatchObject({ remaining: 89 });
-    clock.advance(1);
-    expect(await usageOf(limiter)).toMatchObject({ remaining: 100 });
-    await limiter.check('token', { cost: 2 });
-    expect(await usageOf(limiter)).toMatchObject({ remaining: 88 });
-    await limiter.report('all', { reported: { ...refill, remaining: 99, resetMs: 1000, reserve: 500 } });
-    expect(await usageOf(limiter, 'all')).toMatchObject({ spent: 1, remaining: 0 });
-    clock.advance(1000);
-    expect((await limiter.check('all', { cost: 100 })).allowed).toBe(true);
-  });
-
-  test('all processes leave more to other clients after a rejection that one of them reports', async () => {
-    const { open } = sharedStores(kind);
-    const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
-    const reported = { remaining: 500, limit: 1000, resetMs: 50_000, kind: 'refill', reserve: 10 } as const;
-    await one!.report('token', { reported });
-    const rejected = await one!.check('token', { cost: 8 });
-    await one!.report(rejected, { reported: { ...reported, remaining: 1, needed: 9 } });
-    await other!.report('token', { reported });
-    expect(await usageOf(other!)).toMatchObject({ remaining: 500 - 23 }); // 10 + 2 * 7, a little less with each response.
-    const again = await other!.check('token', { cost: 90 });
-    await other!.report(again, { reported: { ...reported, remaining: 0, needed: 90 } });
-    await other!.report('token', { reported });
-    expect(await usageOf(one!)).toMatchObject({ remaining: 500 - 39 }); // At most 4 * 10.
-  });
-
-  test('all processes expect calls to take what one response has shown', async () => {
-    const { open } = sharedStores(kind);
-    const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
-    const reported = { limit: 1000, resetMs: 50_000, kind: 'refill' } as const;
-    await one!.report(await one!.check('token', { cost: 10 }), { reported: { ...reported, remaining: 980 } });
-    expect(await usageOf(other!)).toMatchObject({ remaining: 490 });
-    expect((await other!.check('token', { cost: 490 })).allowed).toBe(true);
-    expect(await usageOf(one!)).toEqual({ spent: 20, reserved: 490, remaining: 0 });
-  });
-
   test('a quota that takes longer than `maxAge` to refill keeps its rate', async () => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', maxAge: '1h' }), store: open() });
@@ -240,34 +195,6 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     await rejected;
     await one!.report('token', { reported: { ...window, remaining: 8, limit: 8 } });
     expect((await other!.check('token', { cost: 6 })).allowed).toBe(true);
-  });
-
-  test('without a limit, the later reset of two responses out of order counts', async () => {
-    const { clock, open } = sharedStores(kind);
-    const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', guess: 2 }), store: open() });
-    const [first, second] = [await limiter.check('token'), await limiter.check('token')];
-    clock.advance(10);
-    // In a rolling quota, the second call may have taken the unit that was free after the first reset.
-    await limiter.report(second, { reported: { remaining: 0, resetMs: 2000 } });
-    await limiter.report(first, { reported: { remaining: 0, resetMs: 1000 } });
-    expect((await limiter.check('token')).retryAfterMs).toBe(2000);
-  });
-
-  test('a late response of a short window that has ended does not end the next one', async () => {
-    const { clock, open } = sharedStores(kind);
-    const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', guess: 9 }), store: open() });
-    await limiter.report('token', { reported: { remaining: 5, limit: 5, resetMs: 1000 } });
-    clock.advance(900);
-    const late = await limiter.check('token');
-    clock.advance(110);
-    const next = await limiter.check('token');
-    clock.advance(10);
-    await limiter.report(next, { reported: { remaining: 4, limit: 5, resetMs: 985 } });
-    clock.advance(80);
-    await limiter.report(late, { reported: { remaining: 2, limit: 5, resetMs: 20 } });
-    // The window that began at 1,000 ms ends at 2,000 ms, not after the 20 ms of the one before it.
-    clock.advance(800);
-    expect(await limiter.peek('token')).toMatchObject({ remaining: 2, resetMs: 105 });
   });
 
   test('a report for a key passes on what other clients receive', async () => {
