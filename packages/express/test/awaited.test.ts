@@ -1,9 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { leakyBucket } from '@rollgate/core';
-import { clock, EXPRESSES, limitWith, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
+import {
+  clock,
+  EXPRESSES,
+  limitWith,
+  listen,
+  memory,
+  serve,
+  storeWith,
+  until,
+} from '@rollgate/host-tests/express-servers';
 import type { RequestHandler } from 'express';
-import { listen } from './support/limited-app.js';
 
 /** A store in memory whose checks take time, as those of Redis. */
 const later = () => {

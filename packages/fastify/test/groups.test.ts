@@ -73,16 +73,6 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     for (const host of ['a', 'b', 'd', 'f']) expect(await send(`${host}.example`)).toBe(429);
   });
 
-  test('HEAD counts with its GET route, in a group and without', async () => {
-    const app = await limited({ global: false, limit: 2, window: '1m' });
-    app.get('/a', limitedBy({ groupId: 'both' }), hello);
-    app.get('/b', limitedBy({ groupId: 'both', hook: 'preHandler' }), hello);
-    app.get('/own', limitedBy({}), hello);
-    const get = await serve(app);
-    expect(await statuses(get, 'HEAD /a', 'HEAD /b', '/a', '/b', 'HEAD /a')).toEqual([200, 200, 429, 429, 429]);
-    expect(await statuses(get, 'HEAD /own', '/own', 'HEAD /own', '/own')).toEqual([200, 200, 429, 429]);
-  });
-
   test('the allow list of the plugin or of the route still applies', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m', allowList: ['127.0.0.0/8'] });
     app.get('/allowed', limitedBy({ groupId: 'all' }), hello);

@@ -66,31 +66,6 @@ describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
     session.close();
   });
 
-  test.each([
-    ['a text', 'Slow down', { detail: 'Slow down' }],
-    ['a function', async () => 'Slow down', { detail: 'Slow down' }],
-    ['an object', { contact: 'ops', status: 418 }, { contact: 'ops', status: 418, type: TYPE }],
-    ['a function of an object', () => ({ type: 'about:blank', n: 1 }), { type: 'about:blank', n: 1, title: TITLE }],
-  ])('with %s as message', async (_, message, expected) => {
-    const { reply, body, errors } = await rejection({ problem: true, message });
-    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '60']);
-    expect(body).toMatchObject(expected);
-    expect(errors).toEqual([]);
-  });
-
-  test('has no Retry-After if no retry can succeed', async () => {
-    const { reply, body } = await rejection({ problem: true, cost: 2 });
-    expect([reply.status, reply.headers.has('retry-after')]).toEqual([429, false]);
-    expect(body).toMatchObject({ detail: 'Rate limit exceeded: this request alone exceeds the limit' });
-  });
-
-  test('without `problem` is an error with a code, which the error handler gets', async () => {
-    const { reply, body, errors } = await rejection({});
-    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(body).toMatchObject({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED', error: 'Too Many Requests' });
-    expect(errors).toEqual([expect.objectContaining({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED' })]);
-  });
-
   test('a handler replaces both', async () => {
     const handler = async () => ({ mine: true });
     const { reply, body, errors } = await rejection({ problem: true, handler });

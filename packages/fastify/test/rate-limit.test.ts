@@ -1,30 +1,9 @@
-import { once } from 'node:events';
-import { connect as connectHttp2 } from 'node:http2';
-import { text } from 'node:stream/consumers';
 import { rollingWindow } from '@rollgate/core';
 import rateLimit from '@rollgate/fastify';
 import { appsOf, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 
 describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
   const { create, limited } = appsOf(fastify);
-
-  test('works over HTTP/2', async () => {
-    const app = await limited({ limit: 1, window: '1m' }, { http2: true } as never);
-    app.get('/', async () => 'hello');
-    const session = connectHttp2(await app.listen({ port: 0, host: '127.0.0.1' }));
-    const found = [];
-    for (let turn = 0; turn < 2; turn++) {
-      const stream = session.request({ ':path': '/' });
-      const [headers] = await once(stream, 'response');
-      await text(stream);
-      found.push([headers[':status'], headers['retry-after']]);
-    }
-    session.close();
-    expect(found).toEqual([
-      [200, undefined],
-      [429, '60'],
-    ]);
-  });
 
   test('a route’s own limit replaces the global one, and `false` removes it', async () => {
     const app = await limited({ limit: 3, window: '1m' });
