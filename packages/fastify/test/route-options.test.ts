@@ -21,6 +21,15 @@ describe.each(VERSIONS)('a route in Fastify %s', (_, fastify) => {
     expect(await statuses(get, '/search', '/search')).toEqual([200, 429]);
   });
 
+  test('may be in a dry run, together with a limit that rejects', async () => {
+    const app = await limited({ limit: 1, window: '1m', dryRun: true });
+    app.get('/dry-run', { config: { rateLimit: {} } }, async () => 'hello');
+    app.get('/limited', { config: { rateLimit: { dryRun: false } } }, async () => 'limited');
+    expect(await statuses(await serve(app), '/dry-run', '/dry-run', '/limited', '/limited')).toEqual([
+      200, 200, 200, 429,
+    ]);
+  });
+
   test('has its own functions', async () => {
     const app = await limited({ limit: () => 1, window: '1m', cost: () => 1 });
     const limits = { burst: rollingWindow({ limit: 2, window: '1s' }), daily: fixedWindow({ limit: 3, window: '1d' }) };
