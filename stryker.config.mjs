@@ -1,8 +1,8 @@
 // Changes a file in many ways, and lists the changes that no test notices: npm run mutants -- packages/core/src/limits/token-bucket.ts
 // Stryker works on a copy of the repository, and runs only the tests that cover a change.
 const [, name = 'core'] = /packages\/([\w-]+)\//.exec(process.argv.at(-1)) ?? [];
-/** The folders whose tests look for defects of the package. The conformance suite has the oracles of the core. */
-const folders = name === 'core' ? ['core', 'store-conformance'] : [name];
+/** The folders whose tests look for defects of the package. The conformance suite has the oracles of all limits. */
+const folders = ['core', 'calendar', 'fetch'].includes(name) ? [name, 'store-conformance'] : [name];
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {

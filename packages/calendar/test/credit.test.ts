@@ -3,17 +3,6 @@ import { MemoryStore, manualClock, RateLimiter } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
 import { keysOf } from '@rollgate/core/observe';
 
-test('reserved units stay reserved, and their settlement is exact', async () => {
-  const limits = calendarWindow({ limit: 20, period: 'year', lease: '1m' });
-  const limiter = new RateLimiter({ limits });
-  const running = await limiter.check('ann', { cost: 8 });
-  await limiter.settle(await limiter.check('ann', { cost: 5 }), { cost: 6 });
-  expect((await credit(limiter, 'ann', 10)).limits.default).toMatchObject({ remaining: 12, spent: 0, reserved: 8 });
-  await limiter.settle(running, { cost: 3 });
-  expect((await limiter.peek('ann')).limits.default).toMatchObject({ remaining: 17, spent: 3, reserved: 0 });
-  await limiter.close();
-});
-
 test('`beyond` adds to the present period, next to limits that it leaves alone', async () => {
   const clock = manualClock(Date.UTC(2026, 0, 31));
   const limits = {
@@ -39,15 +28,4 @@ test('units that were added are listed, and a reset takes them back', async () =
   expect(value).toMatchObject({ key: 'ann', result: { limit: 15, remaining: 15, spent: 0 } });
   await limiter.reset('ann');
   expect(await limiter.peek('ann')).toMatchObject({ limit: 10, remaining: 10 });
-});
-
-test('an action above the limit itself stays impossible, whatever was added', async () => {
-  const limiter = new RateLimiter({ limits: calendarWindow({ limit: 10, period: 'year' }) });
-  await credit(limiter, 'ann', 5, { beyond: true });
-  expect(await limiter.check('ann', { cost: 11 })).toMatchObject({
-    allowed: false,
-    remaining: 15,
-    retryAfterMs: Infinity,
-  });
-  expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ allowed: true, limit: 15, remaining: 5 });
 });

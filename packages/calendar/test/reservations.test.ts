@@ -6,7 +6,6 @@ import {
   MemoryStore,
   manualClock,
   RateLimiter,
-  rollingWindow,
   type Store,
 } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
@@ -59,54 +58,6 @@ test.each([
   expect(() => calendarWindow({ limit: 1, period: 'month', ...options } as never)).toThrow(message);
 });
 
-test('a check reserves its cost, and a settlement spends what it really took', async () => {
-  const limiter = new RateLimiter({ limits: budget(), store: memoryStore() });
-  const decision = await limiter.check('acme', { cost: 80 });
-  expect(await usageOf(limiter)).toEqual({ spent: 0, reserved: 80, remaining: 20 });
-  const rejected = await limiter.check('acme', { cost: 40 });
-  expect(rejected).toMatchObject({ allowed: false, retryIsEstimate: true, retryAfterMs: LEASE_MS, remaining: 20 });
-  await limiter.settle(decision, { cost: 30 });
-  await limiter.settle(decision, { cost: 99 });
-  expect(await usageOf(limiter)).toEqual({ spent: 30, reserved: 0, remaining: 70 });
-  await limiter.charge('acme', { cost: 90 });
-  expect(await usageOf(limiter)).toEqual({ spent: 120, reserved: 0, remaining: 0 });
-  // Nothing reserved can come back, so the wait is exact.
-  const { retryIsEstimate, retryAfterMs, resetMs } = await limiter.check('acme');
-  expect({ retryIsEstimate, retryAfterMs }).toEqual({ retryIsEstimate: undefined, retryAfterMs: resetMs });
-});
-
-test('a window without leases reports what is spent, and the same units count with leases', async () => {
-  const store = memoryStore();
-  const plain = new RateLimiter({ limits: calendarWindow({ limit: 100, period: 'month' }), store });
-  const leased = new RateLimiter({ limits: budget(), store });
-  await plain.check('acme', { cost: 60 });
-  expect(await usageOf(plain)).toEqual({ spent: 60, reserved: 0, remaining: 40 });
-  const decision = await leased.check('acme', { cost: 40 });
-  expect(await usageOf(leased)).toEqual({ spent: 60, reserved: 40, remaining: 0 });
-  expect((await plain.check('acme')).allowed).toBe(false);
-  await leased.refund(decision);
-  expect((await plain.check('acme', { cost: 40 })).allowed).toBe(true);
-});
-
-test('a settlement that omits the limit spends the whole reservation', async () => {
-  const limits = { calls: budget(), rate: rollingWindow({ limit: 10, window: '1m' }) };
-  const limiter = new RateLimiter({ limits, store: memoryStore() });
-  const decision = await limiter.check('acme', { cost: { calls: 5, rate: 4 } });
-  await limiter.settle(decision, { cost: { rate: 1 } });
-  const { calls, rate } = (await limiter.peek('acme')).limits;
-  expect([calls.spent, calls.reserved, rate.remaining]).toEqual([5, 0, 9]);
-});
-
-test('a release spends the reservation, and a settlement may still follow', async () => {
-  const limiter = new RateLimiter({ limits: budget(), store: memoryStore() });
-  const decision = await limiter.check('acme', { cost: 50 });
-  await limiter.release(decision);
-  expect(await usageOf(limiter)).toEqual({ spent: 50, reserved: 0, remaining: 50 });
-  await limiter.settle(decision, { cost: 20 });
-  await limiter.release(decision);
-  expect(await usageOf(limiter)).toEqual({ spent: 20, reserved: 0, remaining: 80 });
-});
-
 test('a release of slots after a settlement leaves what the settlement has spent', async () => {
   const limits = { calls: budget(), inFlight: concurrency({ limit: 2, lease: '30s' }) };
   const { clock, open } = sharedStores();
@@ -145,22 +96,6 @@ describe('when processes share a store', () => {
     await pass(clock, 5 * LEASE_MS);
     expect(await usageOf(living!)).toEqual({ spent: 0, reserved: 30, remaining: 70 });
     await living!.close();
-  });
-
-  test.each([
-    ['refund', { spent: 0, reserved: 0, remaining: 100 }],
-    ['charge', { spent: 70, reserved: 0, remaining: 30 }],
-  ] as const)('with `unsettled: %j`, that is what is left of a dead process', async (unsettled, left) => {
-    const { clock, open } = sharedStores();
-    const dead = new RateLimiter({ limits: budget(100, unsettled), store: open() });
-    const decision = await dead.check('acme', { cost: 70 });
-    await dead.close();
-    await pass(clock, LEASE_MS);
-    const limiter = new RateLimiter({ limits: budget(100, unsettled), store: open() });
-    expect(await usageOf(limiter)).toEqual(left);
-    // It was only slow, and records the actual cost in full.
-    await dead.settle(decision, { cost: 25 });
-    expect(await usageOf(limiter)).toEqual({ spent: 25, reserved: 0, remaining: 75 });
   });
 
   test('a settlement in the next period counts there in full', async () => {
