@@ -1,24 +1,10 @@
-import {
-  leakyBucket,
-  MemoryStore,
-  manualClock,
-  RateLimiter,
-  rollingWindow,
-  type Store,
-  tokenBucket,
-} from '@rollgate/core';
-import { createStore } from '@rollgate/core/store';
+import { leakyBucket, MemoryStore, manualClock, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { createRowStore } from '@rollgate/test-support/rows';
 import { createDeferred } from '../src/util/awaitable';
 import { checkAtTail } from '../src/waiting/check-at-tail';
 
 const clock = manualClock();
-
-function createTransactionalStore(): Store {
-  const rows: Rows = new Map();
-  return createStore({ clock, transact: async (keys, update) => updateRows(rows, keys, update) });
-}
 
 async function advance(ms: number): Promise<void> {
   await flushPromises();
@@ -30,7 +16,7 @@ const second = rollingWindow({ limit: 4, window: '1s' });
 
 describe.each([
   ['a MemoryStore', () => new MemoryStore({ clock })],
-  ['a store of createStore', createTransactionalStore],
+  ['a store of createStore', () => createRowStore(clock)],
 ])('with %s', (_, create) => {
   test('a check does not take the units for which a large cost waits at another limiter', async () => {
     const store = create();

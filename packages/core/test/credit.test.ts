@@ -8,13 +8,9 @@ import {
   manualClock,
   RateLimiter,
   rollingWindow,
-  type Store,
   tokenBucket,
 } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
-import { createStore } from '@rollgate/core/store';
-import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { PuppetStore } from './puppet-store.js';
 
@@ -120,31 +116,6 @@ test('a key that `blockFor` has closed stays closed, and has its units when it o
   clock.advance('1m');
   expect((await limiter.peek('ann')).remaining).toBe(2);
 });
-
-describe.each([
-  ['a MemoryStore', () => new MemoryStore({ clock: manualClock() })],
-  ['a store of createStore', createTransactionalStore],
-])('with %s', (_, create) => {
-  test('wakes the first caller of the key', async () => {
-    const limiter = new RateLimiter({ limits: '2/1h', store: create() });
-    await limiter.check('ann', { cost: 2 });
-    const waiting = limiter.wait('ann');
-    await flushPromises();
-    await credit(limiter, 'bob', 1);
-    const peeked = await credit(limiter, 'ann', 1);
-    expect(peeked.remaining).toBe(1);
-    expect((await waiting).remaining).toBe(0);
-    await limiter.close();
-  });
-});
-
-function createTransactionalStore(): Store {
-  const rows: Rows = new Map();
-  return createStore({
-    clock: manualClock(),
-    transact: async (keys, update) => updateRows(rows, keys, update),
-  });
-}
 
 test.each([0, 1.5, -1, 2 ** 53, Number.NaN])('rejects %s units', async (units) => {
   const limiter = new RateLimiter({ limits: '5/1m' });

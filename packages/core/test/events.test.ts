@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type DecisionEvent, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { type DecisionEvent, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { asynchronousStore } from '@rollgate/test-support/asynchronous-store';
 
 const CHANNELS = ['rollgate:decision', 'rollgate:rejection'] as const;
 
@@ -20,21 +21,11 @@ afterEach(() => {
 const clock = { now: () => 0 };
 const memory = () => new MemoryStore({ clock });
 
-function asynchronous(): Store {
-  const store = memory();
-  return {
-    check: async (...args) => store.check(...args),
-    peek: async (...args) => store.peek(...args),
-    refund: async (receipt) => store.refund(receipt),
-    reset: async (...keys) => store.reset(...keys),
-  };
-}
-
 const limits = rollingWindow({ limit: 3, window: '1m' });
 
 describe.each([
   ['at once', memory],
-  ['later', asynchronous],
+  ['later', () => asynchronousStore(memory())],
 ])('with a store that responds %s', (_, createStore) => {
   test('publishes every decision before the caller continues, and every rejection', async () => {
     const limiter = new RateLimiter({ limits, store: createStore(), name: 'api', prefix: 'v1' });

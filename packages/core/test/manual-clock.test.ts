@@ -8,9 +8,9 @@ import {
   StoreError,
   tokenBucket,
 } from '@rollgate/core';
-import { createStore, scheduleAfter } from '@rollgate/core/store';
+import { scheduleAfter } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { createRowStore } from '@rollgate/test-support/rows';
 import { PuppetStore } from './puppet-store';
 
 const minute = rollingWindow({ limit: 1, window: '1m' });
@@ -93,13 +93,7 @@ test('the timeout of `wait` follows the clock, too', async () => {
 
 describe.each([
   ['a MemoryStore', () => new MemoryStore({ clock: manualClock() })],
-  [
-    'a store that replies later',
-    () => {
-      const rows: Rows = new Map();
-      return createStore({ clock: manualClock(), transact: async (keys, update) => updateRows(rows, keys, update) });
-    },
-  ],
+  ['a store that replies later', () => createRowStore(manualClock())],
 ])('with %s, one step of the clock may pass the start and the timeout', (_, create) => {
   test.each([
     ['a rolling window', rollingWindow({ limit: 1, window: '1h' })],

@@ -8,10 +8,9 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { createStore } from '@rollgate/core/store';
 import { randomRuns } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { createRowStore } from '@rollgate/test-support/rows';
 import fc from 'fast-check';
 
 /** All times are multiples of it, except the ends of timeouts, which are in between. So no two events depend on their order. */
@@ -80,13 +79,7 @@ const histories = (cost: fc.Arbitrary<Record<Name, number>>) =>
 
 const STORES: [string, (clock: ManualClock) => Store][] = [
   ['a MemoryStore', (clock) => new MemoryStore({ clock })],
-  [
-    'a store of createStore',
-    (clock) => {
-      const rows: Rows = new Map();
-      return createStore({ clock, transact: async (keys, update) => updateRows(rows, keys, update) });
-    },
-  ],
+  ['a store of createStore', createRowStore],
 ];
 
 /** Runs a history at two limiters on one store. Its naive log of hits is what the test compares with. */

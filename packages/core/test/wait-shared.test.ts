@@ -7,18 +7,13 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { createStore, type StoreWait } from '@rollgate/core/store';
+import type { StoreWait } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { createRowStore } from '@rollgate/test-support/rows';
 
 const TOO_MANY = { code: 'ERR_ROLLGATE_TOO_MANY_WAITING' };
 
 const clock = manualClock();
-
-function createTransactionalStore(): Store {
-  const rows: Rows = new Map();
-  return createStore({ clock, transact: async (keys, update) => updateRows(rows, keys, update) });
-}
 
 /** Lets the time pass in steps, so that everything happens that is due. */
 async function advance(ms: number): Promise<void> {
@@ -31,7 +26,7 @@ async function advance(ms: number): Promise<void> {
 
 describe.each([
   ['a MemoryStore', () => new MemoryStore({ clock })],
-  ['a store of createStore', createTransactionalStore],
+  ['a store of createStore', () => createRowStore(clock)],
 ])('with %s', (_, create) => {
   test('callers of two limiters start in the order of their calls', async () => {
     const store = create();
@@ -163,7 +158,7 @@ describe('maxWaiting', () => {
   });
 
   test('counts no caller of whom a store that replies later has not decided', async () => {
-    const store = createTransactionalStore();
+    const store = createRowStore(clock);
     const wide = new RateLimiter({
       limits: rollingWindow({ limit: 100, window: '1s' }),
       store,

@@ -7,17 +7,9 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { createStore } from '@rollgate/core/store';
+import { credit } from '@rollgate/core/credit';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
-
-function createTransactionalStore(): Store {
-  const rows: Rows = new Map();
-  return createStore({
-    clock: manualClock(),
-    transact: async (keys, update) => updateRows(rows, keys, update),
-  });
-}
+import { createRowStore } from '@rollgate/test-support/rows';
 
 /** Lists the keys of the checks. */
 function withCalls(store: Store) {
@@ -32,18 +24,15 @@ function withCalls(store: Store) {
 
 describe.each([
   ['a MemoryStore', () => new MemoryStore({ clock: manualClock() })],
-  ['a store of createStore', createTransactionalStore],
+  ['a store of createStore', () => createRowStore(manualClock())],
 ])('with %s', (_, create) => {
   const limits = rollingWindow({ limit: 2, window: '1h' });
 
   test.each([
     ['reset', (limiter: RateLimiter) => limiter.reset('ann')],
-    ['refund', async (limiter: RateLimiter, first: Awaited<ReturnType<RateLimiter['check']>>) => limiter.refund(first)],
-    [
-      'settle',
-      async (limiter: RateLimiter, first: Awaited<ReturnType<RateLimiter['check']>>) =>
-        limiter.settle(first, { cost: 1 }),
-    ],
+    ['refund', (limiter: RateLimiter, first: Decision) => limiter.refund(first)],
+    ['settle', (limiter: RateLimiter, first: Decision) => limiter.settle(first, { cost: 1 })],
+    ['credit', (limiter: RateLimiter) => credit(limiter, 'ann', 1)],
   ])('%s wakes the first caller of the key, and no caller of another key', async (_, free) => {
     const { store, keys } = withCalls(create());
     const limiter = new RateLimiter({ limits, store });

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { leakyBucket, MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { asynchronousStore } from '@rollgate/test-support/asynchronous-store';
 import { randomRuns } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
@@ -15,18 +16,7 @@ const INTERVAL_MS = 40;
 const queue = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
 const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 
-/** A store that returns promises for the results of a `MemoryStore`. `methods` replaces some of its methods. */
-function asynchronousStore(methods: Partial<Store> = {}) {
-  const memory = new MemoryStore({ clock });
-  const store: Store = {
-    check: async (...args) => memory.check(...args),
-    peek: async (...args) => memory.peek(...args),
-    refund: async (receipt) => memory.refund(receipt),
-    reset: async (...keys) => memory.reset(...keys),
-    ...methods,
-  };
-  return { store, memory };
-}
+const later = (methods: Partial<Store> = {}) => asynchronousStore(new MemoryStore({ clock }), methods);
 
 describe('wait on a queue', () => {
   silenceOutages();
@@ -68,7 +58,7 @@ describe('wait on a queue', () => {
       while (performance.now() < endMs);
       return decision;
     };
-    const limiter = new RateLimiter({ limits: queue, store: asynchronousStore({ check }).store, timeout: '1m' });
+    const limiter = new RateLimiter({ limits: queue, store: later({ check }), timeout: '1m' });
     const order: number[] = [];
     const waitFor = (caller: number) => limiter.wait('ann').then(() => order.push(caller));
     await waitFor(0);
@@ -114,12 +104,12 @@ describe('wait on a queue', () => {
 
   test('rejects at once when the start comes after the timeout, and takes no start', async () => {
     const calls: string[] = [];
-    const { store, memory } = asynchronousStore();
+    const memory = new MemoryStore({ clock });
     const check: Store['check'] = async (...args) => {
       calls.push('check');
       return memory.check(...args);
     };
-    const limiter = new RateLimiter({ limits: slowQueue, store: { ...store, check } });
+    const limiter = new RateLimiter({ limits: slowQueue, store: asynchronousStore(memory, { check }) });
     await limiter.wait('ann', { timeout: '1m' });
     await expect(limiter.wait('ann', { timeout: '1m' })).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(calls).toHaveLength(1);
@@ -128,7 +118,7 @@ describe('wait on a queue', () => {
 
   test('refunds the start when the check returns one after the timeout', async () => {
     const empty = new MemoryStore({ clock });
-    const { store } = asynchronousStore({ peek: async (...args) => empty.peek(...args) });
+    const store = later({ peek: async (...args) => empty.peek(...args) });
     const limiter = new RateLimiter({ limits: slowQueue, store });
     await limiter.check('ann');
     await expect(limiter.wait('ann', { timeout: '1m' })).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -136,7 +126,7 @@ describe('wait on a queue', () => {
   });
 
   test('rejects with the signal’s reason while it waits for its start, and refunds it', async () => {
-    const limiter = new RateLimiter({ limits: slowQueue, store: asynchronousStore().store });
+    const limiter = new RateLimiter({ limits: slowQueue, store: later() });
     await limiter.wait('ann');
     const controller = new AbortController();
     const waiting = limiter.wait('ann', { signal: controller.signal });
@@ -150,7 +140,7 @@ describe('wait on a queue', () => {
 
   describe.each([
     ['at once', () => new MemoryStore({ clock })],
-    ['later', () => asynchronousStore().store],
+    ['later', later],
   ])('with a store that responds %s', (_, store) => {
     test.each([
       ['on one signal', () => [new AbortController()]],
@@ -200,7 +190,7 @@ describe('wait on a queue', () => {
   });
 
   test('rejects with the signal’s reason even when the refund fails, and no rejection is unhandled', async () => {
-    const { store } = asynchronousStore({ refund: () => Promise.reject(new Error('no connection')) });
+    const store = later({ refund: () => Promise.reject(new Error('no connection')) });
     const limiter = new RateLimiter({ limits: slowQueue, store, onStoreError: 'throw' });
     await limiter.wait('ann');
     const controller = new AbortController();

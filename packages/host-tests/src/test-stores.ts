@@ -1,4 +1,5 @@
 import { MemoryStore, type Store } from '@rollgate/core';
+import { asynchronousStore } from '@rollgate/test-support/asynchronous-store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 /** The clock of all stores here. It stands still unless a test moves it. */
@@ -10,13 +11,7 @@ beforeEach(() => {
 export const memory = () => new MemoryStore({ clock });
 
 /** A store that is not this process's memory, so it responds later, may fail and has a timeout. */
-export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
-  check: async (...args) => inner.check(...args),
-  peek: async (...args) => inner.peek(...args),
-  refund: async (receipt) => inner.refund(receipt),
-  reset: async (...keys) => inner.reset(...keys),
-  ...methods,
-});
+export const storeWith = (methods: Partial<Store>, inner = memory()): Store => asynchronousStore(inner, methods);
 
 /** Waits until the server has noticed what the client did. Fails if it never does. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {

@@ -15,6 +15,7 @@ import fastifyLimit from '@rollgate/fastify';
 import { rateLimit as nodeLimit } from '@rollgate/node';
 import { until } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
+import { createRandom } from '@rollgate/test-support/random';
 import express from 'express';
 import Fastify from 'fastify';
 
@@ -29,15 +30,6 @@ let random: () => number;
 beforeEach(() => {
   random = createRandom(seed);
 });
-
-/** Numbers from 0 to 1, which the seed determines. */
-function createRandom(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
 

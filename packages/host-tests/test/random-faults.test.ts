@@ -1,7 +1,8 @@
 import { until } from '@rollgate/test-support';
 import { effort, faultsMs, seed } from '@rollgate/test-support/effort';
+import { createRandom } from '@rollgate/test-support/random';
 import { createHttp1Client, createHttp2Client } from '../src/client.js';
-import { type FaultyRequest, type Random, type Received, sendHttp1, sendHttp2 } from '../src/faulty-client.js';
+import { type FaultyRequest, type Received, sendHttp1, sendHttp2 } from '../src/faulty-client.js';
 import { sendWebSocket } from '../src/faulty-websocket.js';
 import {
   type HostProcess,
@@ -80,15 +81,6 @@ const SCENARIOS: Readonly<Record<string, { limit: number; bounds(totals: Totals)
   },
   slots: { limit: 1, bounds: () => [0, 0] },
 };
-
-/** Numbers from 0 to 1, which the seed determines. */
-function createRandom(from: number): Random {
-  let state = from;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 function total(requests: number, connections: readonly Received[]): Totals {
   const known = (status: number) => status !== 429 && status !== 400;

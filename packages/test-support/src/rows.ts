@@ -1,3 +1,6 @@
+import type { Clock, Store } from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+
 /** What a store of `createStore` keeps for its keys, in a `Map`. */
 export type Rows = Map<string, Float64Array>;
 
@@ -20,4 +23,10 @@ export function writeRows(rows: Rows, keys: readonly string[], changes: readonly
     if (change === null) rows.delete(key);
     else if (change !== undefined) rows.set(key, change.numbers);
   }
+}
+
+/** A store of `createStore` on rows of its own, which replies later. */
+export function createRowStore(clock: Clock): Store {
+  const rows: Rows = new Map();
+  return createStore({ clock, transact: async (keys, update) => updateRows(rows, keys, update) });
 }

@@ -1,4 +1,5 @@
 import { manualClock } from '@rollgate/core';
+import { createRandom } from '@rollgate/test-support/random';
 import type { Fate } from './delayed-store.js';
 import { takenMs } from './recorded-ms.js';
 import { type ProcessSettings, SimulatedProcess } from './simulated-process.js';
@@ -145,15 +146,6 @@ class Run {
       ...(kind === 0 ? { lost: 'before' } : kind === 1 ? { lost: 'after' } : { isRepeated: kind === 2 }),
     };
   }
-}
-
-/** A linear congruential generator. */
-function createRandom(seed: number): () => number {
-  let state = seed % 2 ** 31;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
 }
 
 /** A unit that a check has spent, until a refund. */
