@@ -359,21 +359,26 @@ describe('a reported quota', () => {
   });
 });
 
+/** The headers of a quota of tokens. */
+const tokensOf = (limit: number, remaining: number, reset: string) => ({
+  'x-ratelimit-limit-tokens': String(limit),
+  'x-ratelimit-remaining-tokens': String(remaining),
+  'x-ratelimit-reset-tokens': reset,
+});
+
 interface Usage {
   usage: { total_tokens: number };
 }
 
 test('a call may take all tokens of a quota, although calls leave a reserve', async () => {
-  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
-  api.answerWith({ headers: { [limit!]: '100', [left!]: '100', [reset!]: '0s' } });
+  api.answerWith({ headers: tokensOf(100, 100, '0s') });
   const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 100 }) });
   for (let call = 0; call < 3; call++) expect((await limited(api.url)).status).toBe(200);
   expect(waits).toEqual([]);
 });
 
 test('the reserve for others grows by rejections, but not by that of a first call', async () => {
-  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
-  const headers = { [limit!]: '6000', [left!]: '0', [reset!]: '600ms' }; // Ten units per millisecond.
+  const headers = tokensOf(6000, 0, '600ms'); // Ten units per millisecond.
   api.answerWith({ status: 429, headers: { ...headers, 'retry-after-ms': '1' } });
   const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 1500 }), retry: false });
   for (let call = 0; call < 3; call++) expect((await limited(api.url)).status).toBe(429);
@@ -382,9 +387,8 @@ test('the reserve for others grows by rejections, but not by that of a first cal
 });
 
 test('the reserve that grows by the rejections of one process holds for the others', async () => {
-  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
   const answer = (remaining: number, status: number) => ({
-    headers: { [limit!]: '6000', [left!]: String(remaining), [reset!]: `${(6000 - remaining) / 10}ms` },
+    headers: tokensOf(6000, remaining, `${(6000 - remaining) / 10}ms`),
     status,
   });
   api.answerWith(answer(0, 200), answer(0, 200), answer(400, 429), answer(0, 200));
@@ -401,8 +405,7 @@ test('the reserve that grows by the rejections of one process holds for the othe
 });
 
 test('calls that have waited for an unknown quota start together when no response reports it', async () => {
-  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
-  const headers = { [limit!]: '100', [left!]: '100', [reset!]: '0s' }; // Without those of requests.
+  const headers = tokensOf(100, 100, '0s'); // Without those of requests.
   const respond: (() => void)[] = [];
   api.answer = () => new Promise((resolve) => respond.push(() => resolve({ headers })));
   const cost = () => ({ tokens: 10, requests: 1000 });
@@ -423,8 +426,7 @@ test('a call of any cost does not wait for a reset when no response reports the 
 });
 
 test('a response without the quota leaves the numbers that other processes know', async () => {
-  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
-  api.answerWith({ headers: { [limit!]: '6000', [left!]: '0', [reset!]: '600ms' } }, { status: 500 }, {});
+  api.answerWith({ headers: tokensOf(6000, 0, '600ms') }, { status: 500 }, {});
   const create = () => createPatient({ dialects: [openai()], cost: () => ({ tokens: 500 }) });
   const [one, other] = [create(), create()];
   await one(api.url);
@@ -435,8 +437,7 @@ test('a response without the quota leaves the numbers that other processes know'
 });
 
 test('a call that costs more than the reported quota rejects at once', async () => {
-  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
-  api.answerWith({ headers: { [limit!]: '100', [left!]: '100', [reset!]: '0s' } });
+  api.answerWith({ headers: tokensOf(100, 100, '0s') });
   let tokens = 10;
   const create = () => createPatient({ dialects: [openai()], cost: () => ({ tokens }) });
   await create()(api.url);
@@ -454,9 +455,7 @@ test('a call of any cost starts alone after the reset of a quota whose limit is 
 });
 
 test('a quota that takes longer than `maxBlock` to refill keeps its rate', async () => {
-  const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
-  const headers = Object.fromEntries(names.map((name, index) => [name, ['200', '0', '24h0m0s'][index]!]));
-  api.answerWith({ headers });
+  api.answerWith({ headers: tokensOf(200, 0, '24h0m0s') });
   const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 4 }), maxBlock: '1h' });
   await limited(api.url);
   await limited(api.url);
@@ -464,8 +463,7 @@ test('a quota that takes longer than `maxBlock` to refill keeps its rate', async
 });
 
 test('a call that may cost more than it was estimated needs at most the whole quota', async () => {
-  const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-tokens`);
-  const headers = { [limit!]: '100', [left!]: '90', [reset!]: '100ms' };
+  const headers = tokensOf(100, 90, '100ms');
   // Although 90 are left, the server rejects an estimate of 50, until 100 are left.
   api.answerWith({ status: 429, headers: { ...headers, 'retry-after-ms': '100' } }, { headers });
   let tokens = 50;

@@ -42,9 +42,9 @@ describe.each(Object.entries(DROP_INS))('the storage for %s', (_, open) => {
   test.each<[string, () => StorageOptions]>([
     ['memory', () => ({})],
     ['Redis', inRedis],
-  ])('of 1,000 parallel calls in %s admits exactly the limit', async (_store, options) => {
+  ])('of 200 parallel calls in %s admits exactly the limit', async (_store, options) => {
     const consume = open(options());
-    const all = await Promise.all(Array.from({ length: 1000 }, () => consume('ann', 37, 600_000)));
+    const all = await Promise.all(Array.from({ length: 200 }, () => consume('ann', 37, 600_000)));
     expect(all.filter(({ allowed }) => allowed).length).toBe(37);
     expect((await consume('bob', 37, 600_000)).allowed).toBe(true);
   });
@@ -61,7 +61,7 @@ describe.each(Object.entries(DROP_INS))('the storage for %s', (_, open) => {
         ? { store: new MemoryStore({ clock }) }
         : { ...inRedis(), store: new RedisStore({ client, clock }) },
     );
-    for (let count = 0; count < 200; count++) {
+    for (let count = 0; count < 50; count++) {
       expect((await consume('ann', limit, WINDOW_MS)).allowed).toBe(true);
       clock.advance(everyMs);
     }
@@ -72,7 +72,7 @@ describe.each(Object.entries(DROP_INS))('the storage for %s', (_, open) => {
     const clock = manualClock();
     const consume = open({ store: new MemoryStore({ clock }) });
     let hits: number[] = [];
-    for (let count = 0; count < 2000; count++) {
+    for (let count = 0; count < 500; count++) {
       // The other libraries read the real time a little later, and half seconds hide up to as much.
       clock.advance(500 * Math.floor(random() * 12));
       const nowMs = clock.now();
@@ -164,11 +164,11 @@ test.each(['@fastify/rate-limit', '@nestjs/throttler', 'Better Auth'])(
       await consume('ann', 6, 1000);
     }
     expect(new Set(plans).size).toBe(3);
-    for (let limit = 10; limit < 5000; limit++) await consume('ann', limit, 1000);
+    for (let limit = 10; limit < 1200; limit++) await consume('ann', limit, 1000);
     plans.length = 0;
-    await consume('ann', 4999, 1000);
+    await consume('ann', 1199, 1000);
     await consume('ann', 5, 1000);
-    await consume('ann', 4999, 1000);
+    await consume('ann', 1199, 1000);
     expect(plans[0]).toBe(plans[2]);
     expect(plans[0]).not.toBe(plans[1]);
   },

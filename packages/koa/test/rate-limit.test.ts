@@ -4,13 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { createHttp1Client } from '@rollgate/host-tests/client';
 import { type RateLimitOptions, rateLimit } from '@rollgate/koa';
 import { until } from '@rollgate/test-support';
+import { bundleCopies } from '@rollgate/test-support/fresh-copies';
 import Koa, { type Middleware } from 'koa';
 
 const LIMIT: RateLimitOptions = { limit: 1, window: '1m', key: () => 'ann' };
 
 /** Serves the middleware while `run` sends requests. Returns the messages of the errors that reached the app. */
-async function serve(middleware: Middleware[], run: (port: number) => Promise<void>): Promise<string[]> {
-  const app = new Koa();
+async function serve(
+  middleware: Middleware[],
+  run: (port: number) => Promise<void>,
+  options?: ConstructorParameters<typeof Koa>[0],
+): Promise<string[]> {
+  const app = new Koa(options);
   const errors: string[] = [];
   app.on('error', (error: Error) => errors.push(error.message));
   for (const each of middleware) app.use(each);
@@ -217,6 +222,12 @@ test('code that awaits the middleware continues after its decision, and gets wha
 });
 
 describe('the warning about proxies', () => {
+  type Packages = { '@rollgate/koa': typeof import('@rollgate/koa') };
+  /** Loads a copy that has emitted no warning yet. */
+  let load: () => Packages;
+  beforeAll(async () => {
+    load = await bundleCopies<Packages>('@rollgate/koa');
+  });
   afterEach(() => jest.restoreAllMocks());
 
   /** Sends requests of four clients behind a proxy. Returns the warnings, and whether the clients count apart. */
@@ -226,22 +237,16 @@ describe('the warning about proxies', () => {
     jest.spyOn(process, 'emitWarning').mockImplementation((_message, given) => {
       codes.push((given as { code?: string }).code);
     });
-    let createLimit!: typeof rateLimit;
-    jest.isolateModules(() => {
-      createLimit = require('@rollgate/koa').rateLimit; // A copy that has emitted no warning yet.
-    });
-    const app = new Koa(options).use(createLimit({ limit: 1, window: '1h' })).use((ctx) => {
+    const handler: Middleware = (ctx) => {
       ctx.body = 'hello';
-    });
-    const server = app.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    for (let client = 1; client <= 4; client++) {
-      const headers = { 'X-Forwarded-For': `198.51.100.${client}`, 'X-Real-IP': `198.51.100.${client}` };
-      const { status } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { headers });
-      statuses.push(status);
-    }
-    server.closeAllConnections();
-    server.close();
+    };
+    const send = async (port: number) => {
+      for (let client = 1; client <= 4; client++) {
+        const headers = { 'X-Forwarded-For': `198.51.100.${client}`, 'X-Real-IP': `198.51.100.${client}` };
+        statuses.push((await fetch(`http://127.0.0.1:${port}`, { headers })).status);
+      }
+    };
+    await serve([load()['@rollgate/koa'].rateLimit({ limit: 1, window: '1h' }), handler], send, options);
     return { codes, statuses };
   }
 

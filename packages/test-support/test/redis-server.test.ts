@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { RedisServer, redisServerBinary, startRedis } from '@rollgate/test-support';
+import { RedisServer, startRedis } from '@rollgate/test-support';
 
 const servers: RedisServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
@@ -39,12 +39,6 @@ test('a server starts empty and leaves neither process nor folder behind', async
   await expect(server.restart()).rejects.toThrow('got a stopped one');
 });
 
-test('servers that start together have different ports and folders', async () => {
-  const started = await Promise.all(Array.from({ length: 5 }, () => start()));
-  expect(new Set(started.map(({ port }) => port)).size).toBe(5);
-  expect(new Set(await Promise.all(started.map(folderOf))).size).toBe(5);
-});
-
 test('a killed server restarts without keys on its port', async () => {
   const server = await start();
   const { pid, port } = server;
@@ -57,15 +51,6 @@ test('a killed server restarts without keys on its port', async () => {
   expect(await server.run('GET', 'key')).toBeNull();
   expect(server.port).toBe(port);
   expect(server.pid).not.toBe(pid);
-});
-
-test('detects a server that ends by itself, and restarts it', async () => {
-  const server = await start();
-  await expect(server.run('SHUTDOWN', 'NOSAVE')).rejects.toThrow('Connection is closed');
-  await server.kill();
-  await expect(server.run('PING')).rejects.toThrow('got one that has ended');
-  await server.restart();
-  expect(await server.run('PING')).toBe('PONG');
 });
 
 test('replaces a connection that the server closes', async () => {
@@ -89,20 +74,6 @@ test('a paused server delays its replies', async () => {
   expect(hasReplied).toBe(false);
   server.resume();
   expect(await reply).toBe('value');
-});
-
-test('a paused server can be killed, restarted and stopped', async () => {
-  const server = await start();
-  await server.run('SET', 'key', 'value');
-  server.pause();
-  const lost = expect(server.run('GET', 'key')).rejects.toThrow('Connection is closed');
-  await server.restart();
-  await lost;
-  expect(await server.run('GET', 'key')).toBeNull();
-  const folder = await folderOf(server);
-  server.pause();
-  await server.stop();
-  expect(existsSync(folder)).toBe(false);
 });
 
 test('passes `args` to the server, and reports its error about an invalid one', async () => {
@@ -139,19 +110,5 @@ describe('environment', () => {
     expect(found.url).toBe(server.url);
     await found.stop();
     expect(await server.run('PING')).toBe('PONG');
-  });
-
-  test('starts a private server without REDIS_URL', async () => {
-    process.env.REDIS_URL = '';
-    const found = await startRedis();
-    expect(found.url).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
-    await found.stop();
-  });
-
-  test('searches for the binary once', async () => {
-    const path = await redisServerBinary();
-    expect(path).toMatch(/(redis|valkey)-server$/);
-    process.env.PATH = '';
-    expect(await redisServerBinary()).toBe(path);
   });
 });
