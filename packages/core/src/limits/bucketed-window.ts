@@ -1,5 +1,5 @@
-import { type Duration, parseInterval } from '../validation/duration.js';
-import { validateIntegerBetween, validateOptionNames, validateQuota } from '../validation/validate.js';
+import type { Duration } from '../validation/duration.js';
+import { validateIntegerBetween } from '../validation/validate.js';
 import {
   addUnits,
   areCountsIntact,
@@ -16,8 +16,6 @@ import {
   unitsAfter,
   widthFor,
 } from './bucket-counts.js';
-import { type EnforceOption, parseEnforce } from './enforce-option.js';
-import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
@@ -26,13 +24,12 @@ import {
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
-  type MinDifferenceOption,
-  parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
+import { parseWindow, SHARED_OPTIONS, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link bucketedWindow}. */
-export interface BucketedWindowOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
+export interface BucketedWindowOptions extends SharedOptions {
   /**
    * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -71,38 +68,17 @@ export function bucketedWindow(options: BucketedWindowOptions): BucketedWindow {
 }
 
 /** See {@link bucketedWindow}. Immutable. */
-export class BucketedWindow implements Limit {
-  readonly algorithm = 'bucketed-window';
-  readonly limit: number;
-  readonly countRejected = false;
-  readonly windowMicros: number;
+export class BucketedWindow extends WindowLimit<'bucketed-window'> implements Limit {
   /** The length of a bucket. Rounded up, so that the window never overlaps more than `buckets` and a part of one. */
   readonly widthMicros: number;
-  /** 0 if the limit has no `minDifference`. */
-  readonly minDifferenceMicros: number;
-  readonly enforced: boolean;
-  readonly keepMicros: number;
   readonly stateSize = COUNTS_SIZE;
-  readonly blockFor: Limit | undefined;
 
   constructor(options: BucketedWindowOptions) {
-    validateOptionNames('bucketedWindow', options, [
-      'limit',
-      'window',
-      'buckets',
-      'minDifference',
-      'blockFor',
-      'enforce',
-    ]);
-    this.limit = validateQuota('limit', options.limit);
-    this.windowMicros = parseInterval('window', options.window) * 1000;
-    this.widthMicros = Math.ceil(
-      this.windowMicros / validateIntegerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS),
-    );
-    this.minDifferenceMicros = parseMinDifference(options.minDifference);
-    this.enforced = parseEnforce(options);
-    this.keepMicros = Math.max(this.windowMicros + this.widthMicros, this.minDifferenceMicros);
-    this.blockFor = parseBlockFor(options.blockFor);
+    const window = parseWindow('bucketedWindow', options, ['limit', 'window', 'buckets', ...SHARED_OPTIONS]);
+    const buckets = validateIntegerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS);
+    const widthMicros = Math.ceil(window.windowMicros / buckets);
+    super('bucketed-window', { ...window, spanMicros: window.windowMicros + widthMicros }, options);
+    this.widthMicros = widthMicros;
     Object.freeze(this);
   }
 

@@ -1,9 +1,6 @@
-import { type Duration, parseInterval } from '../validation/duration.js';
-import { validateOptionNames, validateQuota } from '../validation/validate.js';
+import type { Duration } from '../validation/duration.js';
 import { warnOnce } from '../validation/warn-once.js';
 import { REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
-import { type EnforceOption, parseEnforce } from './enforce-option.js';
-import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
@@ -13,13 +10,12 @@ import {
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
-  type MinDifferenceOption,
-  parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
+import { parseWindow, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link fixedWindow}. */
-export interface FixedWindowOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
+export interface FixedWindowOptions extends SharedOptions {
   /**
    * The most units in each window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -58,30 +54,15 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindow {
 }
 
 /** See {@link fixedWindow}. Immutable. */
-export class FixedWindow implements Limit {
-  readonly algorithm = 'fixed-window';
-  readonly limit: number;
-  readonly countRejected = false;
-  readonly windowMicros: number;
-  /** 0 if the limit has no `minDifference`. */
-  readonly minDifferenceMicros: number;
-  readonly enforced: boolean;
-  readonly keepMicros: number;
+export class FixedWindow extends WindowLimit<'fixed-window'> implements Limit {
   readonly stateSize = MIN_DIFFERENCE_SIZE + 3;
-  readonly blockFor: Limit | undefined;
   /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: FixedWindowOptions) {
-    validateOptionNames('fixedWindow', options, ['limit', 'window', 'minDifference', 'blockFor', 'enforce']);
-    this.limit = validateQuota('limit', options.limit);
-    this.windowMicros = parseInterval('window', options.window) * 1000;
+    super('fixed-window', parseWindow('fixedWindow', options), options);
     if (this.windowMicros > DAY_MICROS) warnOnce('ROLLGATE_EPOCH_WINDOW', describeEpochWindow(this.windowMicros));
-    this.minDifferenceMicros = parseMinDifference(options.minDifference);
-    this.enforced = parseEnforce(options);
-    this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
-    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 

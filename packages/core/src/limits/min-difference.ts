@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from '../validation/duration.js';
+import type { Duration } from '../validation/duration.js';
 import type { State, Verdict } from './limit.js';
 
 /** The option of all limits that reject actions too soon after the newest one. */
@@ -28,11 +28,6 @@ export const MIN_DIFFERENCE_SIZE = 2;
 export function createMinDifference({ numbers, start }: State): void {
   numbers[start + NEWEST] = 0;
   numbers[start + DIFFERENCE] = 0;
-}
-
-/** Returns the option in microseconds, or 0 without one. */
-export function parseMinDifference(minDifference: Duration | undefined): number {
-  return minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
 }
 
 /** Prolongs the wait of a verdict until a limit with this `minDifference` allows the next action. */

@@ -1,6 +1,5 @@
-import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
-import { validateBoolean, validateOptionNames, validateQuota } from '../validation/validate.js';
-import { type EnforceOption, parseEnforce } from './enforce-option.js';
+import type { Duration } from '../validation/duration.js';
+import { validateBoolean } from '../validation/validate.js';
 import {
   addHit,
   createLog,
@@ -21,12 +20,11 @@ import {
   removeUnits,
   timeOfUnit,
 } from './hit-log.js';
-import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, TEST, type Verdict } from './limit.js';
-import type { MinDifferenceOption } from './min-difference.js';
+import { parseWindow, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link rollingWindow}. */
-export interface RollingWindowOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
+export interface RollingWindowOptions extends SharedOptions {
   /**
    * The most units in any window: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -75,28 +73,13 @@ export function rollingWindow(options: RollingWindowOptions): RollingWindow {
 const MOST_STEPS = 4;
 
 /** See {@link rollingWindow}. Immutable. */
-export class RollingWindow implements Limit {
-  readonly algorithm = 'rolling-window';
-  readonly limit: number;
-  readonly countRejected: boolean;
-  readonly enforced: boolean;
-  readonly windowMicros: number;
-  /** 0 if the limit has no `minDifference`. */
-  readonly minDifferenceMicros: number;
-  readonly keepMicros: number;
+export class RollingWindow extends WindowLimit<'rolling-window'> implements Limit {
   readonly stateSize = LOG_SIZE;
-  readonly blockFor: Limit | undefined;
 
   constructor(options: RollingWindowOptions) {
-    validateOptionNames('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
-    const { minDifference, countRejected = false } = options;
-    this.limit = validateQuota('limit', options.limit);
-    this.windowMicros = parseInterval('window', options.window) * 1000;
-    this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
-    this.countRejected = validateBoolean('countRejected', countRejected);
-    this.enforced = parseEnforce(options);
-    this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
-    this.blockFor = parseBlockFor(options.blockFor);
+    const window = parseWindow('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
+    const { countRejected = false } = options;
+    super('rolling-window', { ...window, countRejected: validateBoolean('countRejected', countRejected) }, options);
     Object.freeze(this);
   }
 

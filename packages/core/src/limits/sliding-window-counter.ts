@@ -1,8 +1,5 @@
-import { type Duration, parseInterval } from '../validation/duration.js';
-import { validateOptionNames, validateQuota } from '../validation/validate.js';
+import type { Duration } from '../validation/duration.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import { type EnforceOption, parseEnforce } from './enforce-option.js';
-import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
@@ -11,14 +8,13 @@ import {
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
-  type MinDifferenceOption,
-  parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
+import { parseWindow, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link slidingWindowCounter}. */
-export interface SlidingWindowCounterOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
+export interface SlidingWindowCounterOptions extends SharedOptions {
   /**
    * The most units in the window according to the estimate: a positive safe integer, 0 to reject everything, or `Infinity` to limit nothing.
    */
@@ -59,29 +55,15 @@ export function slidingWindowCounter(options: SlidingWindowCounterOptions): Slid
 }
 
 /** See {@link slidingWindowCounter}. Immutable. */
-export class SlidingWindowCounter implements Limit {
-  readonly algorithm = 'sliding-window-counter';
-  readonly limit: number;
-  readonly countRejected = false;
-  readonly windowMicros: number;
-  /** 0 if the limit has no `minDifference`. */
-  readonly minDifferenceMicros: number;
-  readonly enforced: boolean;
-  readonly keepMicros: number;
+export class SlidingWindowCounter extends WindowLimit<'sliding-window-counter'> implements Limit {
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
-  readonly blockFor: Limit | undefined;
   /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {
-    validateOptionNames('slidingWindowCounter', options, ['limit', 'window', 'minDifference', 'blockFor', 'enforce']);
-    this.limit = validateQuota('limit', options.limit);
-    this.windowMicros = parseInterval('window', options.window) * 1000;
-    this.minDifferenceMicros = parseMinDifference(options.minDifference);
-    this.enforced = parseEnforce(options);
-    this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);
+    const window = parseWindow('slidingWindowCounter', options);
+    super('sliding-window-counter', { ...window, spanMicros: 2 * window.windowMicros }, options);
     this.scale = scaleOf(this.windowMicros);
-    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 

@@ -1,9 +1,6 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validatePositiveInteger, validateQuota } from '../validation/validate.js';
-import { isConstant } from './capabilities.js';
 import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
-import { type EnforceOption, parseEnforce } from './enforce-option.js';
-import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
 import {
   DIFFERENCE,
@@ -12,14 +9,13 @@ import {
   isMinDifferencePlausible,
   judgeDifference,
   MIN_DIFFERENCE_SIZE,
-  type MinDifferenceOption,
-  parseMinDifference,
   recordMinDifference,
 } from './min-difference.js';
 import { greatestCommonDivisor, mulDiv, mulDivUp, mulMod } from './mul-div.js';
+import { SHARED_OPTIONS, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link tokenBucket}. */
-export interface TokenBucketOptions extends MinDifferenceOption, BlockForOption, EnforceOption {
+export interface TokenBucketOptions extends SharedOptions {
   /**
    * The tokens of the full bucket, which is the largest burst: a positive safe integer, 0 to reject everything, or `Infinity` to limit
    * nothing.
@@ -65,10 +61,7 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
 }
 
 /** See {@link tokenBucket}. Immutable. */
-export class TokenBucket implements Limit {
-  readonly algorithm = 'token-bucket';
-  readonly limit: number;
-  readonly countRejected = false;
+export class TokenBucket extends WindowLimit<'token-bucket'> implements Limit {
   /** The rate in lowest terms: `tokens` refill in each `micros`. So a token takes a whole number of parts. */
   readonly tokens: number;
   /** The time in which `tokens` are refilled, in microseconds. */
@@ -77,52 +70,36 @@ export class TokenBucket implements Limit {
   readonly tokenMicros: number;
   /** The rest of that time, in parts of a microsecond: so many `tokens`-ths. */
   readonly tokenParts: number;
-  /** How long an empty bucket takes to become full. */
-  readonly windowMicros: number;
-  /** 0 if the limit has no `minDifference`. */
-  readonly minDifferenceMicros: number;
-  readonly enforced: boolean;
-  readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
-  readonly blockFor: Limit | undefined;
   /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {
-    validateOptionNames('tokenBucket', options, [
-      'capacity',
-      'refill',
-      'every',
-      'minDifference',
-      'blockFor',
-      'enforce',
-    ]);
-    this.limit = validateQuota('capacity', options.capacity);
+    validateOptionNames('tokenBucket', options, ['capacity', 'refill', 'every', ...SHARED_OPTIONS]);
+    const limit = validateQuota('capacity', options.capacity);
     const refill = validatePositiveInteger('refill', options.refill);
     const everyMicros = parseInterval('every', options.every) * 1000;
     const divisor = greatestCommonDivisor(refill, everyMicros);
-    this.tokens = refill / divisor;
-    this.micros = everyMicros / divisor;
-    this.tokenMicros = Math.floor(this.micros / this.tokens);
-    this.tokenParts = this.micros % this.tokens;
-    const capacity = isConstant(this) ? 1 : this.limit; // A limit without a state has the window of one token.
-    if ((capacity / this.tokens) * this.micros > MAX_DURATION_MS * 1000) {
+    const [tokens, micros] = [refill / divisor, everyMicros / divisor];
+    const capacity = limit === 0 || limit === Infinity ? 1 : limit; // A limit without a state has the window of one token.
+    if ((capacity / tokens) * micros > MAX_DURATION_MS * 1000) {
       throw invalidNumber(
         'capacity',
         'a bucket that fills within 100 years at this `refill` and `every`',
         options.capacity,
       );
     }
-    if (capacity * this.tokens > Number.MAX_SAFE_INTEGER) {
-      const most = Math.floor(Number.MAX_SAFE_INTEGER / this.tokens);
+    if (capacity * tokens > Number.MAX_SAFE_INTEGER) {
+      const most = Math.floor(Number.MAX_SAFE_INTEGER / tokens);
       throw invalidNumber('capacity', `at most ${most} with this \`refill\` and \`every\``, options.capacity);
     }
-    this.windowMicros = this.#wholeMicros(capacity) + (this.#parts(capacity) > 0 ? 1 : 0);
-    this.minDifferenceMicros = parseMinDifference(options.minDifference);
-    this.enforced = parseEnforce(options);
-    this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    const windowMicros = mulDivUp(capacity, micros, tokens); // How long an empty bucket takes to become full.
+    super('token-bucket', { limit, windowMicros }, options);
+    this.tokens = tokens;
+    this.micros = micros;
+    this.tokenMicros = Math.floor(micros / tokens);
+    this.tokenParts = micros % tokens;
     this.scale = scaleOf(this.windowMicros);
-    this.blockFor = parseBlockFor(options.blockFor);
     Object.freeze(this);
   }
 
