@@ -1,4 +1,4 @@
-import { canDelay, startMicros } from '@rollgate/core/store';
+import { startMicros } from '@rollgate/core/store';
 import { type Algorithm, createLimit, type Quota } from './algorithms.js';
 import { DelayedStarts } from './delayed-starts.js';
 import type { Caller, Entry } from './log/entry.js';
@@ -48,7 +48,7 @@ export class AlgorithmReplay {
     const limit =
       algorithm === 'calendar' ? createLimit('rolling', { ...quota, periods }) : createLimit(algorithm, quota);
     this.#replay = new Replay(limit, this.#clock);
-    if (canDelay(limit)) this.#starts = new DelayedStarts(quota.windowMs, (inWindow) => this.#countStart(inWindow));
+    if (limit.orderStarts) this.#starts = new DelayedStarts(quota.windowMs, (inWindow) => this.#countStart(inWindow));
     this.#rejected = new WindowCounter(quota, this.#clock);
   }
 

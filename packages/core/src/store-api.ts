@@ -15,24 +15,23 @@ export { isReportedBefore, toDecision } from './decision/to-decision.js';
 export { identify, violatedLimits } from './events/limiter-event.js';
 export { guardStore } from './failure/guarded-store.js';
 export type { LeaseKeepingLimit } from './leases/lease-keeper.js';
+export { type BlockForOption, parseBlockFor } from './limits/key-block.js';
 export {
-  canDelay,
+  CHECK,
   closesUsedUp,
-  givesBack,
-  hasLeases,
-  holdsSlots,
-  isMetered,
-  isPeriodic,
+  type Hit,
+  hasQuota,
+  isLimit,
   type LeasedLimit,
-  type MeteredLimit,
-  onlyTests,
+  type Mode,
   type PeriodicLimit,
   type ScriptedLimit,
   type SlotLimit,
+  type State,
+  TEST,
   type UsedFigures,
-} from './limits/capabilities.js';
-export { type BlockForOption, parseBlockFor } from './limits/key-block.js';
-export { CHECK, type Hit, hasQuota, isLimit, type Mode, type State, TEST, type Verdict } from './limits/limit.js';
+  type Verdict,
+} from './limits/limit.js';
 export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { type ParsedWindow, parseWindowText } from './limits/window-text.js';

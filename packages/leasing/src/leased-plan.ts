@@ -1,4 +1,4 @@
-import { hasLeases, type Plan, type Rule, type SettledCosts } from '@rollgate/core/store';
+import type { Plan, Rule, SettledCosts } from '@rollgate/core/store';
 import { Accounts } from './accounts.js';
 import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
 import type { ResolvedLeasingOptions } from './leasing-store-options.js';
@@ -71,7 +71,7 @@ export class LeasedPlans {
       accounts,
       otherIndices: [...rules.keys()].filter((index) => accounts[index] === undefined),
       partOf: plansOfSome(inner),
-      isWhole: rules.some(({ limit }) => hasLeases(limit)),
+      isWhole: rules.some(({ limit }) => limit.leaseMicros),
       openCalls: this.#openCalls,
       now: () => this.options.clock.now(),
     };

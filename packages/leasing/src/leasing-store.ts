@@ -1,7 +1,6 @@
 import type { Awaitable, Clock, Decision, Store } from '@rollgate/core';
 import {
   type Costs,
-  givesBack,
   guardStore,
   type Keys,
   keyAt,
@@ -132,7 +131,7 @@ export class LeasingStore implements Store {
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const leased = this.#plans.of(plan);
     if (leased === null) return this.#store.charge(plan, keys, costs);
-    if (plan.rules.some(({ limit }) => givesBack(limit))) throw noCredit();
+    if (plan.rules.some(({ limit }) => limit.givesBack)) throw noCredit();
     return mapResult(this.#store.charge(leased.inner, keys, costs), (decision) =>
       toLeasedDecision(plan, resultsOf(leased, decision), undefined, 1),
     );

@@ -1,6 +1,5 @@
 import type { RecordedHit } from '../decision/receipt.js';
 import { guardStore } from '../failure/guarded-store.js';
-import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
 import { StateStore } from '../operations/state-store.js';
 import { type States, toPlaces } from '../operations/states.js';
 import type { Keys, Plan } from '../plan/plan.js';
@@ -103,14 +102,13 @@ export class TransactionalStore extends StateStore implements Store {
   renew(receipts: readonly unknown[]): Awaitable<readonly unknown[]> {
     const leases = receipts.flatMap((receipt) =>
       this.hitsOf(receipt).flatMap((hit) => {
-        const { limit } = hit.rule;
-        return hasLeases(limit) && hit.wantedCost > 0 ? [{ receipt, hit, limit }] : [];
+        return hit.rule.limit.renew && hit.wantedCost > 0 ? [{ receipt, hit }] : [];
       }),
     );
     if (leases.length === 0) return [];
     const places = leases.map(({ hit }) => hit);
     const renewed = this.#transactions.run(places, 'records', (states) =>
-      leases.map(({ hit, limit }) => renewLease(states, hit, limit)),
+      leases.map(({ hit }) => renewLease(states, hit)),
     );
     // Only now, because `transact` may call `update` again.
     return mapAwaitable(renewed, (held) => {
@@ -131,21 +129,18 @@ function validateDatabaseTime(nowMicros: unknown): number {
 }
 
 /** Extends a lease, or takes its slots again. Returns where the lease is then, or nothing if it is lost. */
-function renewLease(
-  states: States,
-  hit: RecordedHit,
-  limit: LeasedLimit,
-): Pick<RecordedHit, 'life' | 'atMicros'> | undefined {
+function renewLease(states: States, hit: RecordedHit): Pick<RecordedHit, 'life' | 'atMicros'> | undefined {
+  const { limit } = hit.rule;
   const { life, atMicros, wantedCost: cost } = hit;
   if (cost === 0) return { life, atMicros }; // It was released since the renewal began.
   const state = states.find(hit.rule, hit.key);
   const isSameLife = !state.isNew && state.life === life;
   // The period of a reservation is over, so there is nothing to lose.
-  if (!isSameLife && !holdsSlots(limit)) return { life, atMicros };
+  if (!isSameLife && !limit.holdsSlots) return { life, atMicros };
   if (state.isNew) states.begin(state, hit.rule, hit.key);
   // Ids are unique within a life, so in a later one the lease needs another id.
-  const id = isSameLife || !holdsSlots(limit) ? atMicros : limit.unusedId(state, atMicros);
-  const isHeld = limit.renew(state, states.nowMicros, { ...hit, atMicros: id, cost });
+  const id = isSameLife || !limit.holdsSlots ? atMicros : limit.unusedId!(state, atMicros);
+  const isHeld = limit.renew!(state, states.nowMicros, { ...hit, atMicros: id, cost });
   states.save(state, limit.expiresMicros(state));
   hit.moved = isHeld ? { life: state.life, atMicros: id } : undefined;
   return hit.moved;

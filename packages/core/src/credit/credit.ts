@@ -1,7 +1,14 @@
 import type { Decision } from '../decision/decision.js';
 import type { CheckOptions } from '../limiter/rate-limiter-options.js';
-import { type CreditingLimit, closesUsedUp, isConstant } from '../limits/capabilities.js';
-import { type Limit, type Mode, OVERDRAW, type State, type Verdict } from '../limits/limit.js';
+import {
+  closesUsedUp,
+  isConstant,
+  type Limit,
+  type Mode,
+  OVERDRAW,
+  type State,
+  type Verdict,
+} from '../limits/limit.js';
 import { toPlan } from '../plan/constant-limits.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { SomeKeys } from '../plan/keys-and-limits.js';
@@ -118,13 +125,13 @@ function toCreditingRule(rule: Rule, isBeyond: boolean): Rule {
 }
 
 /** Returns the limit with another effect of a charge. */
-function toCrediting(limit: Limit, giveBack: GiveBack, givesBack: CreditingLimit['givesBack']): Limit {
+function toCrediting(limit: Limit, giveBack: GiveBack, givesBack: NonNullable<Limit['givesBack']>): Limit {
   const apply = (state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode) => {
     if (mode !== OVERDRAW) return limit.apply(state, nowMicros, cost, verdict, mode);
     giveBack(state, nowMicros, cost);
     verdict.expiresMicros = limit.expiresMicros(state);
   };
-  const own: Partial<CreditingLimit> = { apply, givesBack };
+  const own: Partial<Limit> = { apply, givesBack };
   return new Proxy(limit, {
     get(target, name) {
       if (Object.hasOwn(own, name)) return own[name as keyof Limit];

@@ -1,5 +1,4 @@
 import { newestEnd, takeUnits, unitsAfter } from '../limits/bucket-counts.js';
-import { isPeriodic, type MeteredLimit } from '../limits/capabilities.js';
 import { COUNT } from '../limits/fixed-window.js';
 import { removeNewest } from '../limits/hit-log.js';
 import type { Limit, State } from '../limits/limit.js';
@@ -16,7 +15,7 @@ export type GiveBack = (state: State, nowMicros: number, units: number) => void;
  * @param isBeyond Whether units that exceed those are added to the present period.
  */
 export function giveBackOf(limit: Limit, isBeyond: boolean): GiveBack | undefined {
-  if (isPeriodic(limit)) return isBeyond ? (...credit) => limit.extend(...credit) : giveBackOfPeriod(limit);
+  if (limit.extend) return isBeyond ? (...credit) => limit.extend!(...credit) : giveBackOfPeriod(limit);
   if (isBeyond) return undefined;
   switch (limit.algorithm) {
     case 'rolling-window':
@@ -67,9 +66,9 @@ function returnTokens(limit: TokenBucket, state: State, nowMicros: number, units
 }
 
 /** The units of a period are interchangeable. Those of reservations stay, because their holders settle them. */
-function giveBackOfPeriod(limit: MeteredLimit): GiveBack {
+function giveBackOfPeriod(limit: Limit): GiveBack {
   return (state, nowMicros, units) => {
-    const cost = Math.min(units, limit.usageOf(state, nowMicros).spent);
+    const cost = Math.min(units, limit.usageOf!(state, nowMicros).spent);
     limit.refund(state, nowMicros, { atMicros: nowMicros, recordedMicros: nowMicros, cost }, 0);
   };
 }

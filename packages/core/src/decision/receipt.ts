@@ -1,4 +1,3 @@
-import { hasLeases } from '../limits/capabilities.js';
 import type { Hit } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Decision } from './decision.js';
@@ -50,7 +49,7 @@ export class RecordedHit implements Hit {
 
   /** Notes that a settlement has lowered the cost. A later one lowers it from there. The units of a lease identify it. */
   confirmCost(cost: number): void {
-    if (!hasLeases(this.rule.limit)) this.cost = cost;
+    if (!this.rule.limit.leaseMicros) this.cost = cost;
   }
 }
 

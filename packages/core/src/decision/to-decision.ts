@@ -1,5 +1,5 @@
-import { closesUsedUp, holdsSlots } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
+import { closesUsedUp } from '../limits/limit.js';
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { DecisionWithReceipt, NO_LIMITS, RuleResults } from './decision-with-receipt.js';
@@ -17,7 +17,7 @@ export function resultWithoutState(limit: Limit, allowed: boolean, freeMs: numbe
     remaining: freeMs === 0 ? limit.limit : 0,
     retryAfterMs: allowed ? 0 : freeMs,
     resetMs: freeMs,
-    nextUnitMs: holdsSlots(limit) ? undefined : freeMs,
+    nextUnitMs: limit.holdsSlots ? undefined : freeMs,
     delayMs: 0,
   };
 }

@@ -1,6 +1,5 @@
 import type { Decision } from '../decision/decision.js';
 import { degrade, resultWithoutState, toDecision } from '../decision/to-decision.js';
-import { closesKeys } from '../limits/capabilities.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import { decideConstants } from '../store/decide-constants.js';
@@ -40,7 +39,7 @@ export function decideByPolicy(
 ): Decision {
   if (
     policy === 'throw' ||
-    (policy !== 'fallback' && operation === 'charge' && plan.rules.every(({ limit }) => closesKeys(limit)))
+    (policy !== 'fallback' && operation === 'charge' && plan.rules.every(({ limit }) => limit.testsOnly === false))
   )
     throw error;
   if (policy !== 'fallback') return decideUniformly(policy, plan);

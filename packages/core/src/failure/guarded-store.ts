@@ -1,7 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { readReceipt, recordedHitsOf } from '../decision/receipt.js';
-import { closesUsedUp, hasLeases, isConstant } from '../limits/capabilities.js';
-import { isLimit, type Limit } from '../limits/limit.js';
+import { closesUsedUp, isConstant, isLimit, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import { toPlan } from '../plan/constant-limits.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
@@ -162,7 +161,7 @@ function endLateCheck(store: Store, policy: OnStoreError, { rules }: Plan, recei
     // If that fails, they end with their leases.
     new Promise((resolve) => resolve(store[operation]?.(divided))).catch(() => {});
   };
-  const fateOf = (limit: Limit) => (hasLeases(limit) ? limit.onLateReply : 'keep');
+  const fateOf = (limit: Limit) => limit.onLateReply ?? 'keep';
   end('release', (limit) => fateOf(limit) === 'release' || (isSent && fateOf(limit) === 'refund'));
   end('refund', (limit) => !isSent && fateOf(limit) === 'refund');
 }

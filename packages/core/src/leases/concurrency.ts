@@ -1,4 +1,4 @@
-import type { SlotLimit } from '../limits/capabilities.js';
+import type { SlotLimit } from '../limits/limit.js';
 import { type Hit, type Mode, records, type State, type Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validateQuota } from '../validation/validate.js';

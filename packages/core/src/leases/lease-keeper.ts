@@ -2,7 +2,7 @@ import type { Decision } from '../decision/decision.js';
 import { readReceipt, replaceReceipt } from '../decision/receipt.js';
 import { leaseLosses } from '../events/channels.js';
 import { identify, type LimiterEvent, type LimiterIdentity } from '../events/limiter-event.js';
-import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
+import type { LeasedLimit } from '../limits/limit.js';
 import { type StoredCall, toStoredCall } from '../plan/constant-limits.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
@@ -51,7 +51,7 @@ export class HeldLeases implements LeaseHolder {
   /** The names of the states that have the leases. Few checks need them, so they are not kept. */
   get names(): readonly string[] {
     const { plan, keys } = this.check;
-    return namesOf(this.store, plan, keys).filter((_, index) => hasLeases(plan.rules[index]!.limit));
+    return namesOf(this.store, plan, keys).filter((_, index) => plan.rules[index]!.limit.leaseMicros);
   }
 
   /** Refunds what the check recorded, and ends its leases. */
@@ -62,7 +62,7 @@ export class HeldLeases implements LeaseHolder {
   /** Settles what the check recorded. That frees its slots if they cost nothing. */
   settle(store: Store, costs: SettledCosts): Awaitable<void> {
     const settled = store.settle!(this.receipt, costs);
-    const areFree = this.openRules.every((rule) => !holdsSlots(rule.limit) || settledCost(costs, rule) === 0);
+    const areFree = this.openRules.every((rule) => !rule.limit.holdsSlots || settledCost(costs, rule) === 0);
     return areFree ? this.#free(settled, store) : settled;
   }
 
@@ -143,7 +143,7 @@ export class LeaseKeeper {
   /** Returns what renews the leases of a check, as often as the shortest one needs. A check without leases has none. */
   #renewerOf({ plan: { rules }, costs }: StoredCall, receipt: unknown): LeaseRenewer<HeldLeases> | undefined {
     const leasesMs = rules.flatMap(({ limit }, index) =>
-      hasLeases(limit) && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
+      limit.leaseMicros && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
     );
     if (leasesMs.length === 0 || this.#store.renew === undefined) return undefined;
     const leaseMs = Math.min(...leasesMs);

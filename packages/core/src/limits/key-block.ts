@@ -1,5 +1,4 @@
 import { type Duration, parseDuration } from '../validation/duration.js';
-import type { ClosingLimit } from './capabilities.js';
 import { type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 
 /** The option of all limits with a quota that close a key once it is used up. */
@@ -23,7 +22,7 @@ const LONGEST = 1;
 export const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /** A time until which a key is closed. The longest of several blocks decides. Immutable. */
-export class KeyBlock implements ClosingLimit {
+export class KeyBlock implements Limit {
   readonly algorithm = 'block';
   /** `Infinity`, because a block has no quota. */
   readonly limit: number = Infinity;

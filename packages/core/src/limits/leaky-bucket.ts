@@ -1,10 +1,9 @@
 import { StartOrder } from '../time/start-order.js';
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validateQuota } from '../validation/validate.js';
-import { type DelayingLimit, isConstant } from './capabilities.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { type BlockForOption, parseBlockFor } from './key-block.js';
-import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
+import { type Hit, isConstant, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
 import {
   addGap,
   areGapsIntact,
@@ -59,7 +58,7 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 }
 
 /** See {@link leakyBucket}. Immutable. */
-export class LeakyBucket implements DelayingLimit {
+export class LeakyBucket implements Limit {
   readonly algorithm = 'leaky-bucket';
   readonly limit: number;
   readonly countRejected = false;

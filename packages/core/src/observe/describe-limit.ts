@@ -57,7 +57,7 @@ const OPTIONS: Readonly<Record<string, (by: Settings) => Record<string, unknown>
   'calendar-window': (by) => ({
     limit: by.limit,
     ...by.calendar.options,
-    ...(by.leaseMicros !== undefined && {
+    ...(by.leaseMicros && {
       lease: msOf(by.leaseMicros),
       unsettled: by.refundsUnsettled ? 'refund' : 'charge',
     }),

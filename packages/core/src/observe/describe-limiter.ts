@@ -1,4 +1,4 @@
-import { closesUsedUp } from '../limits/capabilities.js';
+import { closesUsedUp } from '../limits/limit.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import type { Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';

@@ -3,17 +3,16 @@ import { DecisionWithReceipt, NO_LIMITS } from '../decision/decision-with-receip
 import { RecordedHit } from '../decision/receipt.js';
 import { toDecision } from '../decision/to-decision.js';
 import {
-  type CapableLimit,
+  CHECK,
   closesUsedUp,
-  hasLeases,
-  holdsSlots,
-  isMetered,
-  isPeriodic,
-  type MeteredLimit,
-  needsState,
-  onlyTests,
-} from '../limits/capabilities.js';
-import { CHECK, createVerdict, type Limit, OVERDRAW, RECORD, type State, TEST, type Verdict } from '../limits/limit.js';
+  createVerdict,
+  type Limit,
+  OVERDRAW,
+  RECORD,
+  type State,
+  TEST,
+  type Verdict,
+} from '../limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Rule } from '../plan/plan.js';
 import type { KeyState, Place, States } from './states.js';
 
@@ -41,7 +40,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   // A single limit decides and records in one step.
   const rule = rules[0]!;
   const { name, violated } = rule;
-  const limit: CapableLimit = rule.limit;
+  const { limit } = rule;
   if (violated === undefined) return checkAll(states, rules, keys, costs, owner);
   const key = typeof keys === 'string' ? keys : keys[0]!;
   const cost = costs as number;
@@ -72,7 +71,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
     nextUnitMs: limit.holdsSlots ? undefined : verdict.nextUnitMicros / 1000,
     delayMs: allowed && delayMicros > 0 ? delayMicros / 1000 : 0, // A quotient takes a box, even if it is 0.
     reason: allowed ? undefined : verdict.reason,
-    retryIsEstimate: !allowed && verdict.isEstimate && hasLeases(limit) ? true : undefined,
+    retryIsEstimate: !allowed && verdict.isEstimate && limit.leaseMicros ? true : undefined,
   };
   return new DecisionWithReceipt(name, figures, allowed ? NO_LIMITS : violated, receipt, false);
 }
@@ -85,7 +84,7 @@ export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: 
     const trial = trials[index]!;
     capWaits(limit, trial.verdict, nowMicros);
     const result = toLimitDecision(limit, trial, allowed);
-    if (!isMetered(limit)) return result;
+    if (!limit.usageOf) return result;
     const state = trial.state!;
     return withUsage(result, limit, state.isNew ? undefined : state, nowMicros);
   });
@@ -95,7 +94,7 @@ export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: 
 
 /** Like `apply` of a check, for a key without a state. It gets one only if the action is recorded. */
 function applyToNew(states: States, state: KeyState, rule: Rule, key: string, cost: number, verdict: Verdict): void {
-  const limit: CapableLimit = rule.limit;
+  const { limit } = rule;
   const { nowMicros } = states;
   if (limit.testsOnly || (cost > limit.limit && !limit.countRejected)) {
     states.blank(state, limit);
@@ -142,7 +141,7 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     }
     const result = toLimitDecision(rule.limit, trial, allowed);
     results[index] = result;
-    if (isPeriodic(rule.limit)) withUsage(result, rule.limit, trial.state, nowMicros);
+    if (rule.limit.addPeriod) withUsage(result, rule.limit, trial.state, nowMicros);
   }
   forgetStates(rules);
   return toDecision(rules, results, hits.length === 0 ? undefined : hits, costs);
@@ -150,7 +149,7 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
 
 /** Whether a check by several rules records this cost for one of them. `allowed` says whether all of them allow it. */
 function isRecorded({ limit }: Rule, { begins }: Trial, allowed: boolean, cost: number): boolean {
-  return cost > 0 && (allowed ? !onlyTests(limit) : limit.countRejected || begins);
+  return cost > 0 && (allowed ? !limit.testsOnly : limit.countRejected || begins);
 }
 
 /**
@@ -207,7 +206,7 @@ function forgetStates(rules: readonly Rule[]): void {
  */
 function capWaits(limit: Limit, verdict: Verdict, nowMicros: number): void {
   const leftMicros = verdict.expiresMicros - nowMicros;
-  if (leftMicros <= 0 || holdsSlots(limit)) return; // There is no state.
+  if (leftMicros <= 0 || limit.holdsSlots) return; // There is no state.
   if (verdict.waitMicros > leftMicros && verdict.waitMicros < Infinity) verdict.waitMicros = leftMicros;
   if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;
   if (verdict.nextUnitMicros > leftMicros) verdict.nextUnitMicros = leftMicros;
@@ -226,26 +225,21 @@ function toLimitDecision(limit: Limit, { verdict, passes }: Trial, allowed: bool
     remaining: verdict.remaining,
     retryAfterMs: allowed && passes ? 0 : waitMicros / 1000,
     resetMs: verdict.resetMicros / 1000,
-    nextUnitMs: holdsSlots(limit) ? undefined : nextUnitMicros / 1000,
+    nextUnitMs: limit.holdsSlots ? undefined : nextUnitMicros / 1000,
     delayMs: allowed && delayMicros > 0 ? delayMicros / 1000 : 0,
   };
   if (passes) return figures;
   // A copy of the figures with more properties would take ten times as long as the rest of the check.
   const result = figures as typeof figures & { reason: Verdict['reason']; retryIsEstimate?: boolean };
   result.reason = verdict.reason;
-  if (verdict.isEstimate && hasLeases(limit)) result.retryIsEstimate = true;
+  if (verdict.isEstimate && limit.leaseMicros) result.retryIsEstimate = true;
   return result;
 }
 
 /** Adds to a new result how the used units divide, and the period in which they count if the limit has one. */
-function withUsage(
-  result: LimitDecision,
-  limit: MeteredLimit,
-  state: State | undefined,
-  nowMicros: number,
-): LimitDecision {
-  Object.assign(result, limit.usageOf(state, nowMicros));
-  if (isPeriodic(limit)) limit.addPeriod(result, nowMicros);
+function withUsage(result: LimitDecision, limit: Limit, state: State | undefined, nowMicros: number): LimitDecision {
+  Object.assign(result, limit.usageOf!(state, nowMicros));
+  limit.addPeriod?.(result, nowMicros);
   return result;
 }
 
@@ -257,11 +251,11 @@ export interface Overdraft extends Place {
 
 /** Records units without deciding. A limit that gives units back does so, if its key has a state. */
 export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[]): void {
-  const changing = overdrafts.filter(({ rule }) => !onlyTests(rule.limit));
+  const changing = overdrafts.filter(({ rule }) => !rule.limit.testsOnly);
   const found = changing.map(({ rule, key }) => states.find(rule, key));
   // All states exist before the first one changes, so that a store can make room for them first.
   changing.forEach(({ rule, key }, index) => {
-    if (found[index]!.isNew && !needsState(rule.limit)) states.begin(found[index]!, rule, key);
+    if (found[index]!.isNew && !(rule.limit.givesBack === 'used')) states.begin(found[index]!, rule, key);
   });
   changing.forEach(({ rule, units }, index) => {
     if (found[index]!.isNew) return;

@@ -1,6 +1,5 @@
 import type { RecordedHit } from '../decision/receipt.js';
-import { hasLeases, holdsSlots, type LeasedLimit } from '../limits/capabilities.js';
-import type { Limit, State } from '../limits/limit.js';
+import type { LeasedLimit, Limit, State } from '../limits/limit.js';
 import { recordOverdrafts } from './decide.js';
 import type { Place, States } from './states.js';
 
@@ -12,8 +11,6 @@ export interface Settlement extends Place {
 
 /** A limit whose checks reserve units until they are settled. */
 export interface ReservingLimit extends LeasedLimit {
-  /** The leases of a reserving limit are units, and no slots. */
-  readonly holdsSlots?: false;
   /** Prepares a settlement, a refund or a release of a hit. Returns `undefined` if there is nothing to do. */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined;
 }
@@ -36,7 +33,7 @@ export function hasReport(limit: Limit): limit is ReportingLimit {
 
 /** Whether a check of the limit reserves units. */
 export function reservesUnits(limit: Limit): limit is ReservingLimit {
-  return hasLeases(limit) && !holdsSlots(limit);
+  return limit.renew !== undefined && !limit.holdsSlots;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Decision } from '../decision/decision.js';
 import { type RecordedHit, recordedHitsOf } from '../decision/receipt.js';
-import { givesBack, holdsSlots } from '../limits/capabilities.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
 import type { Store } from '../store/store.js';
@@ -40,7 +39,7 @@ export class StateStore<Sync extends boolean = false> implements Store, Counting
     const stored = toStoredKeys(keys);
     const places = toPlaces(rules, stored);
     const overdrafts = toOverdrafts(places, (_, index) => costAt(costs, index));
-    const effect = rules.some(({ limit }) => givesBack(limit)) ? 'frees' : 'records';
+    const effect = rules.some(({ limit }) => limit.givesBack) ? 'frees' : 'records';
     return this.#port.run(places, effect, (states) => {
       recordOverdrafts(states, overdrafts);
       return peek(states, rules, stored, 1);
@@ -56,7 +55,7 @@ export class StateStore<Sync extends boolean = false> implements Store, Counting
   }
 
   release(receipt: unknown): Returned<Sync, void> {
-    return this.#settle(receipt, (hit) => (holdsSlots(hit.rule.limit) ? 0 : hit.cost), true);
+    return this.#settle(receipt, (hit) => (hit.rule.limit.holdsSlots ? 0 : hit.cost), true);
   }
 
   reset({ rules }: Plan, keys: Keys): Returned<Sync, void> {
@@ -142,5 +141,5 @@ function toOverdrafts<At extends Pick<Overdraft, 'rule' | 'key'>>(
 ): Overdraft[] {
   return places
     .map((place, index) => ({ rule: place.rule, key: place.key, units: toUnits(place, index) }))
-    .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
+    .filter(({ rule, units }) => units > 0 && !rule.limit.holdsSlots);
 }

@@ -1,4 +1,4 @@
-import { closesUsedUp, hasLeases, isConstant } from '../limits/capabilities.js';
+import { closesUsedUp, isConstant } from '../limits/limit.js';
 import { rollingWindow } from '../limits/rolling-window.js';
 import { type Costs, costAt, joinCosts, type Keys, keyAt, type Plan, type Rule } from './plan.js';
 
@@ -7,7 +7,7 @@ import { type Costs, costAt, joinCosts, type Keys, keyAt, type Plan, type Rule }
 
 /** Creates the plan of these rules. */
 export function toPlan(prefix: string, rules: readonly Rule[], fallback?: Plan): Plan {
-  const plan = { prefix, rules, leasing: rules.find(({ limit }) => hasLeases(limit))?.limit, fallback };
+  const plan = { prefix, rules, leasing: rules.find(({ limit }) => limit.leaseMicros)?.limit, fallback };
   return rules.some(({ limit }) => isConstant(limit)) ? { ...plan, hasConstants: true } : plan;
 }
 

@@ -1,5 +1,4 @@
-import { isConstant, isMetered } from '../limits/capabilities.js';
-import { isLimit } from '../limits/limit.js';
+import { isConstant, isLimit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { invalidLimits, LIMIT } from '../validation/errors.js';
 import { formatValue, invalidOption, optionError } from '../validation/validate.js';
@@ -45,7 +44,7 @@ function createRules(prefix: string, name: string, limit: unknown): Rule[] {
     throw optionError(message);
   }
   if (!isLimit(limit)) throw invalidOption(`limits.${name}`, LIMIT, limit);
-  const violated = isMetered(limit) || limit.enforced === false ? undefined : Object.freeze([name]);
+  const violated = limit.usageOf || limit.enforced === false ? undefined : Object.freeze([name]);
   return [limit, isConstant(limit) ? undefined : limit.blockFor]
     .filter(isLimit)
     .map((limit) => ({ name, limit, namespace: `${prefix}:${name}:${limit.algorithm}`, violated }));

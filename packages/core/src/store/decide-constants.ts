@@ -2,8 +2,8 @@ import type { Decision, LimitDecision } from '../decision/decision.js';
 import { DecisionWithReceipt, RuleResults } from '../decision/decision-with-receipt.js';
 import { readReceipt } from '../decision/receipt.js';
 import { degrade, resultWithoutState, toDecision } from '../decision/to-decision.js';
-import { isConstant, isPeriodic } from '../limits/capabilities.js';
 import type { Limit } from '../limits/limit.js';
+import { isConstant } from '../limits/limit.js';
 import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
 import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
 import { monotonicClock, readMicros } from '../time/clock.js';
@@ -143,9 +143,9 @@ function resultWithoutStore(limit: Limit, cost: number, nowMicros: number): Limi
   const isZero = limit.limit === 0;
   const allowed = !isZero || cost === 0;
   const unused = { resetMs: 0, spent: 0, reserved: 0 };
-  if (isPeriodic(limit)) limit.addPeriod(unused, nowMicros);
+  limit.addPeriod?.(unused, nowMicros);
   return {
-    ...(isPeriodic(limit) && unused),
+    ...(limit.addPeriod && unused),
     ...resultWithoutState(limit, allowed, isZero ? Infinity : 0),
     ...(!allowed && { reason: 'limit' }),
     ...(!isConstant(limit) && { remainingIsEstimate: true }),

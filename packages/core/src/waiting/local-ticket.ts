@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { closesUsedUp, isConstant } from '../limits/capabilities.js';
+import { closesUsedUp, isConstant } from '../limits/limit.js';
 import { costAt } from '../plan/plan.js';
 import {
   enterQueue,

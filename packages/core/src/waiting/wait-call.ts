@@ -1,7 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { LeaseKeeper } from '../leases/lease-keeper.js';
-import { canDelay } from '../limits/capabilities.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { Cost } from '../plan/resolve-costs.js';
@@ -55,7 +54,7 @@ export function attempt(
   sentMs: number,
 ): Awaitable<Decision | undefined> {
   const { store, plan, keys, costs, cancellation } = call;
-  const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.blockFor || canDelay(limit));
+  const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.blockFor || limit.orderStarts);
   if (!leavesTrace) {
     const checked = check(call, 0, sentMs);
     // A store on a network that rejects at once remembers an earlier rejection, so only a peek shows the present state.

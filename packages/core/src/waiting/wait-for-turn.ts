@@ -1,7 +1,8 @@
 import type { Decision } from '../decision/decision.js';
-import { canDelay, type DelayingLimit, isConstant } from '../limits/capabilities.js';
+import { isConstant } from '../limits/limit.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { backendOf } from '../store/quota-waiters.js';
+import type { StartOrder } from '../time/start-order.js';
 import { createDeferred, type Deferred, isThenable } from '../util/awaitable.js';
 import { neverAllowed } from '../validation/errors.js';
 import { LocalTicket } from './local-ticket.js';
@@ -18,9 +19,9 @@ export async function waitForTurn(call: WaitCall): Promise<Decision> {
   const { store, plan, cancellation } = call;
   const { timers } = cancellation;
   const ticket = new LocalTicket(call);
-  const delaying = plan.rules.filter(({ limit }) => canDelay(limit) && !isConstant(limit));
+  const delaying = plan.rules.filter(({ limit }) => limit.orderStarts && !isConstant(limit));
   const starts = delaying.flatMap(({ name }) => ticket.states.get(name) ?? []);
-  const order = (delaying[0]?.limit as DelayingLimit | undefined)?.orderStarts(backendOf(store), starts);
+  const order = delaying[0]?.limit.orderStarts?.(backendOf(store), starts) as StartOrder | undefined;
   let queues = store.waiting;
   try {
     for (;;) {

@@ -2,19 +2,10 @@ import type { Limit, TokenBucket } from '@rollgate/core';
 import {
   CHECK,
   type Hit,
-  hasLeases,
-  holdsSlots,
-  isMetered,
-  isPeriodic,
-  type LeasedLimit,
   type LeaseKeepingLimit,
-  type MeteredLimit,
   type Mode,
-  onlyTests,
-  type PeriodicLimit,
   type ReservingLimit,
   reservesUnits,
-  type SlotLimit,
   type State,
   TEST,
   type Verdict,
@@ -52,19 +43,19 @@ export class ObservedLimit implements Limit {
   readonly enforced: boolean;
   readonly stateSize: number;
   readonly holdsSlots?: boolean;
-  readonly testsOnly: boolean | undefined;
+  readonly testsOnly: boolean;
   readonly blockFor: ObservedLimit | undefined;
-  declare readonly usageOf?: MeteredLimit['usageOf'];
+  declare readonly usageOf?: NonNullable<Limit['usageOf']>;
   /** Only a token bucket has these. */
   readonly tokens: number | undefined;
   readonly micros: number | undefined;
-  declare readonly addPeriod?: PeriodicLimit['addPeriod'];
-  declare readonly extend?: PeriodicLimit['extend'];
-  declare readonly onLateReply?: LeasedLimit['onLateReply'];
+  declare readonly addPeriod?: NonNullable<Limit['addPeriod']>;
+  declare readonly extend?: NonNullable<Limit['extend']>;
+  declare readonly onLateReply?: NonNullable<Limit['onLateReply']>;
   /** Only limits with leases have these. */
   readonly leaseMicros?: number;
-  readonly renew?: LeasedLimit['renew'];
-  readonly unusedId?: SlotLimit['unusedId'];
+  readonly renew?: NonNullable<Limit['renew']>;
+  readonly unusedId?: NonNullable<Limit['unusedId']>;
   readonly settle?: ReservingLimit['settle'];
   readonly createLeaseKeeper?: LeaseKeepingLimit['createLeaseKeeper'];
   readonly #inner: Limit;
@@ -80,25 +71,25 @@ export class ObservedLimit implements Limit {
     this.countRejected = inner.countRejected;
     this.enforced = inner.enforced !== false;
     this.stateSize = inner.stateSize;
-    this.testsOnly = onlyTests(inner);
+    this.testsOnly = inner.testsOnly === true;
     ({ tokens: this.tokens, micros: this.micros } = inner as Partial<TokenBucket>);
     this.#inner = inner;
     this.#observer = observer;
     this.#index = index;
     this.blockFor = inner.blockFor && new ObservedLimit(inner.blockFor, observer, index + 1);
-    if (isMetered(inner)) this.usageOf = (...decided) => inner.usageOf(...decided);
-    if (isPeriodic(inner)) {
-      this.addPeriod = (...decided) => inner.addPeriod(...decided);
-      this.extend = (...credit) => inner.extend(...credit);
+    if (inner.usageOf) this.usageOf = (...decided) => inner.usageOf!(...decided);
+    if (inner.addPeriod) {
+      this.addPeriod = (...decided) => inner.addPeriod!(...decided);
+      this.extend = (...credit) => inner.extend!(...credit);
     }
-    if (!hasLeases(inner)) return;
+    if (!inner.leaseMicros) return;
     this.leaseMicros = inner.leaseMicros;
-    this.onLateReply = inner.onLateReply;
-    this.renew = (state, nowMicros, hit) => this.#renew(inner, state, nowMicros, hit);
+    this.onLateReply = inner.onLateReply!;
+    this.renew = (state, nowMicros, hit) => this.#renew(state, nowMicros, hit);
     this.createLeaseKeeper = (...owner) => (inner as Limit as LeaseKeepingLimit).createLeaseKeeper(...owner);
-    if (holdsSlots(inner)) {
+    if (inner.holdsSlots) {
       this.holdsSlots = true;
-      this.unusedId = (state, id) => inner.unusedId(state, id);
+      this.unusedId = (state, id) => inner.unusedId!(state, id);
     } else if (reservesUnits(inner)) {
       this.settle = (...settlement) => inner.settle(...settlement);
     }
@@ -146,8 +137,8 @@ export class ObservedLimit implements Limit {
     this.#inner.refund(state, nowMicros, hit, kept);
   }
 
-  #renew(inner: LeasedLimit, state: State, nowMicros: number, hit: Hit): boolean {
-    const isRenewed = inner.renew(state, nowMicros, hit);
+  #renew(state: State, nowMicros: number, hit: Hit): boolean {
+    const isRenewed = this.#inner.renew!(state, nowMicros, hit);
     if (isRenewed) this.#observer.renewed.set(this.#index, { life: lifeOf(state), atMicros: hit.atMicros });
     return isRenewed;
   }

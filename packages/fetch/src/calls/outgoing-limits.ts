@@ -1,5 +1,4 @@
 import { block, type Limit } from '@rollgate/core';
-import { holdsSlots } from '@rollgate/core/store';
 import { reportedQuota } from '../outgoing/reported-quota.js';
 
 /** What the names of the limits begin with that the user has not passed. */
@@ -35,7 +34,7 @@ export class OutgoingLimits {
     readonly units: readonly string[],
     { lease, maxAge }: { lease: number; maxAge: number },
   ) {
-    const slots = Object.keys(own).filter((name) => holdsSlots(own[name]!));
+    const slots = Object.keys(own).filter((name) => own[name]!.holdsSlots);
     this.freedSlots = Object.fromEntries(slots.map((name) => [name, 0]));
     this.#quota = reportedQuota({ lease: `${lease}ms`, maxAge: `${maxAge}ms`, retryAfter: POLL_MS });
   }

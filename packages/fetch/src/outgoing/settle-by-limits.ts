@@ -12,9 +12,7 @@ import {
   wakeWaiters,
 } from '@rollgate/core/limits';
 import {
-  hasLeases,
   hasMethods,
-  holdsSlots,
   invalidOption,
   type Keys,
   type LimitedReceipt,
@@ -59,7 +57,7 @@ export function settleByLimits(
   const isClosed = (rule: Rule) => {
     const settled = settledCost(costs, rule);
     // Slots that cost something stay taken until a release, which the rest of the receipt needs to find them.
-    return Object.hasOwn(limits, rule.name) || settled === 0 || (settled !== undefined && !holdsSlots(rule.limit));
+    return Object.hasOwn(limits, rule.name) || settled === 0 || (settled !== undefined && !rule.limit.holdsSlots);
   };
   if (held.openRules.every(isClosed)) return settleDecision(store, decision, { cost });
   return settleSome(store, held, costs, isClosed);
@@ -80,7 +78,7 @@ function settleSome(
   const settled = store.settle!(some, costs);
   held.receipt = rest;
   held.openRules = left;
-  if (!left.some(({ limit }) => hasLeases(limit))) held.renewer?.delete(held);
+  if (!left.some(({ limit }) => limit.leaseMicros)) held.renewer?.delete(held);
   return mapAwaitable(settled, () => wakeWaiters(store, () => store.namesOfReceipt?.(some)));
 }
 

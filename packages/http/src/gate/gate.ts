@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { hasLeases, isThenable, type ParsedLimits, warnOnce } from '@rollgate/core/store';
+import { isThenable, type ParsedLimits, warnOnce } from '@rollgate/core/store';
 import { CLIENT_DISCONNECTED } from '../client/client-address.js';
 import { hideStore, toError } from '../errors/errors.js';
 import { mapWithTimeout } from '../errors/with-timeout.js';
@@ -269,5 +269,5 @@ export class Gate<Request, Response, Target = Response> {
 }
 
 function takeLeases(limits: ParsedLimits): boolean {
-  return Object.values(limitsByName(limits)).some(hasLeases);
+  return Object.values(limitsByName(limits)).some(({ leaseMicros }) => leaseMicros);
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import { hasQuota, holdsSlots, type ParsedLimits } from '@rollgate/core/store';
+import { hasQuota, type ParsedLimits } from '@rollgate/core/store';
 import { limitsByName } from '../limits/limits-by-name.js';
 
 /** Rounds up, so that a client that waits this long is not rejected again. */
@@ -25,7 +25,7 @@ function toPolicies(limits: ParsedLimits): string {
     value = Object.entries(limitsByName(limits))
       .filter(([, limit]) => hasQuota(limit) && limit.enforced !== false)
       .map(([name, limit]) => {
-        const period = holdsSlots(limit) ? 'qu="concurrent-requests"' : `w=${ceilSeconds(limit.windowMicros / 1000)}`;
+        const period = limit.holdsSlots ? 'qu="concurrent-requests"' : `w=${ceilSeconds(limit.windowMicros / 1000)}`;
         return `"${name}";q=${clampInteger(limit.limit)};${period}`;
       })
       .join(', ');

@@ -1,5 +1,5 @@
 import type { Cost, Decision, LimitDecision } from '@rollgate/core';
-import { hasQuota, holdsSlots, isReportedBefore, type ParsedLimits, toRetryAfterSeconds } from '@rollgate/core/store';
+import { hasQuota, isReportedBefore, type ParsedLimits, toRetryAfterSeconds } from '@rollgate/core/store';
 import type { HeaderWriter, ResetUnit } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
@@ -173,7 +173,7 @@ export class RateLimitHeaders<Target> {
 function withoutSlots({ decision, limits, cost }: DescribedOutcome): Figures {
   let reported: LimitDecision | undefined;
   for (const [name, limit] of Object.entries(limitsByName(limits))) {
-    if (holdsSlots(limit) || !hasQuota(limit) || limit.enforced === false) continue;
+    if (limit.holdsSlots || !hasQuota(limit) || limit.enforced === false) continue;
     if (typeof cost === 'object' && cost[name] === 0) continue;
     const figures = decision.limits[name]!;
     if (reported === undefined || isReportedBefore(figures, reported)) reported = figures;

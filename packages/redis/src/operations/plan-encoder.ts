@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { getOrInsert, hasLeases, isPlainWindow, type Plan } from '@rollgate/core/store';
+import { getOrInsert, isPlainWindow, type Plan } from '@rollgate/core/store';
 import { type ScriptParts, scriptPartOf, toRuleText } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
@@ -66,7 +66,7 @@ function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros:
     plainWindow: rules.length === 1 ? encodePlainWindow(rules[0]!.limit) : undefined,
     isUnenforced: rules.length === 1 && rules[0]!.limit.enforced === false,
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
-    isCacheable: rules.every(({ limit }) => !limit.countRejected && !hasLeases(limit)),
+    isCacheable: rules.every(({ limit }) => !limit.countRejected && !limit.leaseMicros),
     buildKeys: createKeyBuilder(plan, clusterSlot),
   };
 }

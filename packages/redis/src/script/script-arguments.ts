@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { type Costs, costAt, givesBack, holdsSlots } from '@rollgate/core/store';
+import { type Costs, costAt } from '@rollgate/core/store';
 import { CHANGES_PART, COUNTER_PART, partOfScript, type ScriptParts } from '../operations/algorithm-registry.js';
 import {
   type CheckOperation,
@@ -78,7 +78,7 @@ function inputOf(run: readonly Change[]): readonly (number | boolean)[] {
     case 'charge': {
       const { number, clockMicros, encodedPlan, costs } = operation;
       const chargedCosts = encodedPlan.plan.rules.map(({ limit }, index) => chargedCost(limit, costAt(costs, index)));
-      const isBeyond = encodedPlan.plan.rules.some(({ limit }) => givesBack(limit) && limit.givesBack === 'beyond');
+      const isBeyond = encodedPlan.plan.rules.some(({ limit }) => limit.givesBack === 'beyond');
       return [number, clockMicros ?? false, ...chargedCosts, ...(isBeyond ? [true] : [])];
     }
     case 'settle':
@@ -100,8 +100,8 @@ function inputOf(run: readonly Change[]): readonly (number | boolean)[] {
 
 /** What a charge records, or what it gives back as a negative number. It takes no slot, because only a check may. */
 function chargedCost(limit: Limit, cost: number): number {
-  if (holdsSlots(limit)) return 0;
-  return givesBack(limit) ? -cost : cost;
+  if (limit.holdsSlots) return 0;
+  return limit.givesBack ? -cost : cost;
 }
 
 function inputOfSettlement({ number, clockMicros, receipt, hits }: SettleOperation): readonly (number | false)[] {

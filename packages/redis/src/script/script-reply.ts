@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
-import { costAt, formatValue, hasQuota, holdsSlots, isPeriodic } from '@rollgate/core/store';
+import { costAt, formatValue, hasQuota } from '@rollgate/core/store';
 import type { CheckResult, DecisionOperation, RenewOperation } from '../operations/operations.js';
 import { type RedisHit, RedisReceipt } from '../operations/receipt.js';
 
@@ -169,12 +169,12 @@ export class ScriptReply {
         usageAt = 5;
         break;
       case 9: // Of such a result of a period to which units were added.
-        if (!isPeriodic(by)) throw this.#unexpectedLine();
+        if (!by.addPeriod) throw this.#unexpectedLine();
         usageAt = 5;
         break;
       case 8: // Of an action that was recorded, with usage.
       case 10:
-        if (!isPeriodic(by)) throw this.#unexpectedLine();
+        if (!by.addPeriod) throw this.#unexpectedLine();
         ahead = numbers[5];
         usageAt = 6;
         break;
@@ -198,20 +198,20 @@ export class ScriptReply {
       );
     }
     const reason = isBlock ? 'blocked' : delay === TOO_SOON ? 'minDifference' : 'limit';
-    const isEstimate = delay === RESERVED || (holdsSlots(by) && !allowed && wait !== Infinity);
+    const isEstimate = delay === RESERVED || (by.holdsSlots && !allowed && wait !== Infinity);
     const decision: LimitDecision = {
       allowed,
       limit: count > 8 ? Math.min(limit + numbers[usageAt + 2]!, Number.MAX_SAFE_INTEGER) : limit,
       remaining: isBlock && remaining > 0 ? Infinity : remaining,
       retryAfterMs: wait / 1000,
       resetMs: reset / 1000,
-      nextUnitMs: holdsSlots(by) ? undefined : nextUnit / 1000,
+      nextUnitMs: by.holdsSlots ? undefined : nextUnit / 1000,
       delayMs: allowed ? delay / 1000 : 0,
       ...(allowed ? undefined : { reason }),
       ...(isEstimate ? { retryIsEstimate: true } : undefined),
       ...(usageAt > 0 ? { spent: numbers[usageAt], reserved: numbers[usageAt + 1] } : undefined),
     };
-    if (usageAt > 0 && isPeriodic(by)) {
+    if (usageAt > 0 && by.addPeriod) {
       by.addPeriod(decision, nowMicros);
       // A result without a wait names its period, too, which ends.
       if (ahead === undefined)

@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { hasLeases, type LeasedLimit, reservesUnits } from '@rollgate/core/store';
+import { type LeasedLimit, reservesUnits } from '@rollgate/core/store';
 import { scriptNameOf } from '../operations/algorithm-registry.js';
 import type { RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
 import type { RedisHit, RedisReceipt } from '../operations/receipt.js';
@@ -15,7 +15,7 @@ const MAX_LEASES = 400;
 /** The leases that the check with this receipt took and that have not ended yet. */
 export function leasesOf({ encodedPlan, hits }: RedisReceipt): RedisHit[] {
   const { rules } = encodedPlan.plan;
-  return hits.filter(({ index, cost, ended }) => cost > 0 && ended === undefined && hasLeases(rules[index]!.limit));
+  return hits.filter(({ index, cost, ended }) => cost > 0 && ended === undefined && rules[index]!.limit.leaseMicros);
 }
 
 /** Whether the check reserved the units of this hit. A settlement may have spent them since. */

@@ -1,4 +1,4 @@
-import { hasLeases, hasReport, holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
+import { hasReport, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckResult, Operation, SettledHit } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
@@ -31,7 +31,7 @@ export class StateChanges {
         continue;
       }
       if (cost === undefined || cost === hit.cost) continue;
-      const isLease = holdsSlots(rules[hit.index]!.limit);
+      const isLease = rules[hit.index]!.limit.holdsSlots;
       if (isLease && cost > hit.cost) continue; // Only a check takes slots.
       hits.push({ ...hit, settledCost: cost });
       if (isLease) {
@@ -115,7 +115,7 @@ export class StateChanges {
 
 /** Notes that Redis has lowered the cost of a hit, so that a later settlement lowers it from there. Leases note it themselves. */
 function lowerCost({ encodedPlan, hits }: RedisReceipt, index: number, cost: number): void {
-  if (hasLeases(encodedPlan.plan.rules[index]!.limit)) return;
+  if (encodedPlan.plan.rules[index]!.limit.leaseMicros) return;
   const hit = hits.find((one) => one.index === index)!;
   hit.cost = Math.min(hit.cost, cost);
 }

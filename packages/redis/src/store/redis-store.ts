@@ -3,7 +3,6 @@ import {
   type Costs,
   type CounterAlgorithm,
   foreignDecision,
-  givesBack,
   guardStore,
   hasReport,
   type Keys,
@@ -139,7 +138,7 @@ export class RedisStore implements Store, CountingStore {
   async charge(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
     const charged = this.#changes.charge(this.#toInput(plan, keys, costs));
     if (plan.rules.some(({ limit }) => hasReport(limit))) this.#wakeReported(plan, keys);
-    else if (plan.rules.some(({ limit }) => givesBack(limit))) this.#wakeKeys(plan, keys);
+    else if (plan.rules.some(({ limit }) => limit.givesBack)) this.#wakeKeys(plan, keys);
     const { limitDecisions } = await charged;
     return toDecision(plan.rules, limitDecisions, undefined);
   }

@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { type Costs, costAt, hashKey, hasLeases, type Rule, reservesUnits } from '@rollgate/core/store';
+import { type Costs, costAt, hashKey, type Rule, reservesUnits } from '@rollgate/core/store';
 import { canRecordAhead, encodeLimit, QUEUES_PART, steadyPeriodOf } from '../operations/algorithm-registry.js';
 import type { OperationEncoding } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
@@ -48,7 +48,7 @@ export class TicketGroup {
     const settings = rules.map(({ limit }) => encodeLimit(limit, 0));
     this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
     this.horizonMicros = horizonOf(limits, horizon);
-    this.isEstimate = limits.some(hasLeases);
+    this.isEstimate = limits.some(({ leaseMicros }) => leaseMicros);
     this.#settings = queued.map((index) => toNumber(JSON.stringify(settings[index])));
     // Lua counts from 1.
     const encodeQueue = (index: number, place: number) =>

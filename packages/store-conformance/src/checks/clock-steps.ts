@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Decision, Limit } from '@rollgate/core';
-import { holdsSlots } from '@rollgate/core/store';
 import { MS } from '../algorithms/oracle.js';
 import { type AlgorithmName, endsLeases, limitOf, minuteLimit, quotaNames } from '../algorithms.js';
 import { type CheckContext, createLimiter, type Requirement } from './check.js';
@@ -45,7 +44,7 @@ async function expectOneMoreQuota(context: CheckContext, algorithm: AlgorithmNam
   const { clock } = context;
   const { limit, limiter, admit } = createCaller(context, algorithm);
   let before = await admit();
-  const expectedCount = holdsSlots(limit) && !endsLeases(context.store) ? 0 : before.length; // Slots in memory stay taken.
+  const expectedCount = limit.holdsSlots && !endsLeases(context.store) ? 0 : before.length; // Slots in memory stay taken.
   for (let round = 0; round < 3; round++) {
     for (const sign of [1, -1]) {
       const step = `a step ${sign > 0 ? 'forward' : 'back'}`;
@@ -53,7 +52,7 @@ async function expectOneMoreQuota(context: CheckContext, algorithm: AlgorithmNam
       const admitted = await admit();
       assert.equal(admitted.length, expectedCount, `Admitted after ${step}`);
       assert.equal((await admit()).length, 0, 'Admitted without a further step');
-      if (holdsSlots(limit)) continue;
+      if (limit.holdsSlots) continue;
       for (const decision of before) await limiter.refund(decision);
       assert.equal((await admit()).length, 0, `Admitted after ${step} and refunds of what was admitted before it`);
       before = admitted;
