@@ -8,6 +8,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
@@ -23,19 +24,7 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 
-/** A clock that stands still, so that no window ends during a test. */
-const stopped = () => {
-  const nowMs = Date.now();
-  return { now: () => nowMs };
-};
-
-const limiterOf = (limits: Limit, clock?: { now(): number }) =>
-  new RateLimiter({
-    limits,
-    store: new RedisStore({ client: redis.client, clock, denialCache: false }),
-    prefix,
-    timeout: '30s',
-  });
+const limiterOf = (limits: Limit) => redis.createLimiter(limits, { denialCache: false }, { prefix });
 
 const MINUTE = 60_000;
 
@@ -80,32 +69,6 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     const expiry = await expiryOf(redis.client, keyOf('ann'));
     expect(expiry).toBeGreaterThanOrEqual(Math.ceil(expiresMs(earliestMs)));
     expect(expiry).toBeLessThanOrEqual(Math.ceil(expiresMs(latestMs)));
-  });
-
-  test('a rejection changes nothing', async () => {
-    const limiter = limiterOf(limit, stopped());
-    await limiter.check('ann', { cost: 1 });
-    await limiter.check('ann', { cost: 1 });
-    const readState = async () => [
-      await redis.client.dumpBuffer(keyOf('ann')),
-      await expiryOf(redis.client, keyOf('ann')),
-    ];
-    const before = await readState();
-    for (let attempt = 0; attempt < 20; attempt++) expect((await limiter.check('ann')).allowed).toBe(false);
-    expect(await readState()).toEqual(before);
-  });
-
-  test('a key of another Redis type fails only its own check', async () => {
-    const limiter = limiterOf(limit);
-    await redis.client.hset(keyOf('bob'), 'field', 'value');
-    const [ann, bob, eve] = await Promise.allSettled([
-      limiter.check('ann'),
-      limiter.check('bob'),
-      limiter.check('eve'),
-    ]);
-    expect([ann.status, bob.status, eve.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(bob).toMatchObject({ reason: { cause: { message: expect.stringContaining('WRONGTYPE') } } });
-    await redis.client.unlink(keyOf('bob'));
   });
 
   test.each([
@@ -179,13 +142,16 @@ test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
   expect(bytes).toBeLessThanOrEqual(most);
 });
 
-test('another algorithm has its own key, and the first one continues where it was', async () => {
-  const limits = ALGORITHMS.map(([, limit]) => limit);
-  const limiter = limiterOf(limits[0]!, stopped());
-  for (const limit of limits) {
-    await limiter.check('ann', { limits: limit });
-    await limiter.check('ann', { limits: limit });
-    expect((await limiter.check('ann', { limits: limit })).allowed).toBe(false);
-  }
-  for (const limit of limits) expect((await limiter.peek('ann', { limits: limit })).allowed).toBe(false);
-});
+test.each(Object.entries({ fixedWindow, slidingWindowCounter }))(
+  'a %s keeps what follows a credit of everything in the same window',
+  async (_, create) => {
+    const limits = create({ limit: 5, window: '365d', minDifference: '1ms' });
+    const limiter = limiterOf(limits);
+    const decision = await limiter.check('ann');
+    await credit(limiter, 'ann', 1);
+    await until('the minDifference has ended', async () => (await limiter.peek('ann')).allowed);
+    await limiter.check('ann');
+    await limiter.refund(decision);
+    expect((await limiter.peek('ann')).remaining).toBe(4);
+  },
+);

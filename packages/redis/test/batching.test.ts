@@ -54,40 +54,6 @@ test.each([
   expect((await limiter.check('ann')).allowed).toBe(false);
 });
 
-test('sends at most a hundred operations in a call', async () => {
-  await redis.server.run('CONFIG', 'SET', 'slowlog-max-len', 10_000);
-  await redis.server.run('CONFIG', 'SET', 'slowlog-log-slower-than', 0);
-  await redis.server.run('SLOWLOG', 'RESET');
-  const limiter = make();
-  await Promise.all(times(250, (index) => limiter.check(`user ${index}`)));
-  const entries = (await redis.server.run('SLOWLOG', 'GET', -1)) as [number, number, number, string[]][];
-  await redis.server.run('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
-  const counts = entries
-    .filter(([, , , [command]]) => /^evalsha$/i.test(command!))
-    .map(([, , , command]) => command[2]);
-  expect(counts.reverse()).toEqual(['100', '100', '50']);
-});
-
-test('decides the operations of a batch in order, as in memory', async () => {
-  const limiter = make();
-  const check = () => limiter.check('ann').then(({ allowed }) => allowed);
-  const results = [check(), check(), limiter.reset('ann'), check(), check(), limiter.reset('ann'), check()];
-  expect(await Promise.all(results)).toEqual([true, false, undefined, true, false, undefined, true]);
-});
-
-test('refunds a single check of a batch', async () => {
-  const limiter = make(1000);
-  const decisions = await Promise.all(times(30, (index) => limiter.check('ann', { cost: index + 1 })));
-  let left = (30 * 31) / 2;
-  for (const index of [7, 0, 29, 15]) {
-    await Promise.all([limiter.refund(decisions[index]!), limiter.refund(decisions[index]!)]);
-    left -= index + 1;
-    expect((await limiter.peek('ann')).remaining).toBe(1000 - left);
-  }
-  await Promise.all(decisions.map((decision) => limiter.refund(decision)));
-  expect((await limiter.peek('ann')).remaining).toBe(1000);
-});
-
 test('decides batches in order, even if no caller awaits the results', async () => {
   const limiter = make();
   const results: Promise<unknown>[] = [];

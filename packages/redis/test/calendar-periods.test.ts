@@ -1,5 +1,5 @@
 import { type Calendar, CalendarWindow } from '@rollgate/calendar/window';
-import { type Clock, manualClock, RateLimiter } from '@rollgate/core';
+import { type Clock, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
@@ -57,20 +57,6 @@ test.each([-YEAR, YEAR])(
   },
 );
 
-test('a limiter that stays enters each period at its first moment', async () => {
-  const clock = manualClock(0);
-  const limiter = limiterOf(periodsFrom(0, 1e6, 3e6, 6e6), clock);
-  for (const [lengthMs, resetMs] of [
-    [0, 1000],
-    [1000, 2000],
-    [2000, 3000],
-    [3000, YEAR / 1000],
-  ] as const) {
-    if (lengthMs > 0) clock.advance(lengthMs);
-    expect(await limiter.check('stays', { cost: 10 })).toMatchObject({ allowed: true, resetMs });
-  }
-});
-
 test('a charge with the periods of another time is recorded once', async () => {
   jest.spyOn(Date, 'now').mockReturnValue((await serverMicros()) / 1000 - YEAR / 1000);
   const limiter = limiterOf(hours);
@@ -96,18 +82,4 @@ test('a settlement two periods later records its overdraft in the period of that
 test('a calendar that never returns the period of the server fails after some attempts', async () => {
   const wrong = { ...hours, periodAt: () => ({ startMicros: 0, endMicros: HOUR }) };
   await expect(limiterOf(wrong).check('wrong')).rejects.toThrow(/Expected the period of \d+/);
-});
-
-test('a refund of a part keeps the expiry of the key', async () => {
-  const limiter = limiterOf(hours);
-  await limiter.settle(await limiter.check('kept', { cost: 3 }), { cost: 1 });
-  expect(await redis.client.pttl(`${prefix}:{kept}:default/cw`)).toBeGreaterThan(0);
-});
-
-test('a key takes at most 120 bytes', async () => {
-  await limiterOf(hours).check('u', { cost: 10 });
-  const key = `${prefix}:{u}:default/cw`;
-  // The key itself takes its length and some bytes. By default, it is as long as `rollgate:{user:42}:default/cw`.
-  const shortened = key.length - 'rollgate:{user:42}:default/cw'.length;
-  expect((await redis.client.memory('USAGE', key))! - shortened).toBeLessThanOrEqual(120);
 });

@@ -209,19 +209,6 @@ test('the marks of refunds start with the prefix that determines the hash slot',
     'prefix',
   ));
 
-test('one key for all limits is the same as a record in which all keys are equal', () =>
-  withStore('ioredis 6', async (make) => {
-    const burst = rollingWindow({ limit: 3, window: '10m' });
-    const one = make(burst);
-    for (const key of ['ann', { default: 'ann' }, 'ann']) expect((await one.check(key)).allowed).toBe(true);
-    expect((await one.check({ default: 'ann' })).allowed).toBe(false);
-    const two = make({ burst, day: rollingWindow({ limit: 9, window: '1d' }) });
-    for (const key of [{ burst: 'ann', day: 'ann' }, 'ann', { burst: 'ann', day: 'ann' }]) {
-      expect((await two.check(key)).allowed).toBe(true);
-    }
-    expect((await two.check('ann')).violated).toEqual(['burst']);
-  }));
-
 test.each([false, true])('a list of keys waits until a new client knows all nodes: lazy %s', async (lazyConnect) => {
   const prefix = freshPrefix();
   await withStore('ioredis 6', async (make) => {
@@ -260,17 +247,6 @@ describe.each(kinds)('with %s', (kind) => {
       const remaining = rounds.map((decisions) => decisions.map((decision) => decision.allowed && decision.remaining));
       expect(remaining).toEqual([checked.map(() => 1), checked.map(() => 0), checked.map(() => false)]);
       for (const node of cluster.nodes) expect(await node.run('DBSIZE')).toBeGreaterThan(20);
-    }));
-
-  test('several limits decide together, with one key for all', () =>
-    withStore(kind, async (make) => {
-      const burst = rollingWindow({ limit: 2, window: '10m' });
-      const limiter = make({ burst, day: rollingWindow({ limit: 9, window: '1d' }) });
-      for (const user of users(10)) {
-        for (const day of [8, 7]) expect((await limiter.check(user)).limits.day.remaining).toBe(day);
-        const rejected = await limiter.check(user);
-        expect(rejected).toMatchObject({ allowed: false, violated: ['burst'], limits: { day: { remaining: 7 } } });
-      }
     }));
 
   test('several limits decide together, with a key for each', () =>

@@ -1,4 +1,4 @@
-import { concurrency, type Decision, type Limits, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { concurrency, type Decision, type Limits, manualClock, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
@@ -16,24 +16,6 @@ function open(limits: Limits, clock = manualClock(1e12)) {
 }
 
 beforeEach(() => redis.server.run('FLUSHALL'));
-
-test('renews open leases, and another process gets the slots of one that does not', async () => {
-  const limits = concurrency({ limit: 2, lease: '30s' });
-  const { limiter, clock, lost } = open(limits);
-  const alive = await limiter.check('ann');
-  for (let third = 0; third < 3; third++) {
-    clock.advance('10s'); // The renewal is sent before the peek.
-    expect((await limiter.peek('ann')).remaining).toBe(1);
-  }
-  await redis.server.run('DEL', 'rollgate:{ann}:default/c'); // As if the process had been paused for longer than a lease.
-  const other = open(limits, clock).limiter;
-  await Promise.all([other.check('ann'), other.check('ann')]);
-  clock.advance('10s');
-  await until('the loss is reported', async () => lost.length > 0);
-  expect(lost).toEqual([alive]);
-  await limiter.release(alive);
-  expect((await other.peek('ann')).remaining).toBe(0);
-});
 
 test('renews the leases of several keys, and loses only those whose slots are taken', async () => {
   const limits = concurrency({ limit: 2, lease: '30s' });
@@ -108,20 +90,6 @@ test('a renewal that Redis rejects fails, and loses no lease', async () => {
   expect(lost).toEqual([]);
   warn.mockRestore();
   await limiter.close();
-});
-
-test('decides together with other limits, in all or in none', async () => {
-  const limits = { rate: rollingWindow({ limit: 2, window: '1m' }), inFlight: concurrency({ limit: 1, lease: '30s' }) };
-  const { limiter } = open(limits);
-  const first = await limiter.check('ann');
-  const second = await limiter.check('ann');
-  expect(second).toMatchObject({ allowed: false, violated: ['inFlight'] });
-  expect(second.limits['rate']!.remaining).toBe(1);
-  await limiter.release(first);
-  expect((await limiter.check('ann', { cost: { inFlight: 0 } })).allowed).toBe(true);
-  const third = await limiter.check('ann');
-  expect(third).toMatchObject({ allowed: false, violated: ['rate'] });
-  expect(third.limits['inFlight']!.remaining).toBe(1);
 });
 
 test('renews 1,000 leases with few scripts, and a slot takes at most 200 bytes', async () => {

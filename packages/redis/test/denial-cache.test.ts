@@ -1,4 +1,4 @@
-import { type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Decision, type Limit, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { collectGarbage, until } from '@rollgate/test-support';
@@ -135,92 +135,54 @@ test('a peek always reads Redis', async () => {
   expect(await callsOfRejected(() => limiter.check('ann'), peek, peek)).toBe(3);
 });
 
-describe('changes by this process take effect at once:', () => {
-  const three = rollingWindow({ limit: 3, window: LONG });
+const three = rollingWindow({ limit: 3, window: LONG });
 
-  test('a reset', async () => {
-    const limiter = make(one);
-    await limiter.check('ann');
-    expect((await limiter.check('ann')).allowed).toBe(false);
-    const [, decision] = await Promise.all([limiter.reset('ann'), limiter.check('ann')]);
-    expect(decision.allowed).toBe(true);
-  });
+/** Whether a check of a rejected key is allowed after a change that this process makes at the same time, or has made. */
+const CHANGES: [what: string, change: (limiter: RateLimiter, recorded: Decision) => unknown, limits: Limit][] = [
+  ['a reset', (limiter) => limiter.reset('ann'), one],
+  ['a credit', (limiter) => credit(limiter, 'ann', 1), one],
+  ['a refund', (limiter, recorded) => limiter.refund(recorded), one],
+  ['a raised limit', () => {}, three],
+];
 
-  test('a credit', async () => {
-    const limiter = make(one);
-    await limiter.check('ann');
-    expect((await limiter.check('ann')).allowed).toBe(false);
-    const [, decision] = await Promise.all([credit(limiter, 'ann', 1), limiter.check('ann')]);
-    expect(decision.allowed).toBe(true);
-  });
+test.each(CHANGES)('a change by this process takes effect at once: %s', async (_, change, limits) => {
+  const limiter: RateLimiter = make(one);
+  const recorded = await limiter.check('ann');
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  const [, decision] = await Promise.all([change(limiter, recorded), limiter.check('ann', { limits })]);
+  expect(decision.allowed).toBe(true);
+});
 
-  test('a reset that starts before the rejection arrives', async () => {
-    const limiter = make(one);
-    await limiter.check('ann');
-    const [rejected] = await Promise.all([limiter.check('ann'), limiter.reset('ann')]);
-    expect(rejected.allowed).toBe(false);
-    expect((await limiter.check('ann')).allowed).toBe(true);
-  });
-
-  test('a reset whose response follows the rejection', async () => {
+test('a rejection is not remembered if a reset has started before it arrives, in its batch or the next one', async () => {
+  for (const betweenBatches of [() => {}, flushPromises]) {
     const limiter = make(one);
     await limiter.check('ann');
     const rejected = limiter.check('ann');
-    await flushPromises(); // The reset is in the next batch.
+    await betweenBatches();
     const reset = limiter.reset('ann');
     expect((await rejected).allowed).toBe(false);
     expect((await limiter.check('ann')).allowed).toBe(true);
     await reset;
-  });
-
-  test('a refund', async () => {
-    const limiter = make(one);
-    const decision = await limiter.check('ann');
-    expect((await limiter.check('ann')).allowed).toBe(false);
-    const [, again] = await Promise.all([limiter.refund(decision), limiter.check('ann')]);
-    expect(again.allowed).toBe(true);
-  });
-
-  test('a raised limit', async () => {
-    const limiter = make(one);
-    await limiter.check('ann');
-    expect((await limiter.check('ann')).allowed).toBe(false);
-    expect(await limiter.check('ann', { limits: three })).toMatchObject({ allowed: true, remaining: 1 });
-  });
-
-  test('a lower cost', async () => {
-    const limiter = make(three);
-    await limiter.check('ann');
-    expect((await limiter.check('ann', { cost: 3 })).allowed).toBe(false);
-    expect(await limiter.check('ann', { cost: 2 })).toMatchObject({ allowed: true });
-    expect(await limiter.check('ann', { cost: 3 })).toMatchObject({ allowed: false, remaining: 0 });
-  });
-
-  test('a reset by another limiter of the store in the key of the limit that rejects', async () => {
-    const store = new RedisStore({ client, denialCache: { maxAge: LONG } });
-    const prefix = freshPrefix();
-    const limiter = new RateLimiter({ limits: { one, three }, store, prefix, timeout: '30s' });
-    const other = new RateLimiter({ limits: { one }, store, prefix, timeout: '30s' });
-    await limiter.check('ann');
-    expect((await limiter.check('ann')).allowed).toBe(false);
-    await other.reset('ann');
-    expect((await limiter.check('ann')).allowed).toBe(true);
-  });
+  }
 });
 
-/** Two limiters that share nothing but Redis. */
-function asOfTwoProcesses() {
-  const prefix = freshPrefix();
-  const make = () => new RateLimiter({ limits: one, store: new RedisStore({ client }), prefix, timeout: '30s' });
-  return [make(), make()] as const;
-}
+test('a lower cost is decided apart', async () => {
+  const limiter = make(three);
+  await limiter.check('ann');
+  expect((await limiter.check('ann', { cost: 3 })).allowed).toBe(false);
+  expect(await limiter.check('ann', { cost: 2 })).toMatchObject({ allowed: true });
+  expect(await limiter.check('ann', { cost: 3 })).toMatchObject({ allowed: false, remaining: 0 });
+});
 
-test('changes by another process take effect after `maxAge`', async () => {
-  const [here, there] = asOfTwoProcesses();
-  await here.check('ann');
-  expect((await here.check('ann')).allowed).toBe(false);
-  await there.reset('ann');
-  await until('the reset is seen', async () => (await here.check('ann')).allowed);
+test('a reset by another limiter of the store in the key of the limit that rejects takes effect at once', async () => {
+  const store = new RedisStore({ client, denialCache: { maxAge: LONG } });
+  const prefix = freshPrefix();
+  const limiter = new RateLimiter({ limits: { one, three }, store, prefix, timeout: '30s' });
+  const other = new RateLimiter({ limits: { one }, store, prefix, timeout: '30s' });
+  await limiter.check('ann');
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  await other.reset('ann');
+  expect((await limiter.check('ann')).allowed).toBe(true);
 });
 
 test('changes by another process take effect after `maxAge` by an injected clock', async () => {
@@ -240,7 +202,9 @@ test('changes by another process take effect after `maxAge` by an injected clock
 });
 
 test('a waiting caller is allowed soon after another process resets the key', async () => {
-  const [here, there] = asOfTwoProcesses();
+  const prefix = freshPrefix();
+  const make = () => new RateLimiter({ limits: one, store: new RedisStore({ client }), prefix, timeout: '30s' });
+  const [here, there] = [make(), make()];
   await here.check('ann');
   expect((await here.check('ann')).allowed).toBe(false);
   await there.reset('ann');
@@ -267,80 +231,24 @@ test('drops some of the oldest rejections when many are kept', async () => {
   expect(await callsOfRejected(...checks.slice(0, 2))).toBe(2);
 });
 
-describe('the returned waits', () => {
-  let now = 0;
-  const clock = { now: () => now };
+test('the returned waits are whole microseconds by the server’s time too', async () => {
+  const limiter = make(one);
+  await limiter.check('ann');
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const { retryAfterMs, resetMs } = await limiter.check('ann');
+    expect(retryAfterMs).toBe(Math.round(retryAfterMs * 1000) / 1000);
+    expect(resetMs).toBe(Math.round(resetMs * 1000) / 1000);
+  }
+});
 
-  test('run down until Redis allows it', async () => {
-    now = 0;
-    const limiter = make(rollingWindow({ limit: 1, window: '1m' }), { maxAge: LONG }, { clock });
-    await limiter.check('ann');
-    now = 10_000;
-    const check = () => limiter.check('ann');
-    expect(await callsOfRejected(check)).toBe(1);
-    for (now of [10_000, 10_000.001, 12_345.678, 59_999.999]) {
-      expect(await callsOfRejected(check)).toBe(0);
-      const left = Math.round((60_000 - now) * 1000) / 1000;
-      expect(await check()).toMatchObject({ retryAfterMs: left, resetMs: left, remaining: 0 });
-    }
-    now = 60_000;
-    expect((await check()).allowed).toBe(true);
-  });
-
-  test('keep the reason of the rejection', async () => {
-    now = 0;
-    const limits = rollingWindow({ limit: 2, window: '1m', minDifference: '1s' });
-    const limiter = make(limits, { maxAge: LONG }, { clock });
-    await limiter.check('ann');
-    const check = () => limiter.check('ann');
-    for (const [time, calls] of [
-      [500, 1],
-      [999.999, 0],
-    ] as const) {
-      now = time;
-      expect(await callsOfRejected(check)).toBe(calls);
-      const left = Math.round((1000 - now) * 1000) / 1000;
-      expect(await check()).toMatchObject({ reason: 'minDifference', retryAfterMs: left });
-    }
-    now = 1000;
-    await check();
-    expect(await callsOfRejected(check)).toBe(1);
-    expect(await callsOfRejected(check)).toBe(0);
-    expect((await check()).limits.default.reason).toBe('limit');
-  });
-
-  test('are never stale, because the store checks Redis again when other figures change', async () => {
-    now = 0;
-    const limiter = make(rollingWindow({ limit: 3, window: '1m' }), { maxAge: LONG }, { clock });
-    await limiter.check('ann');
-    now = 10_000;
-    await limiter.check('ann');
-    const check = () => limiter.check('ann', { cost: 3 });
-    expect(await check()).toMatchObject({ allowed: false, remaining: 1, retryAfterMs: 60_000 });
-    now = 60_000;
-    expect(await check()).toMatchObject({ allowed: false, remaining: 2, retryAfterMs: 10_000 });
-    now = 70_000;
-    expect(await check()).toMatchObject({ allowed: true });
-  });
-
-  test('are whole microseconds by the server’s time too', async () => {
-    const limiter = make(one);
-    await limiter.check('ann');
-    for (let attempt = 0; attempt < 20; attempt++) {
-      const { retryAfterMs, resetMs } = await limiter.check('ann');
-      expect(retryAfterMs).toBe(Math.round(retryAfterMs * 1000) / 1000);
-      expect(resetMs).toBe(Math.round(resetMs * 1000) / 1000);
-    }
-  });
-
-  test('are dropped when the injected clock steps back', async () => {
-    now = 100_000;
-    const limiter = make(rollingWindow({ limit: 1, window: 1000 }), { maxAge: LONG }, { clock });
-    await limiter.check('ann');
-    expect((await limiter.check('ann')).allowed).toBe(false);
-    now = 10_000; // More than a window: a broken clock wrote the hit.
-    expect((await limiter.check('ann')).allowed).toBe(true);
-  });
+test('a cached rejection is dropped when the injected clock steps back', async () => {
+  let now = 100_000;
+  const limits = rollingWindow({ limit: 1, window: 1000 });
+  const limiter = make(limits, { maxAge: LONG }, { clock: { now: () => now } });
+  await limiter.check('ann');
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  now = 10_000; // More than a window: a broken clock wrote the hit.
+  expect((await limiter.check('ann')).allowed).toBe(true);
 });
 
 test('a cached rejection has nothing to refund', async () => {
@@ -379,22 +287,6 @@ test('keys whose rejections were dropped take no memory', () => {
   };
   const before = heapAfter(1000);
   expect(heapAfter(20_000) - before).toBeLessThan(1e6); // An empty set for each key would take four megabytes.
-});
-
-test('what is remembered begins and hides no block of `blockFor`', async () => {
-  let nowMs = 1e9;
-  const clock = { now: () => nowMs };
-  const login = rollingWindow({ limit: 2, window: '1s', minDifference: '50ms', blockFor: '300ms' });
-  const limits = { login, all: rollingWindow({ limit: 4, window: '2s' }) };
-  const remembering = make(limits, { maxAge: LONG }, { clock });
-  const inMemory = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
-  const steps = [0, 10, 50, 0, 60, 0, 0, 249, 1, 0, 1, 299, 1, 0, 200, 99, 1, 0, 300, 0, 50, 50, 50, 0, 300, 0, 1000];
-  for (const [index, passedMs] of steps.entries()) {
-    nowMs += passedMs;
-    const cost = { login: 1 + (index % 3 === 2 ? 1 : 0) };
-    const [actual, expected] = [await remembering.check('ann', { cost }), await inMemory.check('ann', { cost })];
-    expect({ ...actual, limits: actual.limits, index }).toEqual({ ...expected, limits: expected.limits, index });
-  }
 });
 
 test('the rejection that begins a block reaches Redis, and later ones of the block do not', async () => {

@@ -1,21 +1,15 @@
 import { calendarWindow } from '@rollgate/calendar';
-import { concurrency, fixedWindow, manualClock, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { concurrency, fixedWindow, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
-import { type Log, RedisStore } from '@rollgate/redis';
+import { RedisStore } from '@rollgate/redis';
 import { RedisServer } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
 import { expiryOf } from './support/expiry.js';
 import { countEntries } from './support/read-hits.js';
+import { LOGS } from './support/some-redis.js';
 
 silenceOutages();
-
-const LOGS: readonly Log[] = ['packed', 'sorted-set'];
-
-const limits = {
-  user: rollingWindow({ limit: 3, window: '1h' }),
-  all: rollingWindow({ limit: 100_000, window: '1h' }),
-};
 
 let server: RedisServer;
 let client: Redis;
@@ -40,68 +34,16 @@ async function everything(): Promise<unknown> {
 
 const nothingFits = () => client.config('SET', 'maxmemory', 1);
 
-describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => {
-  const make = (onStoreError?: 'deny') =>
-    new RateLimiter({
-      limits,
-      store: new RedisStore({ client, log, denialCache: false }),
-      timeout: '30s',
-      onStoreError,
-    });
-  const keyOf = (user: string) => ({ user, all: 'all' });
-
-  test('a check that cannot record writes nothing, and rejections still work', async () => {
-    const limiter = make();
-    for (let hit = 0; hit < 3; hit++) await limiter.check(keyOf('ann'));
-    await limiter.check(keyOf('bob'), { cost: 2 });
-    const before = await everything();
-    await nothingFits();
-    for (const user of ['ann', 'bob', 'new', 'bob', 'ann']) {
-      const checked = limiter.check(keyOf(user));
-      if (user === 'ann') expect(await checked).toMatchObject({ allowed: false, violated: ['user'], degraded: false });
-      else await expect(checked).rejects.toThrow(/^The store failed: (@user_script: \d+: -)?OOM /);
-    }
-    expect(await limiter.peek(keyOf('bob'))).toMatchObject({ allowed: true, degraded: false });
-    expect((await make('deny').check(keyOf('bob'))).degraded).toBe('deny');
-    expect(await everything()).toEqual(before);
-  });
-
-  test('each check of a batch has its own result', async () => {
-    const limiter = make();
-    for (let hit = 0; hit < 3; hit++) await limiter.check(keyOf('ann'));
-    await nothingFits();
-    const settled = await Promise.allSettled(
-      ['ann', 'bob', 'ann', 'cid', 'ann'].map((user) => limiter.check(keyOf(user))),
-    );
-    expect(settled.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
-  });
-
-  test('refunds and resets work, because they need no memory', async () => {
-    const limiter = make();
-    const decision = await limiter.check(keyOf('ann'), { cost: 2 });
-    await limiter.check(keyOf('ann'));
-    await limiter.check(keyOf('bob'));
-    await nothingFits();
-    await limiter.refund(decision);
-    expect((await limiter.peek(keyOf('ann'))).limits).toMatchObject({
-      user: { remaining: 2 },
-      all: { remaining: 99_998 },
-    });
-    await limiter.reset(keyOf('ann'));
-    expect((await limiter.peek(keyOf('bob'))).limits).toMatchObject({
-      user: { remaining: 2 },
-      all: { remaining: 100_000 },
-    });
-  });
-
-  test('near the memory limit, every check records in all its limits or in none', async () => {
-    const limiter = make();
+test.each(LOGS)(
+  'near the memory limit, every check records in all its limits or in none, with the log ‘%s’',
+  async (log) => {
+    const limits = {
+      user: rollingWindow({ limit: 3, window: '1h' }),
+      all: rollingWindow({ limit: 100_000, window: '1h' }),
+    };
+    const store = new RedisStore({ client, log, denialCache: false });
+    const limiter = new RateLimiter({ limits, store, timeout: '30s' });
+    const keyOf = (user: string) => ({ user, all: 'all' });
     await limiter.check(keyOf('first'));
     const memory = await client.info('memory');
     await client.config('SET', 'maxmemory', Number(/used_memory:(\d+)/.exec(memory)![1]) + 100_000);
@@ -122,8 +64,8 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     const sizes = await Promise.all(users.map((key) => countEntries(client, log, key)));
     expect(sizes.reduce((sum, hits) => sum + hits, 0)).toBe(allowed);
     expect(await Promise.all((await client.keys('*')).map((key) => client.pttl(key)))).not.toContain(-1);
-  });
-});
+  },
+);
 
 test('leases are renewed on a full server', async () => {
   const clock = manualClock(1e12);
@@ -172,42 +114,4 @@ test('a check behind a refund gets no memory of a full server', async () => {
   const [refunded, checked] = await Promise.allSettled([limiter.refund(decision), limiter.check('bob')]);
   expect([refunded.status, checked.status]).toEqual(['fulfilled', 'rejected']);
   expect((await limiter.peek('ann')).remaining).toBe(50);
-});
-
-describe.each(LOGS)('a key of another program, with the log ‘%s’', (log) => {
-  const others: [string, (key: string) => Promise<unknown>][] = [
-    ['text', (key) => client.set(key, 'text', 'EX', 1000)],
-    ['a set', (key) => client.sadd(key, 'one', 'two')],
-    ['long text', (key) => client.set(key, 'text'.repeat(1000), 'EX', 1000)],
-    ['bytes', (key) => client.set(key, Buffer.alloc(200, 0xf8), 'EX', 1000)],
-    ['a list', (key) => client.rpush(key, 'one', 'two')],
-    ['another sorted set', (key) => client.zadd(key, 1, 'one', 2, 'two')],
-  ];
-
-  test.each(others)('fails only its own check and keeps its value: %s', async (_, write) => {
-    const store = new RedisStore({ client, log, denialCache: false });
-    const limiter = new RateLimiter({ limits, store, timeout: '30s' });
-    await limiter.check({ user: 'other', all: 'all' });
-    const [ours] = await client.keys('*{other}:user');
-    const key = ours!.replace('{other}', '{ann}');
-    await write(key);
-    const before = [await client.dumpBuffer(key), await expiryOf(client, key)];
-    const keys = ['bob', 'ann', 'cid', 'ann', 'bob'].map((user) => ({ user, all: 'all' }));
-    const settled = await Promise.allSettled(keys.map((key) => limiter.check(key)));
-    for (const [index, { user }] of keys.entries()) {
-      expect(settled[index]).toMatchObject(
-        user === 'ann' ? { reason: expect.any(StoreError) } : { value: { allowed: true, degraded: false } },
-      );
-    }
-    expect([await client.dumpBuffer(key), await expiryOf(client, key)]).toEqual(before);
-    expect((await limiter.peek({ user: 'bob', all: 'all' })).limits).toMatchObject({
-      user: { remaining: 1 },
-      all: { remaining: 100_000 - 4 },
-    });
-    const deny = new RateLimiter({ limits, store, timeout: '30s', onStoreError: 'deny' });
-    expect((await deny.check(keys[1]!)).degraded).toBe('deny');
-    expect((await deny.check(keys[0]!)).degraded).toBe(false);
-    await limiter.reset({ user: 'ann', all: 'all' });
-    expect(await limiter.check(keys[1]!)).toMatchObject({ allowed: true, limits: { user: { remaining: 2 } } });
-  });
 });

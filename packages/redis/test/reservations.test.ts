@@ -1,5 +1,5 @@
 import { type Calendar, CalendarWindow, LeasedCalendarWindow } from '@rollgate/calendar/window';
-import { manualClock, RateLimiter } from '@rollgate/core';
+import { RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
@@ -93,62 +93,4 @@ test.each([
   expect(await redis.client.strlen(name)).toBe(25);
   expect(await redis.client.memory('USAGE', name)).toBeLessThanOrEqual(120);
   expect((await limiter.peek(key)).limits.default).toMatchObject({ spent: 123_456_796, reserved: 0 });
-});
-
-describe('defects of budgets in public trackers', () => {
-  test('parallel calls cannot pass before the spend of the first is recorded', async () => {
-    const limiter = redis.createLimiter(budget(100));
-    const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.check('key', { cost: 10 })));
-    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(10);
-    await Promise.all(
-      decisions.filter(({ allowed }) => allowed).map((decision) => limiter.settle(decision, { cost: 10 })),
-    );
-    expect(await usageOf(limiter, 'key')).toEqual({ spent: 100, reserved: 0, remaining: 0 });
-    expect(await limiter.check('key')).toMatchObject({ allowed: false, reason: 'limit' });
-  });
-
-  test('the counter equals what was spent, however calls end', async () => {
-    const clock = manualClock(Date.parse('2026-05-05T00:00:00Z'));
-    const limiter = redis.createLimiter(budget(1000), { clock });
-    let spent = 0;
-    for (let call = 0; call < 100; call++) {
-      const decision = await limiter.check('key', { cost: 9 });
-      if (call % 7 === 3) clock.advance(600_000); // The call takes longer than its lease.
-      const actual = call % 12;
-      if (call % 5 === 0) await limiter.refund(decision);
-      else if (call % 5 === 1) await limiter.release(decision);
-      if (call % 5 === 1) await limiter.settle(decision, { cost: actual });
-      if (call % 5 > 1) await Promise.all([1, 2].map(() => limiter.settle(decision, { cost: actual })));
-      if (call % 5 > 0) spent += actual;
-    }
-    expect(await usageOf(limiter, 'key')).toEqual({ spent, reserved: 0, remaining: 1000 - spent });
-  });
-
-  test('a reservation that fails or is abandoned leaks nothing', async () => {
-    const clock = manualClock(Date.parse('2026-05-05T00:00:00Z'));
-    const store = new RedisStore({ client: redis.client, clock });
-    const prefix = freshPrefix();
-    const limiter = new RateLimiter({ limits: budget(100), store, prefix, timeout: '30s' });
-    for (let round = 0; round < 5; round++) {
-      await limiter.refund(await limiter.check('key', { cost: 40 })); // The call to the model has failed.
-      const dead = new RateLimiter({ limits: budget(100), store, prefix, timeout: '30s' });
-      expect((await dead.check('key', { cost: 60 })).allowed).toBe(true);
-      await dead.close();
-      clock.advance(600_000);
-      expect(await usageOf(limiter, 'key')).toEqual({ spent: 0, reserved: 0, remaining: 100 });
-    }
-  });
-
-  test('a burst of large reservations learns when to come back, and not that the budget is spent', async () => {
-    const limiter = redis.createLimiter(budget(25));
-    const first = await limiter.check('key', { cost: 13 });
-    await limiter.check('key', { cost: 12 });
-    const rejection = { allowed: false, retryIsEstimate: true, retryAfterMs: 600_000 };
-    expect(await limiter.check('key', { cost: 5 })).toMatchObject(rejection);
-    expect(await usageOf(limiter, 'key')).toEqual({ spent: 0, reserved: 25, remaining: 0 });
-    const waiting = limiter.wait('key', { cost: 5 });
-    await limiter.settle(first, { cost: 1 });
-    expect((await waiting).allowed).toBe(true);
-    await limiter.close();
-  });
 });

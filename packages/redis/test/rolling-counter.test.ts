@@ -10,13 +10,9 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 
-test('counts for all processes together, and an idle subject expires', async () => {
-  const make = () => new RollingCounter({ store: new RedisStore({ client: redis.client }), prefix, timeout: '30s' });
-  const [one, other] = [make(), make()];
-  await Promise.all([one.add('ann'), one.add('ann', 2), other.add('ann', 3), other.add('bob')]);
-  expect(await one.count('ann', '1m')).toBe(6);
-  expect(await other.addCount('ann', '10m', 4)).toBe(10);
-  expect(await one.count('unknown', '10m')).toBe(0);
+test('an idle subject expires', async () => {
+  const counter = new RollingCounter({ store: new RedisStore({ client: redis.client }), prefix, timeout: '30s' });
+  await Promise.all([counter.add('ann'), counter.add('bob')]);
   const keys = await redis.keysOf(prefix);
   expect(keys).toEqual([`${prefix}:{ann}:#count`, `${prefix}:{bob}:#count`]);
   const leftMs = await redis.client.pttl(keys[0]!);
