@@ -60,20 +60,6 @@ test('callers that have stopped waiting leave nothing in the queue', async () =>
   expect(await countMicrotasks(500)).toBe(await countMicrotasks(0));
 });
 
-test('callers start in order, whichever of them stop waiting', async () => {
-  const { store, release } = createSlowStore();
-  const limiter = new RateLimiter({ limits, store, timeout: '1m' });
-  const aborters = Array.from({ length: 7 }, () => new AbortController());
-  const order: number[] = [];
-  const callers = aborters.map(({ signal }, caller) => limiter.wait('ann', { signal }).then(() => order.push(caller)));
-  await flushPromises();
-  for (const caller of [6, 2, 3, 0, 1]) aborters[caller]!.abort('bored');
-  release();
-  await Promise.allSettled(callers);
-  await limiter.wait('ann').then(() => order.push(7));
-  expect(order).toEqual([4, 5, 7]);
-});
-
 describe('callers that wait for their start across a reset', () => {
   /** A queue on a manual clock, which logs each caller and when it starts. */
   function createQueue() {

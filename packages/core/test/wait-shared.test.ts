@@ -28,35 +28,6 @@ describe.each([
   ['a MemoryStore', () => new MemoryStore({ clock })],
   ['a store of createStore', () => createRowStore(clock)],
 ])('with %s', (_, create) => {
-  test('callers of two limiters start in the order of their calls', async () => {
-    const store = create();
-    const limits = rollingWindow({ limit: 1, window: '1s' });
-    const limiters = [new RateLimiter({ limits, store }), new RateLimiter({ limits, store })];
-    const order: number[] = [];
-    const calls = [0, 1, 1, 0, 1, 0, 0].map((limiter, caller) =>
-      limiters[limiter]!.wait('ann').then(() => order.push(caller)),
-    );
-    await advance(7000);
-    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    await Promise.all(calls);
-  });
-
-  test('small costs at another limiter do not overtake a large one', async () => {
-    const store = create();
-    const limits = rollingWindow({ limit: 4, window: '1s' });
-    const one = new RateLimiter({ limits, store });
-    const other = new RateLimiter({ limits, store });
-    await one.check('ann', { cost: 3 });
-    const order: string[] = [];
-    void one.wait('ann', { cost: 4 }).then(() => order.push('large'));
-    const small = Array.from({ length: 3 }, () => other.wait('ann').then(() => order.push('small')));
-    await advance(900);
-    expect(order).toEqual([]);
-    await advance(1200);
-    expect(order).toEqual(['large', 'small', 'small', 'small']);
-    await Promise.all(small);
-  });
-
   test('delayed starts of two limiters stay in order across a reset', async () => {
     const store = create();
     const limits = leakyBucket({ capacity: 3, interval: '1s' });
@@ -73,22 +44,6 @@ describe.each([
     await advance(10_000);
     expect(order).toEqual([0, 1, 2, 3, 4]);
     await Promise.all([...early, ...late]);
-  });
-
-  test('a client that has used up its own limit holds up no other one at a limit that they share', async () => {
-    const store = create();
-    const limits = {
-      all: rollingWindow({ limit: 10, window: '1s' }),
-      client: rollingWindow({ limit: 1, window: '1m' }),
-    };
-    const limiter = new RateLimiter({ limits, store });
-    const controller = new AbortController();
-    const ann = [0, 1, 2].map(() => limiter.wait({ all: 'api', client: 'ann' }, { signal: controller.signal }));
-    await ann[0];
-    await flushPromises();
-    expect((await limiter.wait({ all: 'api', client: 'bob' })).allowed).toBe(true);
-    controller.abort('enough');
-    expect((await Promise.allSettled(ann)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
   });
 
   test('callers of one client that were behind each other at a shared limit do not keep it afterwards', async () => {
