@@ -77,15 +77,6 @@ function createApp(message: Error): Hono {
   return app;
 }
 
-test("Hono's own error handler responds with the rejection", async () => {
-  const app = createApp(new Error('Used up'));
-  await app.request(createRequest('ann'));
-  const rejected = await app.request(createRequest('ann'));
-  expect([rejected.status, await rejected.text()]).toEqual([429, 'Used up']);
-  expect(rejected.headers.get('retry-after')).toBe('3600');
-  expect(rejected.headers.get('content-type')).toMatch(/^text\/plain/);
-});
-
 test('an error handler of a Hono app gets the error, and its response has the headers', async () => {
   const error = new Error('Used up');
   const app = createApp(error);

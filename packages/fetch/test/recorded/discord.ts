@@ -33,36 +33,6 @@ export const DISCORD: readonly RecordedResponse[] = [
     },
   },
   {
-    title: 'a rejection without `Retry-After` in the report',
-    source: 'https://github.com/discord/discord-api-docs/issues/5646 (2022-11-16), rejected',
-    isReal: true,
-    method: 'POST',
-    url: MESSAGES,
-    status: 429,
-    headers: {
-      'x-ratelimit-bucket': '1d3c67957bcdccc6709861c232df8529',
-      'x-ratelimit-limit': '5',
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': '1668618055.755',
-      'x-ratelimit-reset-after': '5.588',
-    },
-    report: {
-      quotas: [
-        {
-          unit: 'requests',
-          name: '1d3c67957bcdccc6709861c232df8529:channels/41771983423143937',
-          limit: 5,
-          remaining: 0,
-          resetMs: 5588,
-          kind: 'window',
-        },
-      ],
-      isRejected: true,
-      retryAfterMs: 5588,
-      scope: 'route',
-    },
-  },
-  {
     title: 'a rejection of a route without a major resource',
     source: 'https://github.com/project-blurple/Canvas-Web/pull/505 (2026-05-05)',
     isReal: true,

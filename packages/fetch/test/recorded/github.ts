@@ -19,22 +19,6 @@ export const GITHUB: readonly RecordedResponse[] = [
     },
   },
   {
-    title: 'the last call of a window',
-    source: 'https://github.com/Nightfirecat/.dotfiles/issues/22 (2017-07-12)',
-    isReal: true,
-    url: 'https://api.github.com/rate_limit',
-    status: 200,
-    headers: {
-      Date: 'Wed, 12 Jul 2017 15:52:11 GMT',
-      'X-RateLimit-Limit': '60',
-      'X-RateLimit-Remaining': '0',
-      'X-RateLimit-Reset': '1499876315',
-    },
-    report: {
-      quotas: [{ unit: 'requests', limit: 60, remaining: 0, resetMs: 1_584_000, kind: 'window', name: undefined }],
-    },
-  },
-  {
     title: 'a call of the resource `search`, whose body was not published',
     source: 'https://github.com/KnpLabs/php-github-api/pull/1072 (2022-06-13)',
     isReal: true,

@@ -47,29 +47,6 @@ export const OPENAI: readonly RecordedResponse[] = [
     },
   },
   {
-    title: 'an allowed call, as recorded by a test suite',
-    source: 'https://github.com/livingbio/gpt-fn, src/gpt_fn/tests/cassettes/test_ai_fake_hero.yaml (2023-06-12)',
-    isReal: true,
-    method: 'POST',
-    url: COMPLETIONS,
-    status: 200,
-    headers: {
-      Date: 'Mon, 12 Jun 2023 10:46:19 GMT',
-      'x-ratelimit-limit-requests': '3500',
-      'x-ratelimit-limit-tokens': '90000',
-      'x-ratelimit-remaining-requests': '3499',
-      'x-ratelimit-remaining-tokens': '89743',
-      'x-ratelimit-reset-requests': '17ms',
-      'x-ratelimit-reset-tokens': '170ms',
-    },
-    report: {
-      quotas: [
-        { unit: 'requests', limit: 3500, remaining: 3499, resetMs: 17, kind: 'refill' },
-        { unit: 'tokens', limit: 90_000, remaining: 89_743, resetMs: 170, kind: 'refill' },
-      ],
-    },
-  },
-  {
     title: 'unknown numbers, from Azure',
     source: 'https://github.com/openai/openai-dotnet/issues/838 (2025-11-17)',
     isReal: true,

@@ -143,15 +143,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
     report: { quotas: [{ unit: 'requests', limit: undefined, remaining: 298, resetMs: 502_000, kind: 'rolling' }] },
   },
   {
-    title: 'seconds until the reset, from App.net',
-    source: 'https://github.com/appdotnet/api-spec/issues/185 (2012-09-11)',
-    isReal: true,
-    url: 'https://alpha-api.app.net/stream/0/posts/stream/global',
-    status: 200,
-    headers: { 'X-RateLimit-Remaining': '4992', 'X-RateLimit-Limit': '5000', 'X-RateLimit-Reset': '2615' },
-    report: { quotas: [{ unit: 'requests', limit: 5000, remaining: 4992, resetMs: 2_615_000, kind: 'window' }] },
-  },
-  {
     title: 'a window in the limit and no reset, from Docker Hub',
     source: 'https://github.com/docker/getting-started/issues/101 (2020-11-20)',
     isReal: true,
