@@ -163,16 +163,6 @@ const config :Workerd.Config = (v8Flags = ["--expose-gc"], services = [${all.joi
   return { ports: Object.fromEntries(ports.map(({ socket, port }) => [socket, port])), stop };
 }
 
-/** How many requests each limiter has allowed, and what it has left of the wider of two limits. */
-export type Comparison = Record<'allowed' | 'left', Record<string, number>>;
-
-/** Runs the comparison with other limiters. */
-export async function runComparison(): Promise<Comparison> {
-  const comparison = await startPrinting<Comparison>(process.execPath, [await bundle('main-comparison')]);
-  await comparison.stop();
-  return comparison.ports;
-}
-
 /** What a client saw of servers with other rate limiters, by the limiter and by what its storage uses. */
 export type DropInResults = Record<string, Record<'memory' | 'redis' | 'failing', object>>;
 

@@ -1,3 +1,4 @@
+import { attackHosts } from '../src/attack-hosts.js';
 import { decisions } from '../src/cases/decisions.js';
 import { rejections } from '../src/cases/rejections.js';
 import { responseEnd } from '../src/cases/response-end.js';
@@ -70,6 +71,8 @@ describe.each(PROCESSES)('in a process of %s', (_, start, hosts) => {
   afterAll(() => serving?.stop());
 
   test('every host is tested', () => expect(Object.keys(serving.ports).sort()).toEqual(Object.keys(hosts).sort()));
+
+  test('the hosts count each request of slow and leaving clients once', () => attackHosts(serving.ports));
 
   describe.each(Object.entries(hosts))('%s', (name, exclusions) => {
     let client: Client;

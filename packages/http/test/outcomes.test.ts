@@ -46,27 +46,6 @@ describe.each(stores)('with a store that responds %s', (_, createStore) => {
     expect(published).toMatchObject([{ key: '192.0.2.1' }, { key: '192.0.2.1' }]);
   });
 
-  test.each([{ skip: () => true }, { allowList: ['192.0.2.0/24'] }])('a request is exempt: %o', async (options) => {
-    expect(await judge(gateWith(options))).toEqual({ kind: 'exempt' });
-    expect(published).toEqual([]);
-  });
-
-  test('a dry run allows a rejected request after `onLimited`', async () => {
-    const onLimited = jest.fn();
-    const outcome = await judge(gateWith({ dryRun: true, onLimited }), 2);
-    expect(outcome).toMatchObject({ kind: 'allowed', isDryRun: true, decision: { allowed: false } });
-    expect(onLimited).toHaveBeenCalledTimes(1);
-  });
-
-  test.each(['key', 'onLimited', 'message'])(
-    'a failure of `%s` fails the request, unless it is a dry run',
-    async (name) => {
-      expect(await judge(gateWith({ [name]: fails }), 2)).toMatchObject({ kind: 'failed' });
-      const inDryRun = await judge(gateWith({ [name]: fails, dryRun: true }), 2);
-      expect(inDryRun.kind).toBe(name === 'message' ? 'allowed' : 'exempt');
-    },
-  );
-
   test('a handler of the app needs no `message`', async () => {
     const outcome = await judge(gateWith({ message: fails }, { hasHandler: true }), 2);
     expect(outcome).toMatchObject({ kind: 'rejected', rejection: { status: 429 } });

@@ -1,4 +1,5 @@
 import { on, once } from 'node:events';
+import { attackHosts } from '@rollgate/host-tests/attack-hosts';
 import { type HostProcess, startNestHosts } from '@rollgate/host-tests/start-hosts';
 import { WebSocket } from 'ws';
 
@@ -30,6 +31,11 @@ describe('a gateway', () => {
     const rejected = await sendEvent('chat');
     expect(rejected.event).toBe('exception');
     expect(JSON.stringify(rejected.data)).toContain('"code":"RATE_LIMIT_EXCEEDED"');
+  });
+
+  test('counts each message of slow and leaving clients once', () => {
+    const name = 'Nest over WebSockets';
+    return attackHosts({ [name]: hosts.ports[name]! });
   });
 
   test('counts messages by address, on all connections', async () => {

@@ -1,40 +1,10 @@
 import { until } from '@rollgate/test-support';
 import { effort, faultsMs, seed } from '@rollgate/test-support/effort';
 import { createRandom } from '@rollgate/test-support/random';
-import { createHttp1Client, createHttp2Client } from '../src/client.js';
-import { type FaultyRequest, type Received, sendHttp1, sendHttp2 } from '../src/faulty-client.js';
-import { sendWebSocket } from '../src/faulty-websocket.js';
-import {
-  type HostProcess,
-  startBunHosts,
-  startDenoHosts,
-  startNestHosts,
-  startNodeHosts,
-  startWorkerdHosts,
-} from '../src/start-hosts.js';
+import { createHttp1Client, createHttp2Client } from './client.js';
+import { type FaultyRequest, type Received, sendHttp1, sendHttp2 } from './faulty-client.js';
+import { sendWebSocket } from './faulty-websocket.js';
 
-/** The hosts of each process. */
-const PROCESSES: readonly [name: string, start: () => Promise<HostProcess>, hosts: readonly string[]][] = [
-  [
-    'Node',
-    startNodeHosts,
-    [
-      'Express 5',
-      'Express 4',
-      'Fastify 5',
-      'Koa 3',
-      'node:http',
-      'node:http2',
-      'Hono on Node',
-      'Nest on Express',
-      'Nest on Fastify',
-    ],
-  ],
-  ['Nest', startNestHosts, ['Nest over WebSockets']],
-  ['Bun', startBunHosts, ['Fetch on Bun', 'Hono on Bun']],
-  ['Deno', startDenoHosts, ['Fetch on Deno', 'Hono on Deno']],
-  ['workerd', startWorkerdHosts, ['Fetch on workerd', 'Hono on workerd']],
-];
 /** How long each process serves clients, and at least how many on each of its hosts. */
 const FAULTS_MS = faultsMs(0, 60_000);
 const CLIENTS = 15;
@@ -162,15 +132,14 @@ async function attack(host: string, port: number, endMs: number): Promise<Record
   return kinds;
 }
 
-test.each(PROCESSES)('the hosts of %s count each request of slow and leaving clients once', async (_, start, hosts) => {
-  const serving = await start();
-  try {
-    const endMs = performance.now() + FAULTS_MS;
-    const attacks = hosts.map(async (host) => [host, await attack(host, serving.ports[host]!, endMs)] as const);
-    const counts = Object.fromEntries(await Promise.all(attacks));
-    if (effort(false, true)) console.info(counts);
-    for (const [host, { allowed }] of Object.entries(counts)) expect([host, allowed! > 0]).toEqual([host, true]);
-  } finally {
-    await serving.stop();
-  }
-});
+/**
+ * Lets slow and leaving clients send requests to hosts of one process, by their ports, and expects that each request counts once.
+ * Set `ROLLGATE_FAULT_MINUTES` to attack for longer.
+ */
+export async function attackHosts(ports: Readonly<Record<string, number>>): Promise<void> {
+  const endMs = performance.now() + FAULTS_MS;
+  const attacks = Object.entries(ports).map(async ([host, port]) => [host, await attack(host, port, endMs)] as const);
+  const counts = Object.fromEntries(await Promise.all(attacks));
+  if (effort(false, true)) console.info(counts);
+  for (const [host, { allowed }] of Object.entries(counts)) expect([host, allowed! > 0]).toEqual([host, true]);
+}
