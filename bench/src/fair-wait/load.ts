@@ -17,16 +17,7 @@ const REFUND_EVERY = 3;
 export const REFUND_AFTER_MS = 20;
 
 /** What the limits are, and what happens while callers wait. */
-export type Scenario =
-  | 'a burst'
-  | 'a third refunded'
-  | 'a token bucket'
-  | 'two limits'
-  | 'three limits'
-  | 'one of 8 killed'
-  | 'one of 8 stopped for 600 ms';
-
-export const SCENARIOS: readonly Scenario[] = [
+export const SCENARIOS = [
   'a burst',
   'a third refunded',
   'a token bucket',
@@ -34,7 +25,8 @@ export const SCENARIOS: readonly Scenario[] = [
   'three limits',
   'one of 8 killed',
   'one of 8 stopped for 600 ms',
-];
+] as const;
+export type Scenario = (typeof SCENARIOS)[number];
 
 /** The process that is killed or stopped. */
 export const VICTIM = 3;
