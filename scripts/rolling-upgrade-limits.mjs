@@ -15,7 +15,6 @@ export function limitsOf({ core, limit }) {
   };
 }
 
-/** The store of a limit. */
 export function storeOf(name, { redis }, client) {
   return new redis.RedisStore({ client, log: name === 'sorted-set' ? 'sorted-set' : 'packed' });
 }

@@ -24,7 +24,6 @@ const { Redis } = require('ioredis');
 const { limitsOf, storeOf } = await import('./rolling-upgrade-limits.mjs');
 const current = { core: require('@rollgate/core'), redis: require('@rollgate/redis'), limit: LIMIT };
 
-/** Builds the revision in its own folder. */
 function build(folder) {
   const run = (command, ...args) =>
     execFileSync(command, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });

@@ -21,7 +21,6 @@ export async function measureAlgorithms(effort: Effort): Promise<Report<Algorith
   return { headers: ALGORITHM_HEADERS, rows, method: describeAlgorithmsMethod(effort) };
 }
 
-/** Describes how the benchmark measured the figures of the table. */
 function describeAlgorithmsMethod({ algorithms, redis: { load } }: Effort): string[] {
   return [
     "In parentheses: the figure divided by rollingWindow's of the same run.",

@@ -20,7 +20,6 @@ export function millions(value: number): string {
   return `${(value / 1e6).toFixed(2)} M`;
 }
 
-/** Formats a ratio. */
 export function times(ratio: number): string {
   return `${ratio < 100 ? ratio.toFixed(2) : whole(ratio)}×`;
 }
@@ -41,7 +40,6 @@ export function wrap(item: string): string {
   return lines.join('\n');
 }
 
-/** The value of a row in a column. */
 export function figureOf({ rows }: Report, what: string, column: string): number {
   const cell = rows.find((row) => row.what === what)?.cells[column];
   if (typeof cell !== 'object') throw new Error(`Expected a figure of ${column} for "${what}", got ${cell}`);

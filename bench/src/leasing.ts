@@ -49,7 +49,6 @@ export function measureLeasing({ seconds, overloadSeconds }: Effort['leasing']):
   });
 }
 
-/** Measures the stores one after another. */
 async function measureEach(names: readonly StoreName[], server: RedisServer, load: HotKeyLoad): Promise<Figures> {
   const figures: Figures = {};
   for (const name of names) figures[name] = await measureHotKey(server, name, load);
@@ -88,7 +87,6 @@ interface HotKeyFigures {
   readonly cpuMicros: number;
 }
 
-/** Load on one key. */
 interface HotKeyLoad extends Omit<HotKeyTask, 'prefix' | 'perSecond'> {
   readonly processes: number;
   /** The checks of all processes as a part of the limit, or `undefined` for as many as they can make. */

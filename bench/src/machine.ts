@@ -27,7 +27,6 @@ export function describeMachine(): Machine {
   };
 }
 
-/** Describes the machine in lines for the output. */
 export function machineLines({ date, node, v8, platform, cpu, cores, loadAverage }: Machine): string[] {
   return [
     `- ${date}, Node ${node}, V8 ${v8}, ${platform}`,

@@ -9,7 +9,6 @@ export interface Results extends Report {
   readonly machine: Machine;
 }
 
-/** Returns the results of a part. */
 export type ReadResults = (part: string) => Results;
 
 /** Returns `README.md` with the summary, and with the tables that no other page shows. */
@@ -19,7 +18,6 @@ export function renderReadme(readme: string, read: ReadResults): string {
   return parts.reduce((page, part) => replaceSection(page, part, renderPart(read(part))), withSummary);
 }
 
-/** Returns the page with the summary of the results. */
 export function renderSummary(page: string, read: ReadResults): string {
   return replaceSection(page, 'summary', summarize(read));
 }

@@ -69,7 +69,6 @@ export async function withServer<Result>(
 
 const RATIOS = "In parentheses: Rollgate's figure with its default log, divided by this one.";
 
-/** Describes how the benchmark measured checks. */
 function describeLoadMethod({ keysAlone, keysTogether, checks, rounds, warmUp }: RedisLoad): string[] {
   const pinning = canPin
     ? 'the server pinned to one core, the clients to another'
@@ -87,7 +86,6 @@ function describeLoadMethod({ keysAlone, keysTogether, checks, rounds, warmUp }:
   ];
 }
 
-/** Describes how the benchmark measured the state. */
 function describeStateMethod({ rounds, checks }: Effort['redis']['growth']): string[] {
   return [
     RATIOS,

@@ -30,7 +30,6 @@ export async function saveResults(part: string, machine: Machine, report: Report
   await writeFile(new URL(`${part}.json`, FOLDER), `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
-/** Reads the last results of a part. */
 export function readResults(part: string): Results {
   return JSON.parse(readFileSync(new URL(`${part}.json`, FOLDER), 'utf8'));
 }

@@ -18,7 +18,6 @@ interface CommandFigures {
   readonly peakMb: number;
 }
 
-/** Runs the command `rollgate` in a process of its own. */
 export async function runCommand(args: readonly string[]): Promise<CommandFigures> {
   const start = performance.now();
   const child = spawn(process.execPath, ['--import', REPORT_USAGE, CLI, ...args], {

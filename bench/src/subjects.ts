@@ -12,7 +12,6 @@ export interface Subject {
   /** Checks and records one action. Some libraries return a rejection, others reject the promise with it. */
   check(key: string): unknown;
   isRejection(result: unknown): boolean;
-  /** Releases everything, including timers. */
   dispose(keys: readonly string[]): unknown;
 }
 
@@ -138,7 +137,6 @@ export function createRollgate(
   };
 }
 
-/** Whether Rollgate has rejected. */
 export const isRejected = (decision: unknown): boolean => !(decision as Decision).allowed;
 
 /** Whether a store of express-rate-limit has counted more than the limit. */

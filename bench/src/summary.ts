@@ -1,7 +1,6 @@
 import { figureOf, range, tenths, whole, wrap } from './format.js';
 import type { Report } from './table.js';
 
-/** Returns the results of a part. */
 type ReadResults = (part: string) => Report;
 
 const HOSTS = { express: 'Express', fastify: 'Fastify', hono: 'Hono', koa: 'Koa', nest: 'NestJS' };

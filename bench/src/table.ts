@@ -46,7 +46,6 @@ export function compareFigures<Column extends string>(
   return Object.fromEntries(figures) as Row<Column>['cells'];
 }
 
-/** Renders a report's rows as a Markdown table. */
 export function renderTable<Column extends string>({ headers, rows }: Report<Column>): string {
   const columns = Object.keys(headers) as Column[];
   return markdownTable(

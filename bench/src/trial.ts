@@ -18,7 +18,6 @@ export class Trial {
     return allowed ? startMicros(micros / 1000, delayMs) : undefined;
   }
 
-  /** Releases the state. */
   close(): void {
     this.#store.close();
   }

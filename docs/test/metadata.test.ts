@@ -17,7 +17,6 @@ function headOf(html: string): Map<string, string> {
 
 const heads = new Map(PAGES.map((page) => [page, headOf(readBuilt(fileOf(BASE + page)!))]));
 
-/** The size of a PNG file. */
 function sizeOf(file: string): number[] {
   const header = readFileSync(join(DIST, file)).subarray(0, 24);
   expect(header.subarray(1, 4).toString()).toBe('PNG');

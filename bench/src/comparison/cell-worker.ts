@@ -4,7 +4,6 @@ import { handleTasks } from '../worker.js';
 import { type LibraryName, loadLibrary } from './libraries/index.js';
 import { PROBES, type ProbeName } from './probes/index.js';
 
-/** One cell of the comparison. */
 export interface CellTask {
   readonly probe: ProbeName;
   readonly library: LibraryName;

@@ -19,7 +19,6 @@ export interface Outcome {
 export interface Limiter {
   /** Checks and records one action. Rejects if the library throws, or if its server responds with an error. */
   check(key: string): Promise<Outcome>;
-  /** Forgets a key. */
   reset?(key: string): Promise<unknown>;
 }
 

@@ -10,7 +10,6 @@ export function commandOf(probe: string, library?: string): string {
   return ['npm run compare --', probe, library].filter(Boolean).join(' ');
 }
 
-/** Runs one cell in its own process. */
 export async function runCell(task: CellTask): Promise<Cell | undefined> {
   const options = { timeoutMs: TIMEOUT_MS };
   await using worker = await Worker.start<CellTask, CellResult>('comparison/cell-worker.ts', options);

@@ -59,7 +59,6 @@ export function limitsOf(scenario: Scenario): Readonly<Record<string, LoadLimit>
 /** How far ahead `fairWaiting` grants turns by default, so starts may be out of order by as much. */
 export const horizonMs = (scenario: Scenario): number => (Object.keys(limitsOf(scenario)).length > 1 ? 50 : 25);
 
-/** A caller that has started. */
 export interface Start {
   readonly index: number;
   readonly calledMs: number;

@@ -29,7 +29,6 @@ const [DISTURBED_AFTER_MS, STOPPED_MS] = [300, 600];
 /** How long the callers may take. The quota would allow all of them in 1.5 seconds. */
 const MOST_MS = 15_000;
 
-/** Lets the callers of all processes wait with this library. */
 export async function runTrial(library: WaitingLibrary, scenario: load.Scenario): Promise<Outcome> {
   const server = await RedisServer.start();
   const client = new Redis(server.url);

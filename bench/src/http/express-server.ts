@@ -9,7 +9,6 @@ import { Redis } from 'ioredis';
 import { RedisStore as RateLimitRedis, type RedisReply } from 'rate-limit-redis';
 import { type AnyLimiterName, BODY, constantHeaders, HOUR_MS, toHeaders } from './subjects.js';
 
-/** Starts a server with one route. */
 export async function startExpress(limiter: AnyLimiterName, limit: number, redisUrl: string): Promise<Server> {
   const app = express();
   if (limiter !== 'none') app.use(MIDDLEWARE[limiter](limit, redisUrl));

@@ -7,7 +7,6 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { Redis } from 'ioredis';
 import { type AnyLimiterName, BODY, constantHeaders, HOUR_MS, toHeaders } from './subjects.js';
 
-/** Starts a server with one route. */
 export async function startFastify(limiter: AnyLimiterName, limit: number, redisUrl: string): Promise<Server> {
   const app = Fastify();
   if (limiter !== 'none') await ADD_LIMITER[limiter](app, limit, redisUrl);

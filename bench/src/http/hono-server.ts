@@ -6,7 +6,6 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { rateLimiter } from 'hono-rate-limiter';
 import { BODY, HOUR_MS, type LimiterName } from './subjects.js';
 
-/** Starts a server with one route. */
 export async function startHono(limiter: LimiterName, limit: number): Promise<Server> {
   const app = new Hono();
   if (limiter === 'rollgate') app.use(rateLimit({ limit, window: HOUR_MS, address: nodeAddress }));

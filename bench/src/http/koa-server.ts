@@ -5,7 +5,6 @@ import Koa from 'koa';
 import ratelimit from 'koa-ratelimit';
 import { BODY, HOUR_MS, type LimiterName } from './subjects.js';
 
-/** Starts a server with one route. */
 export async function startKoa(limiter: LimiterName, limit: number): Promise<Server> {
   const app = new Koa();
   if (limiter === 'rollgate') app.use(rateLimit({ limit, window: HOUR_MS }));

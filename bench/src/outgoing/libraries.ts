@@ -25,7 +25,6 @@ export type Call = (cost: number) => Promise<unknown>;
 /** Creates the client of one process, configured as the documentation of the library shows. */
 export type CreateCall = (target: Target) => Call | Promise<Call>;
 
-/** A rejection by the API. */
 class RejectedError extends Error {
   constructor(readonly retryAfterMs: number) {
     super('Expected the API to allow the call, got the status 429');
@@ -187,7 +186,6 @@ function createThrottle(partOf: (processes: number) => number): CreateCall {
 
 /** The limit of the API in each process. */
 const createFullThrottle = createThrottle(() => 1);
-/** The limit divided by the number of processes. */
 const createDividedThrottle = createThrottle((processes) => 1 / processes);
 
 export const LIBRARIES = {

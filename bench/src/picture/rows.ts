@@ -4,7 +4,6 @@ import { type Algorithm, createLimit, WINDOW_MS } from '../limits.js';
 import { startTimesOf } from '../trial.js';
 import { LIMIT } from './traffic.js';
 
-/** What the picture compares. */
 export interface PictureRow {
   readonly name: string;
   /** What matters for the choice of it. */

@@ -23,7 +23,6 @@ export interface CheckResult {
   readonly hits: number | null;
 }
 
-/** Runs the checks with the subject, and measures them. */
 export async function runChecks(
   subject: RedisSubject,
   { keyCount, checks, inFlight, recordOnly = false }: CheckTask,

@@ -3,7 +3,6 @@ import { handleTasks } from '../worker.js';
 import { type CheckTask, runChecks } from './check-loop.js';
 import { createRedisSubject, type InRedis, type RedisSubject, type SubjectSettings } from './subjects.js';
 
-/** Checks by a subject with these settings. */
 export type SubjectTask = CheckTask & { readonly settings: SubjectSettings };
 
 const [name, address] = process.argv.slice(2) as [InRedis, string];

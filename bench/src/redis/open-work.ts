@@ -35,7 +35,6 @@ export interface OpenWork {
   readonly bytesPerSlot: number;
 }
 
-/** Measures settlements and slots in Redis. */
 export async function measureOpenWork(
   server: RedisServer,
   effort: Effort['openWork'],

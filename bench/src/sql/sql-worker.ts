@@ -4,7 +4,6 @@ import type { StoredSettings, StoredSubject } from '../subjects.js';
 import { handleTasks } from '../worker.js';
 import { type Backend, createSqlSubject, type SqlSubjectName } from './subjects.js';
 
-/** Checks by a subject with these settings. */
 export type SqlTask = CheckTask & { readonly settings: StoredSettings };
 
 export interface SqlResult extends CheckResult {

@@ -79,7 +79,6 @@ export function createLimit(algorithm: Algorithm, quota: Quota): Limit {
   return (factory as (options: object) => Limit)(toOptions(quota));
 }
 
-/** Returns the code that creates the limit. */
 function toLimitCode(algorithm: Algorithm, quota: Quota): string {
   if (quota.periods !== undefined) return `calendarWindow(${toCode({ limit: quota.limit, ...quota.periods })})`;
   const { factory, toOptions } = DEFINITIONS[algorithm];

@@ -134,9 +134,7 @@ function describeFormats(formats: readonly FormatOfLog[]): string[] {
 
 /** Shows how much of the logs has been read. */
 interface Progress {
-  /** Adds bytes that have been read. */
   add(bytes: number): void;
-  /** Removes the display. */
   stop(): void;
 }
 

@@ -29,7 +29,6 @@ interface SimulateOptions extends CommonOptions {
   top: number;
 }
 
-/** `rollgate simulate`. */
 export function simulateCommand(): Command {
   return withCalendar(command('simulate'))
     .option(
@@ -67,7 +66,6 @@ interface SuggestOptions extends CommonOptions {
   reject: number;
 }
 
-/** `rollgate suggest`. */
 export function suggestCommand(): Command {
   return withCalendar(command('suggest'))
     .option(
@@ -112,7 +110,6 @@ interface CompareOptions extends CommonOptions {
   limit?: readonly NamedQuota[];
 }
 
-/** `rollgate compare`. */
 export function compareCommand(): Command {
   return withCalendar(command('compare'))
     .option('--limit <limit>', 'requests per window, such as 100/1m or 1000/month', listOf(parseQuota))

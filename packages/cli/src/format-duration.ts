@@ -1,4 +1,5 @@
-const UNITS = [
+/** Units of time by their milliseconds, the largest first. */
+export const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['m', 60_000],

@@ -116,7 +116,6 @@ export function parseTop(text: string): number {
   return Number(text);
 }
 
-/** Creates a parser for the name of a field. */
 export function parseField(option: string): (text: string) => string {
   return (text) => {
     if (text === '') throw usage(option, 'the name of a field', text);

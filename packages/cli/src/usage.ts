@@ -10,7 +10,6 @@ export function parseDurationOption(option: string, text: string): number {
   return ms;
 }
 
-/** Creates the error for an unexpected value. */
 export function usage(option: string, expected: string, value: unknown): UsageError {
   return new UsageError(invalidOption(option, expected, value).message);
 }

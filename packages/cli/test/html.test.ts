@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Opens the page and collects its requests and error messages. */
 async function open(name: string, colorScheme: 'light' | 'dark' = 'light') {
   page ??= await browser.newPage();
   page.removeAllListeners();

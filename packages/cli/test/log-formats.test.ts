@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { busyHits, commonDate, commonLine, type Hit, toLog } from './support/log-lines';
+import { busyHits, commonLine, type Hit, toLog } from './support/log-lines';
 import { naive } from './support/naive-limiter';
 import { simulate, write } from './support/rollgate';
 
@@ -27,22 +27,6 @@ describe.each<[string, string | Buffer, string[]]>([
   ['gzip', gzipSync(LOG), []],
   ['gzip in two members', Buffer.concat([gzipSync(LOG.slice(0, 5000)), gzipSync(LOG.slice(5000))]), []],
   ['JSON with ISO times', toJson(({ ms, ip }) => ({ time: new Date(ms).toISOString(), ip })), []],
-  ['JSON of pino', toJson(({ ms, ip }) => ({ level: 30, time: ms, req: { remoteAddress: ip } })), []],
-  ['JSON of Caddy', toJson(({ ms, ip }) => ({ ts: ms / 1000, request: { remote_ip: ip } })), []],
-  ['JSON of nginx', toJson(({ ms, ip }) => ({ time_local: commonDate(ms), remote_addr: ip })), []],
-  [
-    'JSON of Envoy',
-    toJson(({ ms, ip }) => ({
-      start_time: new Date(ms).toISOString(),
-      downstream_remote_address: `${ip}:${ms % 50_000}`,
-    })),
-    [],
-  ],
-  [
-    'JSON of Google Cloud',
-    toJson(({ ms, ip }) => ({ timestamp: new Date(ms).toISOString(), httpRequest: { remoteIp: ip } })),
-    [],
-  ],
   ['JSON with microseconds as text', toJson(({ ms, ip }) => ({ timestamp: `${ms}000`, ip })), []],
   [
     'JSON with an offset',

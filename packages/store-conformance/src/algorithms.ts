@@ -94,7 +94,6 @@ export function limitOf({ algorithm, options, enforce }: LimitSpec): Limit {
   return algorithmOf(algorithm).create({ ...Object.fromEntries(given), ...(enforce === false && { enforce }) });
 }
 
-/** The limits of these specs. */
 export const limitsOf = (specs: Readonly<Record<string, LimitSpec>>): Readonly<Record<string, Limit>> =>
   Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
 

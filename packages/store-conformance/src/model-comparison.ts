@@ -25,18 +25,15 @@ interface PastCheck {
   isRenewed: boolean;
 }
 
-/** Assigns a key to each limit. */
 function toKeys(specs: LimitSpecs, names: KeyNames): Record<string, string> {
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, names[index % names.length]!]));
 }
 
-/** Returns the cost as a limiter takes it. */
 function toCost(specs: LimitSpecs, cost: Cost): number | Record<string, number> {
   if (typeof cost === 'number') return cost;
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, cost[index]!]));
 }
 
-/** Returns the settled costs as a limiter takes them. */
 function toSettledCost(names: readonly string[], settled: SettledCost): number | Record<string, number> {
   if (typeof settled === 'number') return settled;
   const costs = names.map((name, index): [string, number | undefined] => [name, settled[index]]);

@@ -100,7 +100,6 @@ export function hasSlots({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
   return oracle.retryAfterMicros !== undefined;
 }
 
-/** Whether the check has reserved units. */
 export function reservesUnits({ oracle, cost }: Pick<LimitOnKey, 'oracle' | 'cost'>): boolean {
   return oracle.reserving !== undefined && cost > 0;
 }

@@ -4,13 +4,11 @@ import { blockOracleOf, type LimitSpec, oracleOf } from './algorithms.js';
 import { LimitModel } from './limit-model.js';
 import { type LimitOnKey, type Recorded, stateIdOf } from './model-states.js';
 
-/** Limits by name. */
 export type LimitSpecs = Readonly<Record<string, LimitSpec>>;
 
 /** The records of a check for each limit, or for those that record rejected attempts. */
 export type ModelReceipt = readonly Recorded[];
 
-/** The model of a store whose limits are data. */
 export class ReferenceModel extends LimitModel<LimitOnKey> {
   readonly #leasesEnd: boolean;
 

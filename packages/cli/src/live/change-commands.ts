@@ -22,7 +22,6 @@ interface Target {
   readonly names: readonly string[];
 }
 
-/** `rollgate reset`. */
 export function resetCommand(): Command {
   return changeCommand('reset')
     .argument('<key...>', 'keys of clients, as your app passes them', parseKeys)
@@ -45,7 +44,6 @@ export function resetCommand(): Command {
 /** The algorithms whose limits have no used units to give back. */
 const WITHOUT_UNITS = ['block', 'concurrency', 'leaky-bucket'];
 
-/** `rollgate credit`. */
 export function creditCommand(): Command {
   return changeCommand('credit')
     .argument('<key>', 'key of a client, as your app passes it', parseKey)
@@ -69,7 +67,6 @@ export function creditCommand(): Command {
     });
 }
 
-/** `rollgate block`. */
 export function blockCommand(): Command {
   return changeCommand('block')
     .argument('<key>', 'key of a client, as your app passes it', parseKey)

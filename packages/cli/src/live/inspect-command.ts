@@ -8,7 +8,6 @@ import { type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-l
 import { toTable } from './live-table.js';
 import { parseKey } from './parse-values.js';
 
-/** `rollgate inspect`. */
 export function inspectCommand(): Command {
   return liveCommand('inspect')
     .argument('<key>', 'key of a client, as your app passes it', parseKey)

@@ -1,6 +1,7 @@
 import type { LimitDecision } from '@rollgate/core';
 import type { LimitDescription } from '@rollgate/core/observe';
 import { readDuration } from '@rollgate/core/store';
+import { UNITS } from '../format-duration.js';
 import { formatInteger } from '../report/format-number.js';
 
 /** What a command reports about a key in one limit. */
@@ -88,13 +89,6 @@ function formatQuota({ algorithm, options = {} }: Pick<LimitDescription, 'algori
 
 /** Descriptions have durations in any unit, such as `1000ms`. */
 const toMs = (duration: unknown): number => readDuration(String(duration)) ?? Number.NaN;
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const;
 
 /** Formats a time for people, in at most two units: `3m 5s`. */
 export function formatMs(ms: number | null): string {

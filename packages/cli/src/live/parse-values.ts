@@ -2,7 +2,6 @@ import { isKeyHash, MAX_KEY_LENGTH } from '@rollgate/core/store';
 import { UsageError } from '../errors.js';
 import { parseDurationOption, usage } from '../usage.js';
 
-/** Creates a parser for a number of rows. */
 export function parseCount(option: string): (text: string) => number {
   return (text) => {
     if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);

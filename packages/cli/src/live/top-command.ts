@@ -20,7 +20,6 @@ interface TopOptions extends LiveOptions {
   readonly prefix?: string;
 }
 
-/** `rollgate top`. */
 export function topCommand(): Command {
   return liveCommand('top')
     .option('--top <number>', 'number of keys to list', parseCount('--top'), 20)

@@ -29,7 +29,6 @@ export function encodingOf(first: Uint8Array): Encoding {
   return { kind: 'plain' };
 }
 
-/** Converts UTF-16 to UTF-8. */
 export async function* fromUtf16(chunks: AsyncIterable<Buffer>, label: string): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder(label);
   for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }));

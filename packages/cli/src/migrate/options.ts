@@ -10,7 +10,6 @@ interface Migration {
   readonly root: Collection;
   /** Reports what a person has to translate. */
   report(node: ASTNode, text: string): void;
-  /** Adds a name to the imports of a package. */
   addImport(name: string, from: string): void;
   /** Translates the object literal that an expression is, or that its variable has. Returns whether there is one. */
   isTranslated(node: ASTNode): boolean;
@@ -167,7 +166,6 @@ function nameOf({ key, computed }: Option): string | undefined {
   return key.type === 'Identifier' && !computed ? key.name : undefined;
 }
 
-/** Finds an option by its name. */
 function findOption(options: ObjectExpression, name: string): Option | undefined {
   return options.properties.find((option): option is Option => isOption(option) && nameOf(option) === name);
 }

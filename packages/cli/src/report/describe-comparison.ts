@@ -7,7 +7,6 @@ import { formatInteger, formatPercent } from './format-number.js';
 import type { Report, Table } from './report.js';
 import { createLeakyNotes, createTimeChart, describeTotals } from './report-parts.js';
 
-/** Creates the report of `compare`. */
 export function describeComparison(quota: Quota, found: Comparison): Report {
   const algorithms = found.rows.map(({ algorithm }) => algorithm);
   return {

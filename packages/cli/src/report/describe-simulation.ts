@@ -7,7 +7,6 @@ import { formatInteger, formatPercent } from './format-number.js';
 import type { Report, Table } from './report.js';
 import { createLeakyNotes, createTimeChart, describeTotals, describeVerdict, toCodeFact } from './report-parts.js';
 
-/** Creates the report of `simulate`. */
 export function describeSimulation(
   algorithm: Algorithm,
   quotas: readonly NamedQuota[],

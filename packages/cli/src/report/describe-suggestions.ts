@@ -9,7 +9,6 @@ import { describeTotals, describeVerdict, type LogTotals, toCodeFact } from './r
 
 const HEADS = ['limit', 'rejected', 'of requests', 'callers hit', 'of callers'];
 
-/** Creates the report of `suggest`. */
 export function describeSuggestions(share: number, found: readonly Suggestion[], all: LogTotals): Report {
   const most = formatPercent(share, 1);
   const kind = found.some(({ span }) => span.periods !== undefined) ? 'limit' : 'rolling limit';

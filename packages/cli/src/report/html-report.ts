@@ -131,7 +131,6 @@ function escapeHtml(text: string): string {
   return escapeInvisible(text).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** Reads a file of an installed package. */
 function fileOf(path: string): string {
   return readFileSync(require.resolve(path), 'utf8');
 }

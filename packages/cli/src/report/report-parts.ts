@@ -45,7 +45,6 @@ export function createLeakyNotes(quotas: readonly Quota[]): string[] {
     });
 }
 
-/** Creates a chart of a timeline's series. */
 export function createTimeChart<Name extends string>(
   title: string,
   { startMicros, widthMicros, series }: Timeline<Name>,

@@ -22,7 +22,6 @@ interface WatchOptions extends CommonOptions {
   algorithm: Algorithm;
 }
 
-/** `rollgate watch`. */
 export function watchCommand(): Command {
   return withCalendar(command('watch', { isLive: true }))
     .option(

@@ -54,7 +54,6 @@ class SuggesterProcess {
 
 let suggester: SuggesterProcess | undefined;
 
-/** Returns the suggestion of the built suggester. */
 export async function suggestion(request: SuggestionRequest): Promise<Suggestion> {
   suggester ??= new SuggesterProcess();
   return JSON.parse(await suggester.send(JSON.stringify(request)));

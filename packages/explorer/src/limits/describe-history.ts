@@ -1,7 +1,6 @@
 import { type Scenario, STEP_BACK_MICROS } from './scenario.js';
 import { decodeStep } from './steps.js';
 
-/** Describes a history in words, with a line for each step. */
 export function describeHistory({ calls }: Scenario, codes: readonly number[]): string {
   return codes.map((code) => describeStep(calls, code)).join('\n');
 }

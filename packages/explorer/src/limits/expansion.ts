@@ -243,7 +243,6 @@ interface Difference {
   readonly expected: Decision;
 }
 
-/** Compares a decision with what the oracles expect. */
 function findDifference(actual: Decision, expected: Decision): Difference | undefined {
   const field = findDifferentField({ ...actual, exceeded: actual.exceeded, limits: actual.limits }, expected, '');
   return field === undefined ? undefined : { field, expected };

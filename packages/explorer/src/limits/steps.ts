@@ -55,7 +55,6 @@ const DECIDING: readonly DecidingStep['kind'][] = ['check', 'peek', 'charge', 'c
 
 const decoded = new Map<number, Step>();
 
-/** Decodes the number of a step. */
 export function decodeStep(code: number): Step {
   let step = decoded.get(code);
   if (step === undefined) {

@@ -10,7 +10,6 @@ import { decodeStep, type Step } from './steps.js';
 /** A store whose methods return no promises. `close` empties it. */
 export type ExploredStore = Pick<MemoryStore, 'check' | 'peek' | 'settle' | 'charge' | 'refund' | 'release' | 'reset' | 'close'> & { renewLeases?(receipts: readonly unknown[]): void }; // biome-ignore format: short
 
-/** Creates the store to explore. */
 export type MakeStore = (clock: TestClock) => ExploredStore;
 
 /**

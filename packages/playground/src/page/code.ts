@@ -19,7 +19,6 @@ interface Framework {
   readonly toCode: (options: string) => string;
 }
 
-/** The frameworks of the tabs. */
 export const FRAMEWORKS: readonly Framework[] = [
   { name: 'Express', module: '@rollgate/express', toCode: (options) => `app.use(rateLimit(${options}));` },
   {
@@ -48,7 +47,6 @@ export const FRAMEWORKS: readonly Framework[] = [
   },
 ];
 
-/** Returns the code that sets the limit. */
 export function toCode(settings: Settings, { module, binding = 'rateLimit', toCode: inFramework }: Framework): string {
   const isDefault = settings.algorithm === 'rolling' && module !== '@rollgate/core';
   const factory = FACTORIES[settings.algorithm];

@@ -11,7 +11,6 @@ export function nameOf(row: Row): string {
 
 const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
 
-/** Describes the result of all requests in a sentence or two. */
 export function describeResult(race: Race): string {
   const { settings, shots } = race;
   const { limit, windowMs, algorithm } = settings;

@@ -200,7 +200,6 @@ function showCounts(): void {
   }
 }
 
-/** Shows the settings in the controls and as code. */
 function showSettings(): void {
   find<HTMLSelectElement>('algorithm').value = settings.algorithm;
   find<HTMLInputElement>('limit').value = String(settings.limit);

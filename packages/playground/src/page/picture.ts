@@ -20,7 +20,6 @@ const FONT = 'system-ui, sans-serif';
 /** The size of the chart of a row. */
 export const CHART = { width: 840, height: 150 };
 
-/** Draws the count of each row beside its chart. */
 export function drawPicture({ title, result, rows }: Picture, theme: Theme): HTMLCanvasElement {
   const canvas = Object.assign(document.createElement('canvas'), { width: WIDTH, height: HEIGHT });
   const ctx = canvas.getContext('2d')!;

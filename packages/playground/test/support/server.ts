@@ -29,7 +29,6 @@ export class Server {
     return new Server(child, output());
   }
 
-  /** Ends the server. */
   async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
     const exited = once(this.#child, 'exit');
     this.#child.kill(signal);

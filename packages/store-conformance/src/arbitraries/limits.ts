@@ -30,7 +30,6 @@ export function blockingLimit(algorithm: AlgorithmName, fractions: TokenFraction
   });
 }
 
-/** One limit of this algorithm. */
 export function oneLimit(algorithm: AlgorithmName): (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs> {
   return (fractions) => limit(algorithm, fractions).map((one) => ({ one }));
 }

@@ -68,7 +68,6 @@ function forwardedOf(line: string, request: number): string | undefined {
   return quoted.slice(quoted.length === 1 ? 0 : 2).find(isAddressList);
 }
 
-/** The parts of a line, by their indexes. */
 interface AccessLine {
   /** `undefined` if the line has none. */
   address: string | undefined;

@@ -12,7 +12,6 @@ export const LOG_FORMATS: readonly LogFormat[] = [
 /** The values of `--format`. A combined line starts like a common one, so one parser reads both. */
 export const FORMAT_NAMES: readonly string[] = ['common', ...LOG_FORMATS.map(({ name }) => name)];
 
-/** Returns the format with this name. */
 export function formatOf(name: string): LogFormat {
   return name === 'common' ? { ...accessLog, name } : LOG_FORMATS.find((format) => format.name === name)!;
 }

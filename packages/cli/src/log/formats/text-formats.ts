@@ -12,7 +12,6 @@ interface RegexFormat {
   readonly note?: string;
 }
 
-/** Creates a format from its pattern. */
 function createRegexFormat({ name, pattern, description, note }: RegexFormat): LogFormat {
   return {
     name,
