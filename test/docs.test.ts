@@ -45,26 +45,23 @@ const variables = () => ({
   UPSTASH_REDIS_REST_TOKEN: front.token,
 });
 
-let together: Promise<Set<Example>> | undefined;
+/** Runs each example in a test, but all of them in one process if they pass there. */
+function testTogether(title: string, together: readonly Example[], environment: () => Record<string, string>): void {
+  let passed: Promise<Set<Example>> | undefined;
+  test.each(together.map((example) => ({ name: nameOf(example), example })))(
+    `$name ${title}`,
+    async ({ example }) => {
+      passed ??= runTogether(together, environment());
+      if (!(await passed).has(example)) await runExample(example, environment());
+    },
+    TIMEOUT_MS,
+  );
+}
 
-test.each(runExamples.map((example) => ({ name: nameOf(example), example })))(
-  '$name returns the values that it states',
-  async ({ example }) => {
-    together ??= runTogether(runExamples, variables());
-    if (!(await together).has(example)) await runExample(example, variables());
-  },
-  TIMEOUT_MS,
-);
+testTogether('returns the values that it states', runExamples, variables);
 
-test.each(
-  runExamples
-    .filter(({ file, code }) => file === 'docs/redis.md' && code.includes('REDIS_URL'))
-    .map((example) => ({ name: nameOf(example), example })),
-)(
-  '$name starts while Redis is down',
-  ({ example }) => runExample(example, { REDIS_URL: 'redis://127.0.0.1:1' }),
-  TIMEOUT_MS,
-);
+const onRedis = runExamples.filter(({ file, code }) => file === 'docs/redis.md' && code.includes('REDIS_URL'));
+testTogether('starts while Redis is down', onRedis, () => ({ REDIS_URL: 'redis://127.0.0.1:1' }));
 
 registerJestTests(wholeExamples);
 
