@@ -231,15 +231,13 @@ export async function use(): Promise<boolean> {
 `;
 
 /**
- * Every way of TypeScript 7 to resolve a package, with each kind of module that goes with it. One compilation also checks
- * the declarations themselves, for `import` and for `require`, and with them those of the frameworks, but not those of the
- * language. That takes as long as all else.
+ * The resolution of Node and that of bundlers. The tests of each library find the same declarations by all others. The compilation for
+ * Node also checks the declarations themselves, for `import` and for `require`, and with them those of the frameworks, but not those of
+ * the language. That takes as long as all else.
  */
 const RESOLUTIONS = [
   { module: 'nodenext', moduleResolution: 'nodenext' },
-  { module: 'node16', moduleResolution: 'node16', skipLibCheck: true },
   { module: 'esnext', moduleResolution: 'bundler', skipLibCheck: true },
-  { module: 'commonjs', moduleResolution: 'bundler', skipLibCheck: true },
 ];
 
 /** Several checkers would each check the declarations of Node. */
