@@ -6,7 +6,7 @@ type Fetch = (url: string) => Promise<Response>;
 type SetTimeout = (resolve: () => void, ms: number) => void;
 
 const page = readFileSync(join(__dirname, '../docs/headers.md'), 'utf8');
-const [, source] = /^## Retry in a client\n\n```ts\n(.*?)^```$/ms.exec(page)!;
+const [, source] = /^## Retry in a client\n.*?^```ts\n(.*?)^```$/ms.exec(page)!;
 const { code } = transformSync(source!, { loader: 'ts' });
 /** Runs the client of the page with these globals. */
 const createClient = new Function('fetch', 'setTimeout', `${code}; return fetchPatiently;`) as (
