@@ -15,6 +15,7 @@ import type { SomeKeys } from '../plan/keys-and-limits.js';
 import type { Plan, Rule } from '../plan/plan.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
+import { withMembers } from '../util/with-members.js';
 import { withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/errors.js';
 import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
@@ -131,15 +132,7 @@ function toCrediting(limit: Limit, giveBack: GiveBack, givesBack: NonNullable<Li
     giveBack(state, nowMicros, cost);
     verdict.expiresMicros = limit.expiresMicros(state);
   };
-  const own: Partial<Limit> = { apply, givesBack };
-  return new Proxy(limit, {
-    get(target, name) {
-      if (Object.hasOwn(own, name)) return own[name as keyof Limit];
-      const value: unknown = Reflect.get(target, name, target);
-      // Methods of a class may use private fields, which a proxy does not have.
-      return typeof value === 'function' && !Object.hasOwn(target, name) ? value.bind(target) : value;
-    },
-  });
+  return withMembers(limit, { apply, givesBack });
 }
 
 function notGivenBack({ name, limit: { algorithm } }: Rule, isBeyond: boolean): TypeError {

@@ -16,14 +16,15 @@ type LimitResults = Readonly<Record<string, LimitDecision>>;
 export class RuleResults {
   constructor(
     readonly rules: readonly Rule[],
-    readonly results: readonly LimitDecision[],
+    readonly results: readonly LimitDecision[] | (() => readonly LimitDecision[]),
   ) {}
 
   /** Returns the results by the names of the limits. */
   toRecord(): LimitResults {
+    const results = typeof this.results === 'function' ? this.results() : this.results;
     const toEntry = ({ name, limit }: Rule, index: number): [string, LimitDecision][] => {
       if (closesUsedUp(limit)) return [];
-      const result = this.results[index]!;
+      const result = results[index]!;
       return [[name, limit.enforced === false ? { ...result, enforced: false } : result]];
     };
     return Object.fromEntries(this.rules.flatMap(toEntry));

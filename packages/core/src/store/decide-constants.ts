@@ -8,8 +8,9 @@ import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/cons
 import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
 import { monotonicClock, readMicros } from '../time/clock.js';
 import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
+import { withMembers } from '../util/with-members.js';
 import type { Coded } from '../validation/error-codes.js';
-import { backendOf, namesOf } from './quota-waiters.js';
+import { backendOf } from './quota-waiters.js';
 import type { Store } from './store.js';
 import type { StoreWait, StoreWaiting } from './store-types.js';
 
@@ -24,11 +25,10 @@ export interface WrappingStore {
  * goes to the store.
  */
 export function decideConstants(store: Store): Store {
-  const { charge, settle, release, renew, waiting } = store;
-  const wrapper: Omit<Store, 'guard' | 'partOf' | 'connectionTo'> & WrappingStore = {
+  const { charge, waiting } = store;
+  const own: Partial<Store & WrappingStore> = {
     wrapped: store,
     backend: backendOf(store),
-    clock: store.clock,
     waiting: waiting && decideConstantsOfWaits(store, waiting),
     check(plan, keys, costs) {
       const isRejected = isRejectedByConstant(plan, costs);
@@ -47,20 +47,12 @@ export function decideConstants(store: Store): Store {
         return complete(store, plan, 1, call && charge.call(store, call.plan, call.keys, call.costs));
       },
     }),
-    reset: (plan, keys) => {
+    reset(plan, keys) {
       const call = toStoredCall(plan, keys, 1);
       return call && store.reset(call.plan, call.keys);
     },
-    refund: (receipt) => store.refund(receipt),
-    ...(settle && { settle: (receipt, costs) => settle.call(store, receipt, costs) }),
-    ...(release && { release: (receipt) => release.call(store, receipt) }),
-    ...(renew && { renew: (receipts) => renew.call(store, receipts) }),
-    partOfReceipt: (receipt) => store.partOfReceipt?.(receipt) ?? '',
-    namesOf: (plan, keys) => namesOf(store, plan, keys),
-    namesOfReceipt: (receipt) => store.namesOfReceipt?.(receipt) ?? [],
-    close: () => store.close?.(),
   };
-  return wrapper as Store;
+  return withMembers(store, own);
 }
 
 function decideConstantsOfWaits(store: Store, waiting: StoreWaiting): StoreWaiting {
@@ -108,6 +100,7 @@ function complete(
 }
 
 function join(rules: readonly Rule[], costs: Costs, stored: Decision | undefined, nowMicros: number): Decision {
+  // Most callers read no result.
   const joinResults = () =>
     rules.map(
       ({ name, limit }, index) =>
@@ -118,24 +111,10 @@ function join(rules: readonly Rule[], costs: Costs, stored: Decision | undefined
   // Next to limits of `Infinity` only, the figures are those of the others, whatever the cost is.
   if (stored !== undefined && typeof costs === 'number' && rules.every(({ limit }) => limit.limit !== 0)) {
     const { violated, degraded } = stored;
-    return new DecisionWithReceipt(new JoinedResults(rules, joinResults), stored, violated, receipt, degraded);
+    return new DecisionWithReceipt(new RuleResults(rules, joinResults), stored, violated, receipt, degraded);
   }
   const decision = toDecision(rules, joinResults(), receipt, costs);
   return stored?.degraded ? degrade(decision, stored.degraded, (taken) => taken) : decision;
-}
-
-/** The results of all rules, of which most callers read none. */
-class JoinedResults extends RuleResults {
-  constructor(
-    rules: readonly Rule[],
-    private readonly join: () => LimitDecision[],
-  ) {
-    super(rules, []);
-  }
-
-  override toRecord() {
-    return new RuleResults(this.rules, this.join()).toRecord();
-  }
 }
 
 /** The result of a limit without a store: of a constant one, or of one that is not asked because another one rejects. */
