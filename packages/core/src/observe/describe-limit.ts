@@ -40,34 +40,45 @@ const minDifferenceOf = ({ minDifferenceMicros }: Settings): { minDifference?: s
 
 const windowOf = (by: Settings) => ({ limit: by.limit, window: msOf(by.windowMicros), ...minDifferenceOf(by) });
 
-/** The options by the algorithm. Settings that a limit does not keep are replaced by equal ones. */
-const OPTIONS: Readonly<Record<string, (by: Settings) => Record<string, unknown>>> = {
-  'rolling-window': (by) => ({ ...windowOf(by), ...(by.countRejected && { countRejected: true }) }),
-  'fixed-window': windowOf,
-  'sliding-window-counter': windowOf,
-  'bucketed-window': (by) => ({ ...windowOf(by), buckets: Math.ceil(by.windowMicros / by.widthMicros) }),
-  'token-bucket': (by) => {
-    // A token may take a fraction of a millisecond, but an option has whole ones.
-    const times = 1000 / greatestCommonDivisor(by.micros, 1000);
-    return { capacity: by.limit, refill: by.tokens * times, every: msOf(by.micros * times), ...minDifferenceOf(by) };
-  },
-  'leaky-bucket': (by) => ({ capacity: by.limit, interval: msOf(by.intervalMicros) }),
-  concurrency: (by) => ({ limit: by.limit, lease: msOf(by.leaseMicros), retryAfter: msOf(by.retryAfterMicros) }),
-  block: () => ({}),
-  'calendar-window': (by) => ({
-    limit: by.limit,
-    ...by.calendar.options,
-    ...(by.leaseMicros && {
-      lease: msOf(by.leaseMicros),
-      unsettled: by.refundsUnsettled ? 'refund' : 'charge',
+/** A function that creates limits from the options of their descriptions. */
+type CreateLimit = (options: never) => Limit;
+
+/** By the algorithm, its options, and what creates it from them. Settings that a limit does not keep are replaced by equal ones. */
+const ALGORITHMS: Readonly<Record<string, readonly [(by: Settings) => Record<string, unknown>, CreateLimit?]>> = {
+  'rolling-window': [(by) => ({ ...windowOf(by), ...(by.countRejected && { countRejected: true }) }), rollingWindow],
+  'fixed-window': [windowOf, fixedWindow],
+  'sliding-window-counter': [windowOf, slidingWindowCounter],
+  'bucketed-window': [
+    (by) => ({ ...windowOf(by), buckets: Math.ceil(by.windowMicros / by.widthMicros) }),
+    bucketedWindow,
+  ],
+  'token-bucket': [
+    (by) => {
+      // A token may take a fraction of a millisecond, but an option has whole ones.
+      const times = 1000 / greatestCommonDivisor(by.micros, 1000);
+      return { capacity: by.limit, refill: by.tokens * times, every: msOf(by.micros * times), ...minDifferenceOf(by) };
+    },
+    tokenBucket,
+  ],
+  'leaky-bucket': [(by) => ({ capacity: by.limit, interval: msOf(by.intervalMicros) }), leakyBucket],
+  concurrency: [
+    (by) => ({ limit: by.limit, lease: msOf(by.leaseMicros), retryAfter: msOf(by.retryAfterMicros) }),
+    concurrency,
+  ],
+  block: [() => ({}), () => block()],
+  'calendar-window': [
+    (by) => ({
+      limit: by.limit,
+      ...by.calendar.options,
+      ...(by.leaseMicros && { lease: msOf(by.leaseMicros), unsettled: by.refundsUnsettled ? 'refund' : 'charge' }),
     }),
-  }),
+  ],
 };
 
 /** Describes a limit by the options from which `createLimit` creates it again. */
 export function describeLimit(limit: Limit): LimitDescription {
   const { algorithm, blockFor, enforced } = limit;
-  const options = OPTIONS[algorithm]?.(limit as Settings);
+  const options = ALGORITHMS[algorithm]?.[0](limit as Settings);
   const others = {
     ...(blockFor && { blockFor: lengthOf(blockFor) }),
     ...(enforced === false && { enforce: false }),
@@ -77,21 +88,6 @@ export function describeLimit(limit: Limit): LimitDescription {
 
 const lengthOf = ({ windowMicros }: Limit) => (windowMicros === FOREVER ? Infinity : msOf(windowMicros));
 
-/** A function that creates limits from the options of their descriptions. */
-type CreateLimit = (options: never) => Limit;
-
-/** The functions by their algorithms. The counterpart of the options in `describe-limit.ts`. */
-const FACTORIES: Readonly<Record<string, CreateLimit>> = {
-  'rolling-window': rollingWindow,
-  'fixed-window': fixedWindow,
-  'sliding-window-counter': slidingWindowCounter,
-  'bucketed-window': bucketedWindow,
-  'token-bucket': tokenBucket,
-  'leaky-bucket': leakyBucket,
-  concurrency,
-  block: () => block(),
-};
-
 /**
  * Creates the limit that a description is of, for example to peek at keys of another app.
  *
@@ -99,7 +95,7 @@ const FACTORIES: Readonly<Record<string, CreateLimit>> = {
  * @throws TypeError, RangeError for an algorithm that this version does not know, or whose options it does not accept.
  */
 export function createLimit({ algorithm, options }: LimitDescription, calendarWindow?: CreateLimit): Limit {
-  const known = Object.hasOwn(FACTORIES, algorithm) ? FACTORIES[algorithm] : undefined;
+  const known = Object.hasOwn(ALGORITHMS, algorithm) ? ALGORITHMS[algorithm]![1] : undefined;
   const create = algorithm === 'calendar-window' ? calendarWindow : known;
   if (create === undefined) throw invalidOption('algorithm', 'one that can be created from its options', algorithm);
   return create(options as never);
