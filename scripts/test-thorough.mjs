@@ -15,7 +15,7 @@ const CALLERS = 'clients that call an API';
 const campaigns = [
   [
     'random histories',
-    [jest, 'packages/store-conformance', 'packages/explorer', 'packages/redis', 'packages/core', 'aborted-requests'],
+    [jest, 'packages/store-conformance', 'packages/explorer', 'packages/redis', 'packages/core', 'wire.test'],
   ],
   [EVERY_HISTORY, ['packages/explorer/explore.mjs', '--states', '10000000']],
   [FRAMEWORKS, [jest, 'examples/test/frameworks.test.ts']],

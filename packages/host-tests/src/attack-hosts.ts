@@ -7,7 +7,7 @@ import { sendWebSocket } from './faulty-websocket.js';
 
 /** How long each process serves clients, and at least how many on each of its hosts. */
 const FAULTS_MS = faultsMs(0, 60_000);
-const CLIENTS = 15;
+const CLIENTS = 18;
 const MOST_CLIENTS = 1000;
 const PARALLEL = 5;
 /** Node detects no disconnect behind more than 64 kB that it has not read, and a connection has up to four requests. */
@@ -50,6 +50,7 @@ const SCENARIOS: Readonly<Record<string, { limit: number; bounds(totals: Totals)
     bounds: ({ sent, whole, rejected }) => [whole.length, sent - rejected],
   },
   slots: { limit: 1, bounds: () => [0, 0] },
+  'late-slots': { limit: 1, bounds: () => [0, 0] },
 };
 
 function total(requests: number, connections: readonly Received[]): Totals {

@@ -124,6 +124,14 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
       headers: 'all',
     },
     slots: { limits: concurrency({ limit: 1, lease: '1h' }), key: client },
+    'late-slots': {
+      limits: concurrency({ limit: 1, lease: '1h' }),
+      async key(request: Request) {
+        const name = client(request);
+        await new Promise((resolve) => setTimeout(resolve, 2)); // The client may leave meanwhile.
+        return name;
+      },
+    },
     settle: {
       limits: {
         requests: rollingWindow({ limit: 5, window: '1h' }),
