@@ -40,11 +40,6 @@ export class SpendingProcesses {
     this.#children[index]!.kill(signal);
   }
 
-  /** Lowers the limit of all processes. */
-  lower(limit: number): void {
-    for (const child of this.#children) if (child.connected) child.send(limit);
-  }
-
   /** All allowed checks so far, by the times of their decisions. Throws when a process has ended without being killed. */
   allowed(): AllowedCheck[] {
     if (this.#children.some(({ exitCode }) => exitCode !== null)) throw new Error('A process ended by an error');
