@@ -58,6 +58,16 @@ function respondWithStream({ stream }: Http2ServerResponse): void {
   stream.end(BODY);
 }
 
+test.each(['NGHTTP2_NO_ERROR', 'NGHTTP2_CANCEL'] as const)(
+  'a client that resets a stream with %s while an ended response is unread frees its slot, and counts as aborted',
+  async (code) => {
+    const { session, untilFree } = await serve((_request, response) => void response.end(BODY));
+    const stream = await send(session);
+    stream.close(constants[code]);
+    await untilFree(10);
+  },
+);
+
 test('a client that resets a stream whose response the handler has written to the stream itself counts as aborted', async () => {
   const { session, untilFree } = await serve((_request, response) => respondWithStream(response));
   const stream = await send(session);
