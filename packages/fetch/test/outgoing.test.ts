@@ -55,6 +55,20 @@ describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
     expect(await usageOf(one!)).toEqual({ spent: 0, reserved: 3, remaining: 2 });
   });
 
+  test('a quota that takes longer than `maxAge` to refill keeps its rate', async () => {
+    const { open } = sharedStores(kind);
+    const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', maxAge: '1h' }), store: open() });
+    const hours = (count: number) => count * 3_600_000;
+    await limiter.report('token', { reported: { remaining: 0, limit: 200, resetMs: hours(24), kind: 'refill' } });
+    expect((await limiter.check('token')).retryAfterMs).toBe(hours(24) / 200);
+    // No report stops calls for longer than `maxAge`.
+    expect((await limiter.check('token', { cost: 200 })).retryAfterMs).toBe(hours(1));
+    await limiter.report('token', { reported: { remaining: 200, resetMs: 0, windowMs: hours(24), kind: 'refill' } });
+    const full = await limiter.check('token', { cost: 200 });
+    await limiter.settle(full, { cost: 200 });
+    expect((await limiter.check('token')).retryAfterMs).toBe(hours(24) / 200);
+  });
+
   test('a report works once, and a report for a settled decision changes nothing', async () => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: api, store: open() });
