@@ -31,7 +31,7 @@ export class Cell implements KeyState {
   size = 0;
   /** Whether the key has no cell, or one whose state has expired. */
   isNew = false;
-  /** When the state expires, as of the lookup. */
+  /** When the state expires, as of the lookup. `Infinity` for a key that is added since, and so is not queued. */
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
   /** The namespace of the last lookup. The next lookup is often for the same limit. */
   namespace: Namespace = NO_NAMESPACE;

@@ -19,7 +19,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   hasUnqueued = false;
   nowMicros = 0.5; // A fraction makes V8 reserve room for any number.
   readonly #slab = new Slab();
-  // V8 inlines a whole check only if its bytecode is short enough. `#` would make each use of these longer.
+  // V8 inlines a whole check only if its bytecode is short enough. `#` would make each use of these and of `requeue` longer.
   private readonly readMicros: () => number;
   /** Whether the clock has ever stepped back. Otherwise, every state is plausible. */
   private stepsBack = false;
@@ -68,7 +68,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     for (let index = 0; index < this.used; index++) {
       const cell = this.views[index]!;
       if (cell.address === NOWHERE || cell.queueIndex !== UNQUEUED) continue;
-      if (cell.namespace.addresses.get(cell.key) === cell.address) this.#enqueue(cell, cell.expiresMicros);
+      const { addresses, lifecycle } = cell.namespace;
+      if (addresses.get(cell.key) === cell.address) this.#enqueue(cell, lifecycle.expiresMicros(cell));
     }
     this.used = 0;
   }
@@ -76,8 +77,12 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   find(owner: StateOwner, key: string): Cell {
     const cell = this.used === 0 ? this.firstView : this.viewAt(this.used);
     this.used += 1;
-    if (cell.namespace.owner !== owner) cell.namespace = this.namespaces.of(owner);
-    const address = cell.namespace.addresses.get(key);
+    let { namespace } = cell;
+    if (namespace.owner !== owner) {
+      namespace = this.namespaces.of(owner);
+      cell.namespace = namespace;
+    }
+    const address = namespace.addresses.get(key);
     if (address === undefined) return cell.close();
     const expiresMicros = owner.limit.expiresMicros(cell.turnTo(address));
     cell.expiresMicros = expiresMicros;
@@ -125,10 +130,10 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   /** Queues a key that has changed by its expiry. Of a later one than at the lookup, only a sweep or an eviction takes notice. */
   save(cell: Cell, expiresMicros: number): void {
-    if (cell.expiresMicros === -Infinity || expiresMicros < cell.expiresMicros) this.#requeue(cell, expiresMicros);
+    if (expiresMicros < cell.expiresMicros) this.requeue(cell, expiresMicros);
   }
 
-  #requeue(cell: Cell, expiresMicros: number): void {
+  private requeue(cell: Cell, expiresMicros: number): void {
     if (expiresMicros === -Infinity) this.namespaces.remove(cell);
     else if (cell.queueIndex === UNQUEUED) this.#enqueue(cell, expiresMicros);
     else if (expiresMicros < cell.namespace.queue.microsAt(cell.queueIndex)) {
@@ -181,7 +186,7 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
     this.#reclaimer.makeRoom(namespace, this.nowMicros);
     const ownKey = copyString(key);
     cell.allocate(namespace, ownKey, owner.limit.stateSize);
-    cell.expiresMicros = -Infinity;
+    cell.expiresMicros = Infinity;
     this.namespaces.add(cell, ownKey);
     this.hasUnqueued = true;
   }
