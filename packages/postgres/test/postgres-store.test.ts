@@ -255,3 +255,32 @@ test('a limiter whose `store` is a client says which store takes it', () => {
     );
   }
 });
+
+test('a database whose encoding lacks the characters of a key decides it like others', async () => {
+  await pool.query("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+  const store = new PostgresStore({ client: openPool(server.url.replace(/postgres$/, 'latin')) });
+  await store.createTable();
+  const limiter = limiterOn(store, 10);
+  const keys = ['ann', '漢', 'é', '😀', '\\u6f22', '\u0000', '\ud800'];
+  for (const remaining of [9, 8]) {
+    const decisions = await Promise.all(keys.map((key) => limiter.check(key)));
+    expect(decisions.map((decision) => decision.remaining)).toEqual(keys.map(() => remaining));
+  }
+});
+
+test('a key that the database refuses fails alone', async () => {
+  const store = new PostgresStore({ client: pool, table: 'refusing' });
+  await store.createTable();
+  const limiter = limiterOn(store, 10);
+  await pool.query("ALTER TABLE refusing ADD CHECK (key NOT LIKE '%refused%')");
+  const keys = ['ann', 'refused', 'bob', 'refused too', 'carl'];
+  const outcomes = await Promise.allSettled(keys.map((key) => limiter.check(key)));
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled']);
+  expect((await limiter.check('ann')).remaining).toBe(8);
+});
+
+test('a state may have more rows than a small integer counts', async () => {
+  await limiterOn(new PostgresStore({ client: pool }), 10).check('large');
+  const { rows } = await pool.query("SELECT key FROM rollgate WHERE key LIKE '%large%'");
+  await pool.query('INSERT INTO rollgate (key, page) VALUES ($1, 40000)', [rows[0].key]);
+});

@@ -155,3 +155,19 @@ test.each(Object.entries({ fixedWindow, slidingWindowCounter }))(
     expect((await limiter.peek('ann')).remaining).toBe(4);
   },
 );
+
+test('a queue that is never empty does not collect gaps', async () => {
+  const clock = { ms: 1e9, now: () => clock.ms };
+  const prefix = freshPrefix();
+  const queue = leakyBucket({ capacity: 10, interval: '1s' });
+  const limiter = redis.createLimiter(queue, { clock, denialCache: false }, { prefix });
+  for (let round = 0; round < 30; round++) {
+    const leaves = await limiter.check('queue');
+    await limiter.check('queue');
+    await limiter.refund(leaves);
+    clock.ms += 2000;
+  }
+  const keys = await redis.keysOf(prefix);
+  expect(keys).toHaveLength(1);
+  expect(await redis.client.strlen(keys[0]!)).toBeLessThan(300); // A gap takes 34 bytes.
+});

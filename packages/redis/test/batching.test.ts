@@ -54,20 +54,6 @@ test.each([
   expect((await limiter.check('ann')).allowed).toBe(false);
 });
 
-test('decides batches in order, even if no caller awaits the results', async () => {
-  const limiter = make();
-  const results: Promise<unknown>[] = [];
-  for (let round = 0; round < 50; round++) {
-    results.push(limiter.check('ann').then(({ allowed }) => allowed));
-    await flushPromises();
-    results.push(limiter.check('ann').then(({ allowed }) => allowed));
-    await flushPromises();
-    results.push(limiter.reset('ann'));
-    await flushPromises();
-  }
-  expect(await Promise.all(results)).toEqual(times(50, () => [true, false, undefined]).flat());
-});
-
 test('decides checks in order that callers start after each result', async () => {
   const [rounds, callers] = [60, 64];
   const limiter = make(rounds * callers);

@@ -171,6 +171,57 @@ test.each([
   }
 });
 
+/** What an app may put before a method of its client, for example to measure or to log. It expects all calls. */
+const WATCHED: Record<string, (client: Redis, onCall: (args: readonly unknown[]) => void) => Redis> = {
+  'a property of the client': (client, onCall) => {
+    const original = client.evalsha.bind(client) as (...args: unknown[]) => Promise<unknown>;
+    return Object.assign(client, {
+      evalsha: (...args: unknown[]) => {
+        onCall(args);
+        return original(...args);
+      },
+    });
+  },
+  'a proxy': (client, onCall) =>
+    new Proxy(client, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) => {
+          if (name === 'evalsha') onCall(args);
+          return value.apply(target, args);
+        };
+      },
+    }),
+};
+
+test.each(Object.keys(WATCHED))('%s sees each script', async (how) => {
+  const client = new Redis(url());
+  const seen: unknown[] = [];
+  const watched = WATCHED[how]!(client, ([sha]) => seen.push(sha));
+  const limits = rollingWindow({ limit: 2, window: '1h' });
+  const store = new RedisStore({ client: watched });
+  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+  for (const allowed of [true, true, false]) expect((await limiter.check('ann')).allowed).toBe(allowed);
+  expect(seen).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{40}$/)));
+  client.disconnect();
+});
+
+test.each([Redis, Redis5, Valkey] as unknown as (typeof Redis)[])(
+  'an automatic pipeline contains the script',
+  async (Client) => {
+    const client = new Client(url(), { enableAutoPipelining: true });
+    const limits = rollingWindow({ limit: 5, window: '1h' });
+    const store = new RedisStore({ client });
+    const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    await limiter.check('ann');
+    const write = jest.spyOn((client as unknown as { stream: { write(): boolean } }).stream, 'write');
+    await Promise.all([limiter.check('ann'), client.get('a'), client.get('b')]);
+    expect(write).toHaveBeenCalledTimes(1);
+    client.disconnect();
+  },
+);
+
 test('a limiter does not close its client', async () => {
   const limits = rollingWindow({ limit: 1, window: '1h' });
   const limiter = new RateLimiter({

@@ -1,9 +1,9 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { type IoredisClient, RedisStore } from '@rollgate/redis';
+import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
 import { until } from '@rollgate/test-support';
 import { PrivateRedis } from './support/private-redis.js';
-import { createScriptEditingClient } from './support/script-editing-client.js';
+import { ScriptWork } from './support/script-work.js';
 import { freshPrefix } from './support/some-redis.js';
 
 const redis = PrivateRedis.forThisFile();
@@ -28,50 +28,15 @@ async function queueDeadCallers(count: number, from: number): Promise<void> {
 
 /** A limiter, and how many members each of its scripts removes from sorted sets. */
 function joinCounted(): { readonly limiter: RateLimiter; readonly removed: readonly number[] } {
-  const removed: number[] = [];
-  const client = createScriptEditingClient(redis.connect(), (script) => `${BEFORE}${script}${AFTER}`);
-  const unwrap = (reply: unknown) => {
-    const [result, count] = reply as [unknown, number];
-    removed.push(count);
-    return result;
-  };
-  const counted: IoredisClient = {
-    ...client,
-    evalsha: async (...args) => unwrap(await client.evalsha(...args)),
-    eval: async (...args) => unwrap(await client.eval(...args)),
-  };
+  const work = new ScriptWork(redis.connect(), "command == 'ZREM' and 1 or 0");
   const store = new RedisStore({
-    client: counted,
+    client: work.client,
     waiting: fairWaiting({ subscriber: redis.connect() }),
     denialCache: false,
   });
   const limits = rollingWindow({ limit: 2, window: '1h' });
-  return { limiter: new RateLimiter({ limits, store, prefix, timeout: '30s' }), removed };
+  return { limiter: new RateLimiter({ limits, store, prefix, timeout: '30s' }), removed: work.counts };
 }
-
-const BEFORE = `
-local real, removed = redis, 0
-local redis = setmetatable({
-  call = function(command, ...)
-    if command == 'ZREM' then removed = removed + 1 end
-    return real.call(command, ...)
-  end,
-}, { __index = real })
-local function script()
-`;
-
-const AFTER = `
-end
-local reply = script()
-return { reply, removed }`;
-
-test('a check drops the callers of a process that has ended, some in each script, and is allowed then', async () => {
-  const { limiter, removed } = joinCounted();
-  await queueDeadCallers(1500, 1);
-  expect(await limiter.check('api')).toMatchObject({ allowed: true, remaining: 1 });
-  expect(await countQueued()).toBe(0);
-  expect(Math.max(...removed)).toBeLessThanOrEqual(MOST + 1);
-});
 
 test('several checks of one batch are allowed in their order, after the callers of a process that has ended', async () => {
   const { limiter, removed } = joinCounted();

@@ -1,4 +1,5 @@
-import { type Limits, manualClock, rollingWindow, tokenBucket } from '@rollgate/core';
+import { type Limits, manualClock, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import type { Redis } from 'ioredis';
 import { type JoinOptions, joinQueues } from './support/join-queues.js';
@@ -30,18 +31,6 @@ async function settle(clients: readonly Redis[]): Promise<void> {
 
 const hourly = (limit: number) => rollingWindow({ limit, window: '1h' });
 const keysOf = (user: string) => ({ all: 'all', user });
-
-test('a client that has used up its own limit holds up no other client at a shared limit', async () => {
-  const limits = { all: hourly(4), user: hourly(1) };
-  const [mallory, alice, bob] = [join(limits), join(limits), join(limits)];
-  await mallory.check(keysOf('mallory'));
-  for (let count = 0; count < 3; count++) ignore(mallory.wait(keysOf('mallory')));
-  await untilQueued(3, 'mallory', 'user');
-  expect(await alice.check(keysOf('alice'))).toMatchObject({ allowed: true });
-  expect(await bob.wait(keysOf('bob'))).toMatchObject({ allowed: true });
-  expect(await mallory.wait(keysOf('carol'))).toMatchObject({ allowed: true });
-  await mallory.close();
-});
 
 test('no caller waits for a limit with `enforce: false`, and it counts those that another one has kept', async () => {
   const reporting = rollingWindow({ limit: 1, window: '1h', enforce: false });
@@ -254,4 +243,41 @@ test('a caller that two limits keep in turn takes one call for both if the secon
     expect(await wait).toMatchObject({ allowed: true });
   });
   expect(callCount).toBe(1 + 2); // That of the check, the arrival, and the turn.
+});
+
+test('a caller that earlier callers move does not hold up others at a limit for which it does not wait', async () => {
+  // A caller waits longer for its own limit than behind others for the shared one.
+  const limits = { all: hourly(1), user: rollingWindow({ limit: 1, window: '24h' }) };
+  const [shared, own] = [
+    { all: 1, user: 0 },
+    { all: 0, user: 1 },
+  ];
+  const [first, second, moved] = [join(limits), join(limits), join(limits)];
+  // Its checks take free units before callers that wait. Its refunds would wake nobody.
+  const store = new RedisStore({ client: redis.connect() });
+  const plain = new RateLimiter({ limits, store, prefix, timeout: '30s' });
+  const take = (user: string, cost: typeof shared) => plain.check(keysOf(user), { cost });
+  const held = await take('held', shared);
+  const [ofEve, ofMallory] = [await take('eve', own), await take('mallory', own)];
+  const start = first.wait(keysOf('ann'));
+  await untilQueued(1, 'all', 'all');
+  ignore(second.wait(keysOf('eve')));
+  await untilQueued(1, 'eve', 'user');
+  ignore(moved.wait(keysOf('mallory')));
+  await untilQueued(1, 'mallory', 'user');
+  await first.refund(ofMallory); // Its own limit has room, so it waits behind Ann.
+  await untilQueued(2, 'all', 'all');
+  await first.refund(held);
+  const started = await start;
+  const again = await take('mallory', own);
+  await first.refund(started); // Ann has started, and its own limit is full again.
+  await untilQueued(1, 'mallory', 'user');
+  await untilQueued(0, 'all', 'all');
+  await take('held', shared);
+  await first.refund(ofEve); // Eve, who came before Mallory, waits for the shared limit now.
+  await untilQueued(1, 'all', 'all');
+  await first.refund(again);
+  await untilQueued(2, 'all', 'all');
+  await untilQueued(0, 'mallory', 'user');
+  await Promise.all([second.close(), moved.close()]);
 });

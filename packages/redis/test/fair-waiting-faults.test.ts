@@ -1,11 +1,10 @@
 import { type Limits, type RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
 import { fairWaiting } from '@rollgate/redis/waiting';
-import { until } from '@rollgate/test-support';
+import { FaultyProxy, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { type JoinOptions, joinQueues } from './support/join-queues.js';
 import { PrivateRedis } from './support/private-redis.js';
-import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
 import { freshPrefix } from './support/some-redis.js';
 
 const redis = PrivateRedis.forThisFile();
@@ -179,11 +178,11 @@ test('a timeout is compared with the units of the callers ahead, not with their 
 });
 
 test('a client that sends the arrival again gets one place', async () => {
-  const proxy = await ReplyDroppingProxy.start(Number(new URL(redis.server.url).port));
+  const proxy = await FaultyProxy.start(Number(new URL(redis.server.url).port));
   const client = new Redis(proxy.port, '127.0.0.1', { retryStrategy: () => 1 });
   redis.beforeStop(() => {
     client.disconnect();
-    proxy.stop();
+    void proxy.stop();
   });
   const limiter = join(one, { client, maxWaiting: 1 });
   const held = await limiter.wait('api');
@@ -191,7 +190,7 @@ test('a client that sends the arrival again gets one place', async () => {
   const next = limiter.wait('api');
   next.catch(() => {});
   await untilQueued(1);
-  proxy.closeConnections();
+  proxy.cut();
   await limiter.refund(held);
   expect((await next).allowed).toBe(true);
   expect(await countQueued()).toBe(0);
@@ -285,11 +284,11 @@ test('callers that return before 120 others get their turns in time', async () =
 });
 
 test('callers without replies for a lease get their places back', async () => {
-  const proxy = await ReplyDroppingProxy.start(Number(new URL(redis.server.url).port));
+  const proxy = await FaultyProxy.start(Number(new URL(redis.server.url).port));
   const client = new Redis(proxy.port, '127.0.0.1', { retryStrategy: () => 1 });
   redis.beforeStop(() => {
     client.disconnect();
-    proxy.stop();
+    void proxy.stop();
   });
   const [waiting, other] = [join(one, { client, lease: '1s', onStoreError: 'deny' }), join(one)];
   const held = await other.wait('api');
@@ -301,7 +300,7 @@ test('callers without replies for a lease get their places back', async () => {
   await waiting.peek('api');
   proxy.dropReplies();
   await untilQueued(1); // Their process has sent that they leave, and reads no replies.
-  proxy.closeConnections();
+  proxy.cut();
   await untilQueued(3);
   await other.refund(held);
   for (const wait of waits) await other.refund(await wait);

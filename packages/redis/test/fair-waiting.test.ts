@@ -101,11 +101,6 @@ describe.each([
   });
 });
 
-test('large costs are not overtaken by small ones', async () => {
-  const limiters = await join3<Limits>(rollingWindow({ limit: 3, window: '80ms' }));
-  await expectOrder(redis.connect(), () => startAll(limiters, [2, 3, 1, 3, 1, 3]), inOrder(6));
-});
-
 test('freed units start the first caller at once, wherever they are freed', async () => {
   const [one, other, third] = await join3(rollingWindow(full));
   const decisions = [await one.wait('api'), await one.wait('api')];
@@ -159,32 +154,6 @@ test('a released slot goes to the first caller', async () => {
   await other.release(await waits[0]!);
   await third.release(await waits[1]!);
   await Promise.all([one.close(), other.close(), third.close()]);
-});
-
-test('a caller needs its turn in the queue of each limit', async () => {
-  const limits = {
-    burst: rollingWindow({ limit: 1, window: '50ms' }),
-    all: rollingWindow({ limit: 2, window: '150ms' }),
-  };
-  const limiters = await join3(limits);
-  const startSix = async () => {
-    const started: number[] = [];
-    const waits: Promise<unknown>[] = [];
-    for (let index = 0; index < 6; index++) {
-      const before = await countQueued('api', 'all');
-      let isDone = false;
-      waits.push(
-        limiters[index % 3]!.wait('api', { cost: index === 3 ? { burst: 0, all: 2 } : 1, timeout: '60s' }).then(() => {
-          isDone = true;
-          started.push(index);
-        }),
-      );
-      await until('the caller has a place', async () => isDone || (await countQueued('api', 'all')) > before);
-    }
-    await Promise.all(waits);
-    return started;
-  };
-  await expectOrder(redis.connect(), startSix, inOrder(6));
 });
 
 test('a caller that stops waiting makes room for those behind it', async () => {
@@ -306,20 +275,6 @@ test.each<[string, Limits, number]>([
     );
   }
   expect(commands[1]).toBe(commands[0]! + queueCount);
-});
-
-test('an injected clock determines the starts', async () => {
-  const clock = manualClock(1e12);
-  const limiters = await join3(rollingWindow({ limit: 1, window: '1m' }), { store: { clock } });
-  const started: number[] = [];
-  const waits = limiters.map((limiter, index) => limiter.wait('api').then(() => started.push(index)));
-  await until('two wait', async () => (await countQueued()) === 2);
-  expect(started).toEqual([0]);
-  clock.advance('1m');
-  await until('the second one starts', async () => started.length === 2);
-  clock.advance('1m');
-  await Promise.all(waits);
-  expect(started).toEqual([0, 1, 2]);
 });
 
 test('validates its options', () => {

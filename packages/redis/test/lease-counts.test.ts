@@ -71,13 +71,3 @@ test('rejections read many expired leases once, and count those that have not ex
   expect((await limiter.peek('ann')).remaining).toBe(1_000_000 - 5);
   expect(await redis.server.run('ZRANGE', KEY, '-1', '-1')).toEqual(['+4']);
 });
-
-test('a renewal that takes slots again counts all of their units', async () => {
-  const { limiter, clock } = await openWithLeases(2, 3);
-  await redis.server.run('DEL', KEY);
-  clock.advance('10s');
-  expect((await limiter.peek('ann')).remaining).toBe(1_000_000 - 6); // Its reply follows that of the renewal.
-  clock.advance('10s');
-  expect((await limiter.peek('ann')).remaining).toBe(1_000_000 - 6);
-  await limiter.close();
-});

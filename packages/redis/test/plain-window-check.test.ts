@@ -146,24 +146,6 @@ test('the check of plain windows decides as the general one does, and leaves the
   );
 });
 
-test.each([
-  [5, '1s'],
-  [1000, '1h'],
-  [10_000, '1d'],
-  [10 ** 9, '30d'],
-])('the next unit and the remaining units are exact for a limit of %i in %s', async (limit, window) => {
-  let nowMs = 1e12;
-  const clock = { now: () => nowMs };
-  const limits = rollingWindow({ limit, window });
-  const stores = [new RedisStore({ client: redis.connect(), clock }), new MemoryStore({ clock })];
-  const limiters = stores.map((store) => new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' }));
-  for (const passedMs of [0, 123.457, 0.001, 400.1]) {
-    nowMs = Math.round((nowMs + passedMs) * 1000) / 1000;
-    const [inRedis, inMemory] = await Promise.all(limiters.map((limiter) => limiter.check('ann')));
-    expect({ ...inRedis }).toEqual({ ...inMemory });
-  }
-});
-
 function checkAfter(pace: number, cost: number | readonly number[] = 1) {
   return { pace, operation: { kind: 'check', key: 'ann', cost, times: 1 } as const };
 }
@@ -189,19 +171,6 @@ test('units that a far settlement has returned are free for the next check', asy
     }),
   );
   expect(remaining).toEqual([793, 793]);
-});
-
-test('a limit that became smaller waits until enough hits have left', async () => {
-  const clock = { ms: 1e12, now: () => clock.ms };
-  const store = new RedisStore({ client: redis.connect(), clock, denialCache: false });
-  const limits = rollingWindow({ limit: 5, window: 100 });
-  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
-  for (let hit = 0; hit < 4; hit++) {
-    await limiter.check('ann');
-    clock.ms += 1;
-  }
-  const smaller = { limits: rollingWindow({ limit: 2, window: 100 }) };
-  expect(await limiter.check('ann', smaller)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 98 });
 });
 
 test.each([0, 1])('a hit by another clock keeps a key long enough after %d refunds', async (refunds) => {

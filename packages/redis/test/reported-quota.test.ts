@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { concurrency, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
+import { concurrency, manualClock, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
@@ -97,33 +97,6 @@ test('a check that the server executes after its timeout leaves no call open', a
   await stop();
 });
 
-test.each([100, Number.MAX_SAFE_INTEGER])(
-  'of a quota of %s units, calls leave all to others at most, until it is full',
-  async (limit) => {
-    const prefix = freshPrefix();
-    const clock = manualClock(1e6);
-    const store = new RedisStore({ client: redis.connect(), clock });
-    const limiters = [store, new MemoryStore({ clock })].map(
-      (one) => new OutgoingLimiter({ limits: api, store: one, prefix, timeout: '30s' }),
-    );
-    const reported = {
-      limit,
-      remaining: limit - 1,
-      resetMs: 1,
-      kind: 'refill',
-      reserve: Number.MAX_SAFE_INTEGER,
-    } as const;
-    for (const limiter of limiters) {
-      await limiter.report('token', { reported });
-      const { allowed, remaining, resetMs } = await limiter.check('token', { cost: limit });
-      expect([allowed, remaining, resetMs]).toEqual([false, 0, 1]);
-      clock.advance(1);
-      expect((await limiter.check('token', { cost: limit })).allowed).toBe(true);
-      await limiter.close();
-    }
-  },
-);
-
 test('a renewal that the server executes after the end of the lease opens the call no more', async () => {
   const prefix = freshPrefix();
   const { proxy, client, stop } = await connectThroughProxy();
@@ -192,41 +165,6 @@ test('a key lives until its numbers are forgotten, and none is left of calls tha
   await limiter.close();
 });
 
-describe('on a clock that the test moves', () => {
-  const create = () => {
-    const clock = manualClock(1e6);
-    const store = new RedisStore({ client: redis.connect(), clock });
-    const limiter = new OutgoingLimiter({ limits: api, store, prefix: freshPrefix(), timeout: '30s' });
-    return { clock, limiter };
-  };
-
-  test('a response that another one has overtaken does not raise the count', async () => {
-    const { clock, limiter } = create();
-    await limiter.report('token', { reported: { ...window, remaining: 5 } });
-    const [first, second] = [await limiter.check('token'), await limiter.check('token')];
-    clock.advance('1s');
-    await limiter.report(second, { reported: { ...window, remaining: 3, resetMs: 59_000 } });
-    await limiter.report(first, { reported: { ...window, remaining: 4, resetMs: 59_000 } });
-    expect((await limiter.peek('token')).remaining).toBe(3);
-    await limiter.close();
-  });
-
-  test('a refund from before a reset closes no later call, and leaves what has refilled', async () => {
-    const { clock, limiter } = create();
-    const lost = await limiter.check('token');
-    const other = await limiter.check('other');
-    await Promise.all(['token', 'other'].map((key) => limiter.reset(key)));
-    await limiter.check('token'); // At the same time, so it has the same id.
-    await limiter.refund(lost);
-    expect((await limiter.check('token')).allowed).toBe(false);
-    await limiter.report('other', { reported: { remaining: 0, limit: 10, resetMs: 10_000, kind: 'refill' } });
-    clock.advance(500);
-    await limiter.refund(other);
-    expect((await limiter.check('other')).retryAfterMs).toBe(500);
-    await limiter.close();
-  });
-});
-
 test('a report reaches the node of a Cluster that has the key', async () => {
   const cluster = await RedisCluster.start(3);
   const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
@@ -242,19 +180,6 @@ test('a report reaches the node of a Cluster that has the key', async () => {
     client.disconnect();
     await cluster.stop();
   }
-});
-
-test('a cost that nothing counts deletes a state that has expired by the clock', async () => {
-  const clock = { ms: 1e9, now: () => clock.ms };
-  const store = new RedisStore({ client: redis.connect(), clock });
-  const limiter = new OutgoingLimiter({ limits: api, store, prefix: freshPrefix(), timeout: '30s' });
-  const decision = await limiter.check('token');
-  expect((await limiter.check('token')).allowed).toBe(false);
-  clock.ms += 31_000;
-  await limiter.settle(decision, { cost: 5 });
-  clock.ms -= 31_000; // The call would still be open.
-  expect((await limiter.check('token')).allowed).toBe(true);
-  await limiter.close();
 });
 
 /** Two stores with their own connections. */

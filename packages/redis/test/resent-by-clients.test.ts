@@ -1,7 +1,7 @@
 import { type EventEmitter, once } from 'node:events';
 import { fixedWindow, RateLimiter, StoreError } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { RedisServer, until } from '@rollgate/test-support';
+import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { GlideClient, GlideClusterClient } from '@valkey/valkey-glide';
 import { Cluster } from 'ioredis';
@@ -9,7 +9,6 @@ import { Redis as Valkey, Cluster as ValkeyCluster } from 'iovalkey';
 import { createClient, createCluster, createSentinel } from 'redis';
 import { createSentinel as createSentinel5 } from 'redis5';
 import { LONG_TIMEOUT } from './support/clients.js';
-import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
 import { Sentinel } from './support/sentinel.js';
 
 silenceOutages();
@@ -24,14 +23,14 @@ const CLUSTER = [
 ];
 
 let server: RedisServer;
-let proxy: ReplyDroppingProxy;
+let proxy: FaultyProxy;
 let clusterServer: RedisServer;
-let clusterProxy: ReplyDroppingProxy;
+let clusterProxy: FaultyProxy;
 let sentinel: Sentinel;
 beforeAll(async () => {
   [server, clusterServer] = await Promise.all([RedisServer.start(), RedisServer.start({ args: CLUSTER })]);
-  proxy = await ReplyDroppingProxy.start(server.port);
-  clusterProxy = await ReplyDroppingProxy.start(clusterServer.port);
+  proxy = await FaultyProxy.start(server.port);
+  clusterProxy = await FaultyProxy.start(clusterServer.port);
   await clusterServer.run('CONFIG', 'SET', 'cluster-announce-port', clusterProxy.port);
   await clusterServer.run('CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => slot));
   sentinel = await Sentinel.start(server, { replicaCount: 0 });
@@ -40,8 +39,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  for (const one of [proxy, clusterProxy]) one.stop();
-  await Promise.all([sentinel.stop(), server.stop(), clusterServer.stop()]);
+  await Promise.all([proxy.stop(), clusterProxy.stop(), sentinel.stop(), server.stop(), clusterServer.stop()]);
 });
 
 interface Opened {
@@ -103,7 +101,7 @@ const CLUSTERED: Case[] = [
   ],
 ];
 
-async function refundOverBrokenConnection(redis: RedisServer, broken: ReplyDroppingProxy, [, resends, open]: Case) {
+async function refundOverBrokenConnection(redis: RedisServer, broken: FaultyProxy, [, resends, open]: Case) {
   await redis.run('FLUSHALL');
   const { client, close } = await open();
   try {
@@ -122,7 +120,7 @@ async function refundOverBrokenConnection(redis: RedisServer, broken: ReplyDropp
     broken.dropReplies();
     const refunded = limiter.refund(decisions[0]!).catch((error) => error);
     await until('Redis has run the refund', async () => (await scriptsRun()) === before + 1);
-    broken.closeConnections();
+    broken.cut();
     expect(await refunded).toEqual(resends ? undefined : expect.any(StoreError));
     expect(await scriptsRun()).toBe(before + (resends ? 2 : 1));
     await until('the client has reconnected', () => limiter.peek('ann').then(() => true, () => false)); // biome-ignore format: short

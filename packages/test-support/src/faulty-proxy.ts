@@ -23,6 +23,7 @@ export class FaultyProxy {
   readonly #pairs = new Set<Pair>();
   #delayMs = 0;
   #isFrozen = false;
+  #dropsReplies = false;
   #targetPort: number;
   #stopped: Promise<void> | undefined;
   #failure: Failure | undefined;
@@ -79,6 +80,11 @@ export class FaultyProxy {
     if (wasRefused) await once(this.#server.listen(this.port, HOST), 'listening');
   }
 
+  /** Drops all replies from now on until {@link cut}, while commands still arrive. */
+  dropReplies(): void {
+    this.#dropsReplies = true;
+  }
+
   /** Leads new connections to another port, as a changed address does. */
   redirect(targetPort: number): void {
     this.#targetPort = targetPort;
@@ -86,6 +92,7 @@ export class FaultyProxy {
 
   /** Destroys all connections. The proxy still accepts new ones. */
   cut(): void {
+    this.#dropsReplies = false;
     for (const pair of this.#pairs) this.#destroy(pair);
   }
 
@@ -130,6 +137,7 @@ export class FaultyProxy {
     from.setNoDelay();
     from.on('data', (chunk) => {
       later(() => {
+        if (this.#dropsReplies && from === pair.sides[1]) return;
         const endsHere = this.#failure === 'endsInReply' && from === pair.sides[1];
         to.write(endsHere ? chunk.subarray(0, chunk.length / 2) : chunk);
         if (!endsHere) return;

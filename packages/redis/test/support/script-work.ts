@@ -2,13 +2,18 @@ import type { IoredisClient } from '@rollgate/redis';
 import type { Redis } from 'ioredis';
 import { createScriptEditingClient } from './script-editing-client.js';
 
-/** Counts what scripts get from Redis, because a command may return any number of values. */
+/**
+ * Counts what scripts do, by default the values that they get from Redis, because a command may return any number of them.
+ * `counted` is the Lua expression of what one `command` with its `reply` counts.
+ */
 export class ScriptWork {
   readonly client: IoredisClient;
-  #values = 0;
+  /** What each script has counted. */
+  readonly counts: number[] = [];
 
-  constructor(client: Redis) {
-    const edited = createScriptEditingClient(client, (script) => `${BEFORE}${script}${AFTER}`);
+  constructor(client: Redis, counted = "type(reply) == 'table' and #reply or 1") {
+    const before = BEFORE.replace('COUNTED', () => counted);
+    const edited = createScriptEditingClient(client, (script) => `${before}${script}${AFTER}`);
     this.client = {
       ...edited,
       evalsha: async (...args) => this.#unwrap(await edited.evalsha(...args)),
@@ -16,16 +21,16 @@ export class ScriptWork {
     };
   }
 
-  /** How many values the commands of the scripts returned while `operation` ran. An integer or a text is one value. */
+  /** What the scripts have counted while `operation` ran. An integer or a text is one value. */
   async valuesOf(operation: () => Promise<unknown>): Promise<number> {
-    const before = this.#values;
+    const before = this.counts.length;
     await operation();
-    return this.#values - before;
+    return this.counts.slice(before).reduce((sum, count) => sum + count, 0);
   }
 
   #unwrap(reply: unknown): unknown {
-    const [result, values] = reply as [unknown, number];
-    this.#values += values;
+    const [result, count] = reply as [unknown, number];
+    this.counts.push(count);
     return result;
   }
 }
@@ -33,9 +38,9 @@ export class ScriptWork {
 const BEFORE = `
 local real, values = redis, 0
 local function counted(run)
-  return function(...)
-    local reply = run(...)
-    values = values + (type(reply) == 'table' and #reply or 1)
+  return function(command, ...)
+    local reply = run(command, ...)
+    values = values + (COUNTED)
     return reply
   end
 end
