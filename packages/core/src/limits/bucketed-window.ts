@@ -77,7 +77,7 @@ export class BucketedWindow extends WindowLimit<'bucketed-window'> implements Li
     const window = parseWindow('bucketedWindow', options, ['limit', 'window', 'buckets', ...SHARED_OPTIONS]);
     const buckets = validateIntegerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS);
     const widthMicros = Math.ceil(window.windowMicros / buckets);
-    super('bucketed-window', { ...window, spanMicros: window.windowMicros + widthMicros }, options);
+    super('bucketed-window', window, options, window.windowMicros + widthMicros);
     this.widthMicros = widthMicros;
     Object.freeze(this);
   }

@@ -79,7 +79,8 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
   constructor(options: RollingWindowOptions) {
     const window = parseWindow('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
     const { countRejected = false } = options;
-    super('rolling-window', { ...window, countRejected: validateBoolean('countRejected', countRejected) }, options);
+    validateBoolean('countRejected', countRejected);
+    super('rolling-window', window, options, window.windowMicros, countRejected);
     Object.freeze(this);
   }
 

@@ -62,7 +62,7 @@ export class SlidingWindowCounter extends WindowLimit<'sliding-window-counter'> 
 
   constructor(options: SlidingWindowCounterOptions) {
     const window = parseWindow('slidingWindowCounter', options);
-    super('sliding-window-counter', { ...window, spanMicros: 2 * window.windowMicros }, options);
+    super('sliding-window-counter', window, options, 2 * window.windowMicros);
     this.scale = scaleOf(this.windowMicros);
     Object.freeze(this);
   }

@@ -35,9 +35,6 @@ export const SHARED_OPTIONS = ['minDifference', 'blockFor', 'enforce'] as const;
 interface Window {
   readonly limit: number;
   readonly windowMicros: number;
-  readonly countRejected?: boolean;
-  /** How long a hit matters, if that is not the window. A `minDifference` may be longer. */
-  readonly spanMicros?: number;
 }
 
 /** Reads the options `limit` and `window`. */
@@ -65,10 +62,16 @@ export abstract class WindowLimit<Algorithm extends string> {
   readonly keepMicros: number;
   readonly blockFor: Limit | undefined;
 
+  /**
+   * @param window No spread of another object, because that would box the numbers, which each check reads.
+   * @param spanMicros How long a hit matters. A `minDifference` may be longer.
+   */
   constructor(
     algorithm: Algorithm,
-    { limit, windowMicros, countRejected = false, spanMicros = windowMicros }: Window,
+    { limit, windowMicros }: Window,
     options: SharedOptions,
+    spanMicros = windowMicros,
+    countRejected = false,
   ) {
     this.algorithm = algorithm;
     this.limit = limit;
