@@ -437,6 +437,19 @@ test('the hash of a long key is an error, because it is no key', async () => {
   expect(limits[0]).toMatchObject({ used: 1 });
 });
 
+test('a file without a write-ahead log causes one line', async () => {
+  const file = join(folder(), 'slow.db');
+  const own = new Database(file);
+  own.exec('PRAGMA journal_mode = WAL');
+  const store = new SqliteStore({ database: own as never });
+  for (const name of ['one', 'two']) await open(store, name, '5/1h');
+  own.exec('PRAGMA journal_mode = DELETE');
+  own.close();
+  const { code, stderr } = await rollgate(['inspect', file, 'ann'], { nodeOptions: [] });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^rollgate: The database of SqliteStore has the journal mode 'delete', .* once\n$/);
+});
+
 test('limiters that share states have them once', async () => {
   const { store, url } = places['SQLite']!;
   const shared = '5/1h';

@@ -61,6 +61,7 @@ export async function withStore(
   const address = url.startsWith('env:') ? readVariable(url.slice('env:'.length)) : url;
   const credentials = readCredentials(address);
   subscribe('rollgate:store:failure', () => {}); // The command prints the error, so it needs no warning.
+  process.removeAllListeners('warning').on('warning', printWarning);
   let open: OpenStore | undefined;
   try {
     open = await openStore(address, credentials, options);
@@ -71,6 +72,11 @@ export async function withStore(
   } finally {
     await open?.close();
   }
+}
+
+/** What Node or a driver warns of says nothing to an operator. */
+function printWarning({ name, message }: Error): void {
+  if (name === 'RollgateWarning') process.stderr.write(`rollgate: ${toPlainText(message, 600)}\n`);
 }
 
 function readVariable(name: string): string {

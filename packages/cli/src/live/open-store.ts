@@ -147,8 +147,9 @@ async function openSqlite(file: string, { table, isReadOnly }: StoreOptions): Pr
     close(): void;
   }>;
   const database = new Database(file, { readonly: isReadOnly, readOnly: isReadOnly });
+  const store = new SqliteStore({ database, table }); // One, because each would warn of a missing write-ahead log.
   return {
-    create: () => new SqliteStore({ database, table }),
+    create: () => store,
     close: async () => database.close(),
   };
 }
