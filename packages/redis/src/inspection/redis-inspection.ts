@@ -105,16 +105,21 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
     return this.#read(this.#toListing(plan, start), scans, FIRST);
   }
 
-  /** Reads a page of the first server, from a cursor on. Those of the other servers follow. */
+  /** Reads from a cursor of the first server on. The other servers follow. */
   async #read(listing: Listing, scans: readonly Scan[], from: string): Promise<Page> {
     const [cursor, found] = await scans[0]!(from, listing.pattern);
-    const keys: StoredKey[][] = [];
-    for (let index = 0; index < found.length; index += PEEKED) {
-      const some = found.slice(index, index + PEEKED);
-      keys.push(...(await Promise.all(listing.limits.map((limit) => this.#peek(listing, limit, some)))));
-    }
     const left = cursor === FIRST ? scans.slice(1) : scans;
-    return { keys: keys.flat(), readNext: left.length === 0 ? undefined : () => this.#read(listing, left, cursor) };
+    return this.#peekSome(listing, found, left.length === 0 ? undefined : () => this.#read(listing, left, cursor));
+  }
+
+  /** Returns a page of the first of the found keys. The others follow, before what `readAfter` returns. */
+  async #peekSome(listing: Listing, found: readonly string[], readAfter: Page['readNext']): Promise<Page> {
+    const [some, rest] = [found.slice(0, PEEKED), found.slice(PEEKED)];
+    const keys = await Promise.all(listing.limits.map((limit) => this.#peek(listing, limit, some)));
+    return {
+      keys: keys.flat(),
+      readNext: rest.length === 0 ? readAfter : () => this.#peekSome(listing, rest, readAfter),
+    };
   }
 
   /** Returns those of the found keys that have a state in this limit, or are closed by its block. */
