@@ -1,6 +1,6 @@
-import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
-import { describedLimiters, describeLimiter, keysOf } from '@rollgate/core/observe';
-import { createStore, type StoreInspection } from '@rollgate/core/store';
+import { MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { describedLimiters, describeLimiter, type KeysOfOptions, keysOf } from '@rollgate/core/observe';
+import { createStore, type KeyPage, type StoredKey, type StoreInspection } from '@rollgate/core/store';
 
 const limits = rollingWindow({ limit: 5, window: '1m' });
 
@@ -58,29 +58,48 @@ test('a description needs a store that other processes can read', async () => {
   await expect(describedLimiters(custom)).rejects.toThrow('`inspection`');
 });
 
-test('a key that a store lists twice comes once, unless repeats are allowed', async () => {
+/** A limiter on a store that lists its keys like this. */
+async function listedBy(listKeys: (next: number, found: (key: string) => StoredKey) => KeyPage | Promise<KeyPage>) {
   const custom = createStore({ transact() {} });
   const { limits: peeked } = await new RateLimiter({ limits }).peek('ann');
   const found = (key: string) => ({ limit: 'default', key, isHashed: false, result: peeked.default });
-  const pages = [[found('ann'), found('bob')], [found('ann')], []];
   const inspection: StoreInspection = {
     options: {},
-    listKeys: (_plan, _start, next = 0) => ({
-      keys: pages[next as number]!,
-      mayRepeat: true,
-      next: (next as number) < 2 ? (next as number) + 1 : undefined,
-    }),
+    listKeys: (_plan, _start, next = 0) => listKeys(next as number, found),
     writeNote() {},
     readNotes: () => ['{', 'null', '{}', '{"name":"a","prefix":"a","limits":1}'],
   };
-  const store = Object.assign(Object.create(custom), { inspection });
+  const store: Store = Object.assign(Object.create(custom), { inspection });
   const limiter = new RateLimiter({ limits, store });
-  const list = async (repeats: boolean) => {
+  const list = async (options?: KeysOfOptions) => {
     const keys: string[] = [];
-    for await (const { key } of keysOf(limiter, { repeats })) keys.push(key);
+    for await (const { key } of keysOf(limiter, options)) keys.push(key);
     return keys;
   };
-  expect(await list(false)).toEqual(['ann', 'bob']);
-  expect(await list(true)).toEqual(['ann', 'bob', 'ann']);
+  return { store, limiter, list };
+}
+
+test('a key that a store lists twice comes once, unless repeats are allowed', async () => {
+  const pages = [['ann', 'bob'], ['ann'], []];
+  const { store, list } = await listedBy((next, found) => ({
+    keys: pages[next]!.map(found),
+    mayRepeat: true,
+    next: next < 2 ? next + 1 : undefined,
+  }));
+  expect(await list()).toEqual(['ann', 'bob']);
+  expect(await list({ repeats: true })).toEqual(['ann', 'bob', 'ann']);
   expect(await describedLimiters(store)).toEqual([]);
+});
+
+test('an iteration ends with the error of its store, and a new one starts over', async () => {
+  let failures = 1;
+  const { limiter, list } = await listedBy(async (next, found) => {
+    if (next === 1 && failures-- > 0) throw new Error('lost');
+    return { keys: [found(['ann', 'bob'][next]!)], next: next === 0 ? 1 : undefined };
+  });
+  const keys = keysOf(limiter);
+  expect((await keys.next()).value).toMatchObject({ key: 'ann' });
+  await expect(keys.next()).rejects.toThrow('lost');
+  expect(await keys.next()).toEqual({ done: true, value: undefined });
+  expect(await list()).toEqual(['ann', 'bob']);
 });

@@ -41,7 +41,7 @@ export interface KeysOfOptions extends Pick<CheckOptions, 'limits'> {
  * Each step reads a bounded number of keys, and changes nothing. Stop the iteration at any time.
  *
  * @throws TypeError naming the invalid option, or with the code `ERR_ROLLGATE_UNSUPPORTED_OPERATION` for a store that cannot list
- * its keys. The iteration rejects with the error of a store that fails.
+ * its keys. The iteration rejects with the error of a store that fails, and ends. Call `keysOf` again to start over.
  * @example
  * ```ts
  * import { RateLimiter } from '@rollgate/core';
