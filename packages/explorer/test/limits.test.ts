@@ -1,13 +1,16 @@
+import { MemoryStore } from '@rollgate/core';
 import { effort } from '@rollgate/test-support/effort';
 import { type AlgorithmName, algorithmNames } from '../../store-conformance/src/algorithms.js';
 import { HashSet } from '../src/hash-set.js';
 import { describeHistory } from '../src/limits/describe-history.js';
-import type { Finding } from '../src/limits/expansion.js';
+import { Expansion, type Finding } from '../src/limits/expansion.js';
 import { exploreFull } from '../src/limits/explore-full-store.js';
 import { exploreLimits } from '../src/limits/explore-limits.js';
-import type { Scenario } from '../src/limits/scenario.js';
+import { StateObserver } from '../src/limits/observed-limit.js';
+import { prepare, type Scenario } from '../src/limits/scenario.js';
 import { fullScenariosOf, scenariosOf } from '../src/limits/scenarios.js';
-import type { MakeStore } from '../src/limits/store-under-test.js';
+import { encodeCheck, encodeCredit, encodeRefund } from '../src/limits/steps.js';
+import { type MakeStore, StoreUnderTest } from '../src/limits/store-under-test.js';
 import * as defective from './support/defective-stores.js';
 
 /** Fails with the shortest history that has a wrong result. */
@@ -50,6 +53,14 @@ test.each(algorithmNames)(
     warnings.mockRestore();
   },
 );
+
+test('a refund of units that a credit has given back may take those of a check at the same time', () => {
+  const observer = new StateObserver();
+  const scenario = prepare(scenarioOf('rollingWindow', 'minDifference 1) alone, with credits'), observer);
+  const store = new StoreUnderTest(scenario, observer, (clock) => new MemoryStore({ clock }));
+  const actions = [encodeCheck(0, 1), 1000, encodeCheck(0, 2), encodeCredit(0, 2), encodeCheck(0, 1), encodeRefund(1)];
+  expect(new Expansion(scenario, store).expand([{ actions, state: undefined }], () => {})).toBeUndefined();
+});
 
 test('the explorer extends only one of the histories that end in the same state', async () => {
   const scenario = scenarioOf('rollingWindow', 'minDifference 1) alone');

@@ -8,7 +8,7 @@ import type { Step } from './steps.js';
 export const APPROXIMATE_START_MICROS = 2 ** 50;
 
 /** What one limit recorded of a check, and its entry in `OracleState.admitted`, if it has one. */
-export type Part = Recorded<ExploredLimit> & { admission?: Admission };
+export type Part = Recorded<ExploredLimit> & { admission?: Admission | undefined };
 
 /**
  * When each limit with a `minDifference` recorded last in this life of a key, by its index. Empty after a refund, which
@@ -119,6 +119,7 @@ export class OracleState extends LimitModel<ExploredLimit> {
           this.admitted = this.admitted.with(stateIndex, []);
           this.#newest = this.#newest.with(stateIndex, undefined);
         }
+        this.receipts = this.receipts.map((parts) => parts.map((part) => ({ ...part, admission: undefined })));
         return this.decide(limits, this.nowMicros, false);
       }
       default:
@@ -138,7 +139,12 @@ export class OracleState extends LimitModel<ExploredLimit> {
   protected override onSettle({ stateIndex, admission, cost }: Part, settled: number): void {
     this.#newest = this.#newest.with(stateIndex, undefined);
     if (settled >= cost) return;
-    const kept = admission === undefined || settled === 0 ? [] : [{ ...admission, cost: settled }];
+    // If a credit has given its units back, this may take those of later checks.
+    if (admission === undefined) {
+      this.admitted = this.admitted.with(stateIndex, []);
+      return;
+    }
+    const kept = settled === 0 ? [] : [{ ...admission, cost: settled }];
     const left = this.admitted[stateIndex]!.flatMap((one) => (one === admission ? kept : [one]));
     this.admitted = this.admitted.with(stateIndex, left);
   }
