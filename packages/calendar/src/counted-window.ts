@@ -172,7 +172,7 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
     numbers[start + SCALE]! += Math.max(0, this.scale - (numbers[start + SCALE]! % EXTRA));
   }
 
-  /** Implements {@link PeriodicLimit.extend}. */
+  /** Implements {@link Limit.extend}. */
   extend(state: State, nowMicros: number, units: number): void {
     const { numbers, start } = state;
     this.spend(state, nowMicros, 0);
@@ -191,7 +191,7 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
     verdict.expiresMicros = this.expiresMicros(state);
   }
 
-  /** Implements {@link PeriodicLimit.addPeriod}. */
+  /** Implements {@link Limit.addPeriod}. */
   addPeriod(result: UsedFigures, nowMicros: number): void {
     const { resetMs } = result;
     const { startMicros, endMicros } = this.#periodAt(nowMicros);
@@ -212,7 +212,7 @@ export class CalendarWindow implements ScriptedLimit, PeriodicLimit {
     numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! + kept - cost);
   }
 
-  /** Implements {@link ScriptedLimit.settingsAt}. The last three are the start and the end of the period, and the end of the next. */
+  /** Implements {@link Limit.settingsAt}. The last three are the start and the end of the period, and the end of the next. */
   settingsAt(nowMicros: number): readonly number[] {
     const { startMicros, endMicros } = this.#periodAt(nowMicros);
     const nextEndMicros = this.calendar.periodAt(endMicros).endMicros;

@@ -122,7 +122,7 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     this.#extend(list, leases.countOf(list) - 1, nowMicros);
   }
 
-  /** Implements {@link ReservingLimit.settle}. A release ends only reservations that are not settled. */
+  /** Implements `settle` of {@link ReservingLimit}. A release ends only reservations that are not settled. */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined {
     if (isRelease ? hit.wantedCost === 0 : hit.cost + cost === 0) return undefined;
     const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
@@ -148,7 +148,7 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
     return Math.max(0, cost - hit.cost);
   }
 
-  /** Implements {@link ReservingLimit.renew}. */
+  /** Implements `renew` of a limit. */
   renew(state: State, nowMicros: number, { atMicros }: Hit): boolean {
     const list = reservationsOf(state);
     const index = list === undefined ? 0 : leases.indexOf(list, atMicros);

@@ -86,10 +86,10 @@ export class HeldLeases implements LeaseHolder {
 }
 
 /** A limit whose checks take leases. It brings the code that keeps them, so that bundles of other apps do not contain it. */
-export interface LeaseKeepingLimit extends LeasedLimit {
+export type LeaseKeepingLimit = LeasedLimit & {
   /** Creates what keeps the leases that checks of `limiter` take in `store`. */
   createLeaseKeeper(limiter: LimiterIdentity, store: Store, onLeaseLost: OnLeaseLost): LeaseKeeper;
-}
+};
 
 /** Keeps the leases that a limiter's checks have taken, and has them renewed. */
 export class LeaseKeeper {

@@ -133,7 +133,7 @@ export interface StateLifecycle {
  * `nowMicros` is in whole microseconds and may lie before earlier times. A limit that keeps the times of hits then uses
  * that of the newest, so that a clock step back admits nothing extra. Waits still count from `nowMicros`.
  */
-export interface Limit extends StateLifecycle, Partial<Capabilities> {
+export interface Limit extends StateLifecycle, Capabilities {
   /** The quota in units. `Infinity` for a limit without one, such as `block`. */
   readonly limit: number;
   /** The time in which a used-up quota becomes free. Headers report it as the window. */
@@ -162,34 +162,34 @@ export interface Limit extends StateLifecycle, Partial<Capabilities> {
 }
 
 /** The members that only some limits have, each with its capability. A limit without one lacks all of its members. */
-interface Capabilities {
+export interface Capabilities {
   /** How the used units divide at this time, if the key has a state. Peeks report it. */
-  usageOf(state: State | undefined, nowMicros: number): Usage;
+  usageOf?(state: State | undefined, nowMicros: number): Usage;
 
   /** Adds the period of a calendar to a new result that has the usage. The limit has decided at this time. */
-  addPeriod(result: UsedFigures, nowMicros: number): void;
+  addPeriod?(result: UsedFigures, nowMicros: number): void;
   /** Gives up to `units` spent units of the present period back, and adds the rest to its quota. */
-  extend(state: State, nowMicros: number, units: number): void;
+  extend?(state: State, nowMicros: number, units: number): void;
 
   /** How long a lease of a check lasts unless it is renewed: of slots, or of reserved units. A release or a settlement ends it. */
-  readonly leaseMicros: number;
+  readonly leaseMicros?: number;
   /**
    * What becomes of the lease of a check whose reply comes after the policy has decided: it stays until its end, it is released, or the
    * check is refunded unless the action may have started all the same.
    */
-  readonly onLateReply: 'keep' | 'release' | 'refund';
+  readonly onLateReply?: 'keep' | 'release' | 'refund';
   /** Extends the lease of a hit. Returns whether the lease lasts. */
-  renew(state: State, nowMicros: number, hit: Hit): boolean;
+  renew?(state: State, nowMicros: number, hit: Hit): boolean;
 
   /**
    * Tells slots, which checks take until they are released, from reserved units. The wait is only advice then. Settlements and charges
    * record no overdraft, and a renewal takes slots again if they are free.
    */
-  readonly holdsSlots: boolean;
+  readonly holdsSlots?: boolean;
   /** The wait that a rejection suggests. */
-  readonly retryAfterMicros: number;
+  readonly retryAfterMicros?: number;
   /** Returns `id` if no lease of this life of the key has ever had it, and otherwise an id that none has had. */
-  unusedId(state: State, id: number): number;
+  unusedId?(state: State, id: number): number;
 
   /**
    * Returns the `StartOrder` of waiting callers, which keeps their delayed starts in order. A limit that allows actions whose start it delays has it, such
@@ -198,25 +198,25 @@ interface Capabilities {
    * @param backend The backend of the store. Limiters on it share the queues.
    * @param queues The names of the states that delay the call.
    */
-  orderStarts(backend: object, queues: readonly string[]): object;
+  orderStarts?(backend: object, queues: readonly string[]): object;
 
   /**
    * Whether checks and charges leave the state alone, so that a store does not record them. Without it, a charge closes the key. Only
    * a limit that closes keys has the property, such as `block`.
    */
-  readonly testsOnly: boolean;
+  readonly testsOnly?: boolean;
 
   /**
    * Whether a charge, which gives recorded units back, gives back what is used, or also adds to the present period what exceeds that.
    * Only limits in a plan of `credit` have the property.
    */
-  readonly givesBack: 'used' | 'beyond';
+  readonly givesBack?: 'used' | 'beyond';
 
   /** Returns the settings that the script of a limit of another package needs at this time. `algorithm` chooses the script. */
-  settingsAt(nowMicros: number): readonly number[];
+  settingsAt?(nowMicros: number): readonly number[];
 }
 
-type With<Member extends keyof Capabilities> = Limit & Pick<Capabilities, Member>;
+type With<Member extends keyof Capabilities> = Limit & Required<Pick<Capabilities, Member>>;
 
 /** A limit whose periods are those of a calendar. Each of its results names the period, and how the used units divide. */
 export type PeriodicLimit = With<'usageOf' | 'addPeriod' | 'extend'>;

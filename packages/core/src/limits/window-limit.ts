@@ -52,14 +52,21 @@ export function parseWindow(
 
 /** What the limits of units per time have in common. Each freezes itself. */
 export abstract class WindowLimit<Algorithm extends string> {
+  /** As in {@link Limit}. */
   readonly algorithm: Algorithm;
+  /** As in {@link Limit}. */
   readonly limit: number;
+  /** As in {@link Limit}. */
   readonly countRejected: boolean;
+  /** As in {@link Limit}. */
   readonly windowMicros: number;
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
+  /** As in {@link Limit}. */
   readonly enforced: boolean;
+  /** As in {@link Limit}. */
   readonly keepMicros: number;
+  /** As in {@link Limit}. */
   readonly blockFor: Limit | undefined;
 
   /**

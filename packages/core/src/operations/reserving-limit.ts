@@ -10,21 +10,21 @@ export interface Settlement extends Place {
 }
 
 /** A limit whose checks reserve units until they are settled. */
-export interface ReservingLimit extends LeasedLimit {
+export type ReservingLimit = LeasedLimit & {
   /** Prepares a settlement, a refund or a release of a hit. Returns `undefined` if there is nothing to do. */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined;
-}
+};
 
 /**
  * A limit whose charges and settlements set what a server has reported. They change the state even without a cost, and may free
  * units.
  */
-export interface ReportingLimit extends ReservingLimit {
+export type ReportingLimit = ReservingLimit & {
   /** The reported numbers. */
   readonly reported: object;
   /** The limit of checks, which sets no numbers. */
   readonly quota: Limit;
-}
+};
 
 /** Whether a settlement by this limit changes the state in any case. */
 export function hasReport(limit: Limit): limit is ReportingLimit {

@@ -195,7 +195,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
     else this.report(state, reported, nowMicros, { sentMicros: nowMicros - reported.ageMicros, cost: 0 });
   }
 
-  /** Implements {@link ReservingLimit.settle}. */
+  /** Implements `settle` of {@link ReservingLimit}. */
   settle(hit: RecordedHit, cost: number, isRelease?: boolean): Settlement | undefined {
     if (isRelease && hit.wantedCost === 0) return undefined;
     const isSpent = hit.isSpent === true; // A release before this settlement has spent it.
@@ -245,7 +245,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
   /** Does nothing, because {@link settle} prepares refunds, too. */
   refund(): void {}
 
-  /** Implements {@link ReservingLimit.renew}. */
+  /** Implements `renew` of a limit. */
   renew(state: State, nowMicros: number, { atMicros }: Hit): boolean {
     const calls = server.openCallsOf(state);
     const index = leases.indexOf(calls, atMicros);
@@ -254,7 +254,7 @@ export class ReportedQuota implements ReservingLimit, ScriptedLimit, LeaseKeepin
     return true;
   }
 
-  /** Implements {@link ScriptedLimit.settingsAt}. */
+  /** Implements `settingsAt` of a limit. */
   settingsAt(): readonly number[] {
     const settings = [this.limit, this.leaseMicros, this.maxAgeMicros, this.retryAfterMicros];
     if (this.reported === undefined) return settings;
