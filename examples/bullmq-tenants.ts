@@ -42,7 +42,7 @@ const worker = new Worker<Report>(
   },
   { connection, concurrency: 5 },
 );
-// Such as a lost connection, after which the worker continues by
+// Reports a lost connection, for example. The worker reconnects by
 // itself.
 worker.on('error', (error) => console.error(error.message));
 

@@ -62,7 +62,7 @@ const worker = new Worker<Mail>(
   { connection, concurrency: 2 },
 );
 
-// Such as a lost connection, after which the worker continues by
+// Reports a lost connection, for example. The worker reconnects by
 // itself.
 worker.on('error', (error) => console.error(error.message));
 // Another worker may take these jobs, so end their waits.
