@@ -29,7 +29,7 @@ interface State {
 }
 
 /**
- * A store that keeps its state in the object's storage. Its
+ * A store that keeps its counts in the object's storage. Its
  * transactions are synchronous, so they are atomic.
  */
 const createStorageStore = (storage: State['storage']) =>
@@ -42,7 +42,8 @@ const createStorageStore = (storage: State['storage']) =>
         if (change === null) kv.delete(key);
         else if (change !== undefined) {
           kv.put(key, change.numbers);
-          // Replaces the last alarm, so it is for a single limit only.
+          // The time at which the counts expire. An object has only one
+          // alarm, which this replaces, so this suits a single limit.
           void storage.setAlarm(Math.ceil(change.dropAtMs));
         }
       });
@@ -75,7 +76,7 @@ export class ClientLimiter {
     return this.#check(request, undefined);
   }
 
-  /** Cloudflare calls it at the alarm, when the state has expired. */
+  /** Cloudflare calls it at the alarm, when the counts have expired. */
   async alarm(): Promise<void> {
     await this.#storage.deleteAll();
   }
