@@ -69,7 +69,7 @@ test('finds every key with more than its share, whatever else comes, and its cou
         counts.set(key, (counts.get(key) ?? -1) + 1);
         if (isRejected) total += 1;
       }
-      const top = rejected.top(max);
+      const top = rejected.top(max + 1);
       rejected.close();
       expect(top.length).toBeLessThanOrEqual(max);
       for (const { key, count, overcount } of top) {
@@ -83,17 +83,22 @@ test('finds every key with more than its share, whatever else comes, and its cou
   );
 });
 
-/** A store that keeps notes for good. */
-function openStore(): { store: Store; clock: ManualClock } {
+/** A store that keeps notes for good, and notes of other programs. */
+function openStore(...foreign: string[]): { store: Store; clock: ManualClock; expiries: Set<number> } {
   const clock = manualClock();
   const notes = new Map<string, string>();
+  const expiries = new Set<number>();
   const inspection: StoreInspection = {
     options: {},
     listKeys: () => ({ keys: [], next: undefined }),
-    writeNote: async (name, text) => void notes.set(name, text),
-    readNotes: () => [...notes.values()],
+    async writeNote(name, text, expiryMs) {
+      notes.set(name, text);
+      expiries.add(expiryMs);
+    },
+    readNotes: () => [...foreign, ...notes.values()],
   };
-  return { store: Object.assign(Object.create(createStore({ transact() {}, clock })), { inspection }), clock };
+  const store = Object.assign(Object.create(createStore({ transact() {}, clock })), { inspection });
+  return { store, clock, expiries };
 }
 
 /** Another process has another global object, and no mark of this one on it. */
@@ -128,21 +133,58 @@ test('the counts of all processes bound the rejections of each key, although no 
   }
 });
 
+test('two processes with few keys have exact counts, and the highest come first', async () => {
+  const { store, clock } = openStore();
+  for (const rejections of [
+    { ann: 3, bob: 1 },
+    { ann: 2, cat: 6 },
+  ]) {
+    becomeAnotherProcess();
+    const counting = rejectedKeys({ store });
+    const limiter = new RateLimiter({ name: 'api', limits: once.limits });
+    for (const [key, times] of Object.entries(rejections)) reject(limiter, key, times);
+    clock.advance('5s');
+    await flushPromises();
+    counting.close();
+  }
+  expect(await rejectedKeysOf(store, 2)).toMatchObject([
+    { key: 'cat', count: 6, overcount: 0 },
+    { key: 'ann', count: 5, overcount: 0 },
+  ]);
+});
+
+test('a key that one process has left out may have as many rejections there as the next one after those it has written', async () => {
+  const { store, clock } = openStore();
+  const keys = Array.from({ length: 101 }, (_, index) => `user ${index}`);
+  for (const rejected of [keys, ['user 100']]) {
+    becomeAnotherProcess();
+    const counting = rejectedKeys({ store });
+    const limiter = new RateLimiter({ name: 'api', limits: once.limits });
+    for (const key of rejected) reject(limiter, key, 1);
+    clock.advance('5s');
+    await flushPromises();
+    counting.close();
+  }
+  expect(await rejectedKeysOf(store, 1)).toMatchObject([{ key: 'user 100', count: 2, overcount: 1 }]);
+});
+
 test('a rejection counts once, however many counters a process has', async () => {
   becomeAnotherProcess();
-  const { store, clock } = openStore();
+  const { store, clock, expiries } = openStore();
   const limiter = new RateLimiter({ name: 'api', limits: once.limits });
   const first = rejectedKeys({ store });
   reject(limiter, 'ann', 3);
   const second = rejectedKeys({ store, max: 5 });
   reject(limiter, 'bob', 2);
+  limiter.decide('ann');
   clock.advance('5s');
   await flushPromises();
   const one = { limiter: 'api', violated: ['burst'], overcount: 0 };
   expect(await rejectedKeysOf(store)).toEqual([
-    { ...one, key: 'ann', count: 3 },
+    { ...one, key: 'ann', count: 4 },
     { ...one, key: 'bob', count: 2 },
   ]);
+  expect([...expiries]).toEqual([15_000]);
   for (const { close } of [first, second]) close();
 });
 
@@ -160,10 +202,31 @@ test('counters of a process that write at different times hide no key of each ot
   reject(limiter, 'cat', 1);
   clock.advance('5s');
   await flushPromises();
+  rough.close();
+  limiter.decide('cat');
+  clock.advance('5s');
+  await flushPromises();
   const found = await rejectedKeysOf(store);
   const leastOf = (key: string) => found.filter((one) => one.key === key).map((one) => one.count - one.overcount);
-  expect([leastOf('ann'), leastOf('bob'), leastOf('cat')]).toEqual([[3], [20], [1]]);
-  for (const { close } of [rare, rough, often]) close();
+  expect([leastOf('ann'), leastOf('bob'), leastOf('cat')]).toEqual([[3], [20], [2]]);
+  for (const { close } of [rare, often]) close();
+});
+
+const note = { process: 'other', others: 0 };
+const eve = { key: 'eve', limiter: 'api', violated: ['burst'], count: 9, overcount: 0 };
+
+test.each([
+  '{',
+  'null',
+  JSON.stringify({ ...note, rejected: { 0: eve } }),
+  ...[{ process: 1 }, { others: '0' }].map((wrong) => JSON.stringify({ ...note, ...wrong, rejected: [eve] })),
+  ...[{ key: 5 }, { key: null }, { limiter: 5 }, { violated: 'burst' }, { count: '9' }, { overcount: null }].map(
+    (wrong) => JSON.stringify({ ...note, rejected: [{ ...eve, ...wrong }] }),
+  ),
+])('a note of another program, %s, adds no key', async (foreign) => {
+  const own = { ...eve, key: { burst: 'ann' } };
+  const { store } = openStore(foreign, JSON.stringify({ ...note, rejected: [own] }));
+  expect(await rejectedKeysOf(store)).toEqual([own]);
 });
 
 test.each([
