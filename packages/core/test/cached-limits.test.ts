@@ -71,6 +71,15 @@ test('old limits decide while new ones load, and later a call waits', async () =
   expect(await limitOf('ann')).toBe(7);
 });
 
+test('with `staleFor: 0`, no call gets old limits', async () => {
+  const { clock, loads, limitOf } = open({ staleFor: 0 });
+  await limitOf('ann');
+  loads[0]!.end('5/1m');
+  await flushPromises();
+  clock.advance('1m');
+  expect(await limitOf('ann')).toBeUndefined();
+});
+
 test('if the source fails, the last limits stay, and one load per second tries again', async () => {
   const { clock, loads, limitOf } = open();
   await limitOf('ann');
@@ -107,10 +116,14 @@ test('a load that takes too long has failed, and its result does not count', asy
 });
 
 test('a new key without limits is an error, unless there are default limits', async () => {
-  const { loads, limits } = open();
+  const { clock, loads, limits } = open();
   const call = limits('ann');
+  clock.advance('1s'); // It has no limits to use after `maxWait`.
   loads[0]!.end(undefined);
-  await expect(call).rejects.toThrow('Expected `load` to return limits, got undefined. Set `defaultLimits`');
+  await expect(call).rejects.toMatchObject({
+    code: 'ERR_ROLLGATE_MISSING_LIMITS',
+    message: expect.stringContaining('Expected `load` to return limits, got undefined. Set `defaultLimits`'),
+  });
   const failing = limits('ann');
   loads[1]!.fail(new Error('down'));
   await expect(failing).rejects.toThrow('down');
@@ -194,8 +207,32 @@ test('a refresh replaces a load that may have read the old limits', async () => 
   expect((await new RateLimiter({ limits: null }).peek('ann', { limits: await call })).limit).toBe(6);
 });
 
+test('a load that fails after a refresh has begun leaves the newer one open', async () => {
+  const { loads, limits } = open();
+  const call = limits('ann');
+  const refreshed = limits.refresh('ann');
+  loads[0]!.fail(new Error('down'));
+  await expect(call).rejects.toThrow('down');
+  const next = limits('ann');
+  expect(loads).toHaveLength(2);
+  loads[1]!.end('6/1m');
+  await refreshed;
+  expect(await next).toMatchObject({ limit: 6 });
+});
+
+test('a call that waits during a refresh of all keys gets the limits of a new load', async () => {
+  const { loads, limits } = open();
+  const call = limits('ann');
+  await limits.refresh();
+  loads[0]!.end('5/1m');
+  await flushPromises();
+  loads[1]!.end('6/1m');
+  expect(await call).toMatchObject({ limit: 6 });
+});
+
 test('a refresh of all keys makes each wait once, and a failed one keeps the last limits', async () => {
-  const { loads, limits, limitOf } = open();
+  const { clock, loads, limits, limitOf } = open();
+  clock.advance(1);
   await limitOf('ann');
   loads[0]!.end('5/1m');
   await flushPromises();
@@ -208,7 +245,9 @@ test('a refresh of all keys makes each wait once, and a failed one keeps the las
   const refreshed = limits.refresh('ann');
   loads[2]!.fail(new Error('down'));
   await refreshed;
+  clock.advance('1s');
   expect(await limitOf('ann')).toBe(6);
+  expect(loads).toHaveLength(3); // They are no older than `ttl`.
 });
 
 test('keeps the limits of the keys that were loaded last', async () => {
