@@ -84,11 +84,9 @@ export function peek(states: States, rules: readonly Rule[], keys: Keys, costs: 
     const trial = trials[index]!;
     capWaits(limit, trial.verdict, nowMicros);
     const result = toLimitDecision(limit, trial, allowed);
-    if (!limit.usageOf) return result;
-    const state = trial.state!;
-    return withUsage(result, limit, state.isNew ? undefined : state, nowMicros);
+    const state = takeState(trial);
+    return limit.usageOf ? withUsage(result, limit, state.isNew ? undefined : state, nowMicros) : result;
   });
-  forgetStates(rules);
   return toDecision(rules, results, undefined, costs);
 }
 
@@ -125,9 +123,9 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     const rule = rules[index]!;
     const trial = trials[index]!;
     const { verdict } = trial;
+    const state = takeState(trial);
     const cost = costAt(costs, index);
     if (isRecorded(rule, trial, allowed, cost)) {
-      const state = trial.state!;
       const isOverdraft = allowed && !trial.passes;
       rule.limit.apply(state, nowMicros, cost, verdict, isOverdraft ? OVERDRAW : RECORD);
       states.save(state, verdict.expiresMicros);
@@ -141,9 +139,8 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
     }
     const result = toLimitDecision(rule.limit, trial, allowed);
     results[index] = result;
-    if (rule.limit.addPeriod) withUsage(result, rule.limit, trial.state, nowMicros);
+    if (rule.limit.addPeriod) withUsage(result, rule.limit, state, nowMicros);
   }
-  forgetStates(rules);
   return toDecision(rules, results, hits.length === 0 ? undefined : hits, costs);
 }
 
@@ -195,9 +192,11 @@ function describeOverdraft({ nowMicros }: States, limit: Limit, state: State, co
   verdict.reason = reason;
 }
 
-/** Ends the use of states that the trials have, so that their store can be collected. */
-function forgetStates(rules: readonly Rule[]): void {
-  for (let index = 0; index < rules.length; index++) trials[index]!.state = undefined;
+/** Returns the state, which the trial no longer has then, so that its store can be collected. */
+function takeState(trial: Trial): KeyState {
+  const state = trial.state!;
+  trial.state = undefined;
+  return state;
 }
 
 /**
