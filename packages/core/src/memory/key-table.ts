@@ -147,6 +147,8 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
   }
 
   sweep(nowMicros: number, steps: number): boolean {
+    if (this.hasUnqueued) this.end();
+    this.used = 0; // The last operation is over, and its keys may expire.
     return this.#reclaimer.sweep(nowMicros, steps);
   }
 
