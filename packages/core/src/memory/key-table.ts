@@ -135,8 +135,10 @@ export class KeyTable implements StatePort<true>, States, SweptKeys {
 
   private requeue(cell: Cell, expiresMicros: number): void {
     if (expiresMicros === -Infinity) this.namespaces.remove(cell);
-    else if (cell.queueIndex === UNQUEUED) this.#enqueue(cell, expiresMicros);
-    else if (expiresMicros < cell.namespace.queue.microsAt(cell.queueIndex)) {
+    else if (cell.queueIndex === UNQUEUED) {
+      this.#enqueue(cell, expiresMicros);
+      if (this.used === 1) this.hasUnqueued = false; // No other key is in use.
+    } else if (expiresMicros < cell.namespace.queue.microsAt(cell.queueIndex)) {
       this.namespaces.move(cell, expiresMicros);
     }
   }
