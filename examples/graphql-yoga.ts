@@ -24,7 +24,9 @@ function countFields({ definitions }: DocumentNode): number {
   for (const node of definitions)
     if (node.kind === Kind.FRAGMENT_DEFINITION)
       fragments.set(node.name.value, node);
-  // By fragment, because recounting nested fragments is exponential.
+  // The fields of each fragment, so that they are counted only once.
+  // Counting them for each use would take exponential time if fragments
+  // use other fragments several times.
   const counts = new Map<string, number>();
 
   function countIn(definition: DefinitionNode): number {
@@ -46,6 +48,7 @@ function countFields({ definitions }: DocumentNode): number {
   for (const node of definitions)
     if (node.kind === Kind.OPERATION_DEFINITION)
       fields += countIn(node);
+  // Such fragments can have more fields than the largest valid cost.
   return Math.min(fields, Number.MAX_SAFE_INTEGER);
 }
 

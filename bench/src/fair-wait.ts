@@ -89,7 +89,7 @@ function describeMethod(rounds: number): string[] {
     `- **Three limits**: Each team of two processes has a third limit of ${TEAM_LIMIT} units per ${TEAM_WINDOW_MS} ms.`,
     '- **Quota**: This is the shortest possible time for these starts, divided by the time that they took. The shortest time is that of a scheduler that knows all callers, and starts each one as early as the limits and the callers ahead allow.',
     '- **Most starts in any 75 ms**: The limit allows 5 starts in 100 ms, and each start may come 25 ms late.',
-    `- **bottleneck**: It starts one call every ${WINDOW_MS / LIMIT} ms, because its reservoirs in Redis need intervals of at least 5 s. Starts that are paced like this cannot be refunded.`,
+    `- **bottleneck**: It starts one call every ${WINDOW_MS / LIMIT} ms, because it can refill a quota in Redis at most every 5 s. Starts that are paced like this cannot be refunded.`,
     `- **Rounds**: ${rounds}. Scripts and quota are medians, and the other figures are the worst ones.`,
   ];
 }

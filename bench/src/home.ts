@@ -26,7 +26,7 @@ function describeRedis(redis: Results): [title: string, text: string] {
     figureOf(redis, `${what}: new keys, 64 in flight`, ITS_REDIS_STORE);
   return [
     `${tenths(ratio('checks/s'))} × the throughput`,
-    `With 64 checks at a time, one Redis server decides ${tenths(ratio('checks/s'))} times as many per second as with ${ITS_REDIS_STORE}, and each takes ${percent(1 - ratio('server CPU µs/check'))} less of the server's CPU. [Figures](comparison.md#speed-and-memory)`,
+    `With 64 checks at a time, one Redis server decides ${tenths(ratio('checks/s'))} times as many per second as with ${ITS_REDIS_STORE}, the Redis store of ${ALTERNATIVE}, and each takes ${percent(1 - ratio('server CPU µs/check'))} less of the server's CPU. [Figures](comparison.md#speed-and-memory)`,
   ];
 }
 

@@ -34,7 +34,7 @@ function describeMemory(memory: Report, bytes: Report): string {
   return [
     `Rollgate makes ${range(rates, (rate) => tenths(rate / 1e6))} million checks per second.`,
     `${listOf(multiples)}.`,
-    `A key with 100 hits takes ${whole(figureOf(bytes, row, 'rollgate'))} bytes, and a counter ${range(ofCounters, whole)}.`,
+    `A key with 100 requests takes ${whole(figureOf(bytes, row, 'rollgate'))} bytes, and ${range(ofCounters, whole)} in the limiters that keep a counter.`,
   ].join(' ');
 }
 
@@ -87,7 +87,7 @@ function describeGrowth(scaling: Report): string {
     `With limits from 10 to 100,000, a check by \`decide\` takes ${range(times, whole)} ns with 10 keys.`,
     `With 1,000 keys it takes ${ofKeys('1,000')} ns.`,
     `With 1,000,000 keys it takes ${ofKeys('1,000,000')} ns, because they do not fit into the processor's cache.`,
-    'Unlike those above, these checks are not awaited.',
+    '`decide` is faster than the method `check` above, because it returns the decision without a promise.',
   ].join(' ');
 }
 
