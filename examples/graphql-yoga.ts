@@ -24,9 +24,8 @@ function countFields({ definitions }: DocumentNode): number {
   for (const node of definitions)
     if (node.kind === Kind.FRAGMENT_DEFINITION)
       fragments.set(node.name.value, node);
-  // The fields of each fragment, so that they are counted only once.
-  // Counting them for each use would take exponential time if fragments
-  // use other fragments several times.
+  // The number of fields of each fragment. Without it, counting would
+  // take exponential time if fragments use others several times.
   const counts = new Map<string, number>();
 
   function countIn(definition: DefinitionNode): number {
@@ -48,7 +47,7 @@ function countFields({ definitions }: DocumentNode): number {
   for (const node of definitions)
     if (node.kind === Kind.OPERATION_DEFINITION)
       fields += countIn(node);
-  // Such fragments can have more fields than the largest valid cost.
+  // Fragments that use others can exceed the largest valid cost.
   return Math.min(fields, Number.MAX_SAFE_INTEGER);
 }
 
