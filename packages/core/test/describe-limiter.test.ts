@@ -2,8 +2,8 @@ import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { describedLimiters, describeLimiter } from '@rollgate/core/observe';
 import { createStore, type StoreInspection } from '@rollgate/core/store';
 
-/** A store that keeps notes, and takes them as `write` says. */
-function openStore(write: () => Promise<void> = async () => {}) {
+/** A store that keeps notes, takes them as `write` says, and has those of other programs. */
+function openStore(write: () => Promise<void> = async () => {}, foreign: readonly string[] = []) {
   const clock = manualClock();
   const notes = new Map<string, string>();
   let writes = 0;
@@ -15,7 +15,7 @@ function openStore(write: () => Promise<void> = async () => {}) {
       await write();
       notes.set(name, text);
     },
-    readNotes: () => [...notes.values()],
+    readNotes: () => [...foreign, ...notes.values()],
   };
   const store = Object.assign(Object.create(createStore({ transact() {}, clock })), { inspection });
   return { store, clock, writes: () => writes };
@@ -129,4 +129,20 @@ test('texts that look like numbers stay texts, and a quota may be infinite', asy
       store: {},
     },
   ]);
+});
+
+test('notes of other programs are no descriptions', async () => {
+  const notes = [{ name: 1 }, { prefix: 1 }, { limits: 'none' }, { limits: null }];
+  const foreign = notes.map((wrong) => JSON.stringify({ name: 'other', prefix: 'other', limits: {}, ...wrong }));
+  const { store } = openStore(undefined, ['no JSON', 'null', ...foreign]);
+  await describeLimiter(new RateLimiter({ name: 'api', limits, store })).ready;
+  expect((await describedLimiters(store)).map(({ name }) => name)).toEqual(['api']);
+});
+
+test('a block until a reset keeps its length', async () => {
+  const { store } = openStore();
+  const blocking = rollingWindow({ limit: 5, window: '1m', blockFor: Infinity });
+  await describeLimiter(new RateLimiter({ name: 'api', limits: blocking, store })).ready;
+  const [description] = await describedLimiters(store);
+  expect(description!.limits.default!.options).toMatchObject({ blockFor: Infinity });
 });
