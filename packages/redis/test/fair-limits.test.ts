@@ -253,7 +253,7 @@ test('a caller that earlier callers move does not hold up others at a limit for 
     { all: 0, user: 1 },
   ];
   const [first, second, moved] = [join(limits), join(limits), join(limits)];
-  // Its checks take free units before callers that wait. Its refunds would wake nobody.
+  // A limiter without `fairWaiting`: its checks take free units before callers that wait, and its refunds would wake nobody.
   const store = new RedisStore({ client: redis.connect() });
   const plain = new RateLimiter({ limits, store, prefix, timeout: '30s' });
   const take = (user: string, cost: typeof shared) => plain.check(keysOf(user), { cost });
@@ -265,7 +265,7 @@ test('a caller that earlier callers move does not hold up others at a limit for 
   await untilQueued(1, 'eve', 'user');
   ignore(moved.wait(keysOf('mallory')));
   await untilQueued(1, 'mallory', 'user');
-  await first.refund(ofMallory); // Its own limit has room, so it waits behind Ann.
+  await first.refund(ofMallory); // Mallory's own limit has room then, so her caller waits behind Ann's.
   await untilQueued(2, 'all', 'all');
   await first.refund(held);
   const started = await start;
