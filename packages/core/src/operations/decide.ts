@@ -254,7 +254,7 @@ export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[
   const found = changing.map(({ rule, key }) => states.find(rule, key));
   // All states exist before the first one changes, so that a store can make room for them first.
   changing.forEach(({ rule, key }, index) => {
-    if (found[index]!.isNew && !(rule.limit.givesBack === 'used')) states.begin(found[index]!, rule, key);
+    if (found[index]!.isNew && rule.limit.givesBack !== 'used') states.begin(found[index]!, rule, key);
   });
   changing.forEach(({ rule, units }, index) => {
     if (found[index]!.isNew) return;
