@@ -250,6 +250,19 @@ const vectors = [
     [2500, 'refund', 4],
     [2500, 'peek', 1, true, 1, 0, 500, 500],
   ]),
+  vector(
+    'after a credit at a time before the last action, tokens taken earlier have refilled since they were taken',
+    { capacity: 10, refill: 1, every: 1000 },
+    [
+      [10_000, 'check', 5, true, 5, 0, 5000, 1000],
+      [10_000, 'check', 5, true, 0, 0, 10_000, 1000],
+      [5000, 'credit', 10, true, 5, 0, 5000, 1000],
+      [5000, 'check', 5, true, 0, 0, 10_000, 1000],
+      [10_000, 'check', 5, true, 0, 0, 10_000, 1000],
+      [13_000, 'refund', 1],
+      [13_000, 'peek', 1, true, 5, 0, 5000, 1000],
+    ],
+  ),
   vector('a refund after a reset has no effect', { capacity: 2, refill: 1, every: 1000 }, [
     [0, 'check', 1, true, 1, 0, 1000, 1000],
     [100, 'reset'],
