@@ -21,7 +21,7 @@ export interface Connector {
   connect(): Promise<Connection>;
   /** The client's name for its state. */
   readonly state: string;
-  /** Whether the client's end waits for connections that are in use. Otherwise, a caller who ends it must find none. */
+  /** Whether the client's end waits for connections that are in use, so that a caller may have its result before the connection is free. */
   readonly endWaits: boolean;
 }
 
