@@ -6,6 +6,7 @@ import { toPlan } from '../plan/constant-limits.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import { parseLimits } from '../plan/parse-limits.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
+import { queueWithoutConstants } from '../store/decide-constants.js';
 import { namesOf } from '../store/quota-waiters.js';
 import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
 import type { LimitedReceipt, OnStoreError, StoreInspection, StoreWaiting } from '../store/store-types.js';
@@ -50,7 +51,7 @@ class GuardedStore implements Guarded {
     this.#policy = policy;
     this.backend = store.backend ?? store;
     this.clock = store.clock;
-    this.waiting = store.waiting;
+    this.waiting = store.waiting && queueWithoutConstants(store, store.waiting);
     this.#decisions = new CallGuard(store, timeoutMs, {
       partOf: store.partOf && (({ plan, keys }) => store.partOf!(plan, keys)),
       send: ({ operation, plan, keys, costs }) => store[operation]!(plan, keys, costs),

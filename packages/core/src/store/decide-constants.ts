@@ -4,15 +4,16 @@ import { readReceipt } from '../decision/receipt.js';
 import { degrade, resultWithoutState, toDecision } from '../decision/to-decision.js';
 import type { Limit } from '../limits/limit.js';
 import { isConstant } from '../limits/limit.js';
-import { isRejectedByConstant, toRejectedCall, toStoredCall } from '../plan/constant-limits.js';
+import { isRejectedByConstant, type StoredCall, toStoredCall } from '../plan/constant-limits.js';
 import { type Costs, costAt, type Plan, type Rule } from '../plan/plan.js';
 import { monotonicClock, readMicros } from '../time/clock.js';
 import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
+import { getOrInsert } from '../util/get-or-insert.js';
 import { withMembers } from '../util/with-members.js';
 import type { Coded } from '../validation/error-codes.js';
 import { backendOf } from './quota-waiters.js';
 import type { Store } from './store.js';
-import type { StoreWait, StoreWaiting } from './store-types.js';
+import type { StoreGrant, StoreWait, StoreWaiting } from './store-types.js';
 
 /** The store of a limiter with such limits. */
 export interface WrappingStore {
@@ -25,50 +26,40 @@ export interface WrappingStore {
  * goes to the store.
  */
 export function decideConstants(store: Store): Store {
-  const { charge, waiting } = store;
-  const own: Partial<Store & WrappingStore> = {
+  type Operation = 'check' | 'peek' | 'charge';
+  const ask = (operation: Operation, call: StoredCall | undefined) =>
+    call && (store[operation]!(call.plan, call.keys, call.costs) as Awaitable<Decision>);
+  return withMembers(store as Store & WrappingStore, {
     wrapped: store,
     backend: backendOf(store),
-    waiting: waiting && decideConstantsOfWaits(store, waiting),
     check(plan, keys, costs) {
       const isRejected = isRejectedByConstant(plan, costs);
-      const call = isRejected ? toRejectedCall(plan, keys, costs) : toStoredCall(plan, keys, costs);
-      const check = () => call && store.check(call.plan, call.keys, call.costs);
+      const check = () => ask('check', toStoredCall(plan, keys, costs, isRejected));
       return complete(store, plan, costs, isRejected ? unlessStoreFails(check) : check());
     },
-    peek(plan, keys, costs) {
-      const call = toStoredCall(plan, keys, costs);
-      return complete(store, plan, costs, call && store.peek(call.plan, call.keys, call.costs));
-    },
-    ...(charge && {
-      charge(plan, keys, costs) {
-        const call = toStoredCall(plan, keys, costs);
-        // The decision of a charge is that of a peek with cost 1.
-        return complete(store, plan, 1, call && charge.call(store, call.plan, call.keys, call.costs));
-      },
-    }),
+    peek: (plan, keys, costs) => complete(store, plan, costs, ask('peek', toStoredCall(plan, keys, costs))),
+    // The decision of a charge is that of a peek with cost 1.
+    charge:
+      store.charge && ((plan, keys, costs) => complete(store, plan, 1, ask('charge', toStoredCall(plan, keys, costs)))),
     reset(plan, keys) {
       const call = toStoredCall(plan, keys, 1);
       return call && store.reset(call.plan, call.keys);
     },
-  };
-  return withMembers(store, own);
+  });
 }
 
-function decideConstantsOfWaits(store: Store, waiting: StoreWaiting): StoreWaiting {
+/** Keeps such limits from the queues of a store. Their wait ends at once, or in the queues by the other rules. */
+export function queueWithoutConstants(store: Store, waiting: StoreWaiting): StoreWaiting {
   /** A call keeps its place in the queues by its object. */
   const storedCalls = new WeakMap<StoreWait, StoreWait>();
-  return {
-    async wait(call) {
-      const { plan, keys, costs } = call;
-      const stored = isRejectedByConstant(plan, costs) ? undefined : toStoredCall(plan, keys, costs);
-      if (stored === undefined) return undefined; // A check decides at once.
-      const known = storedCalls.get(call) ?? { ...call, ...stored };
-      storedCalls.set(call, known);
-      const grant = await waiting.wait(known);
-      return grant && { ...grant, decision: await complete(store, plan, costs, grant.decision) };
-    },
+  const waitByOthers = async (call: StoreWait): Promise<StoreGrant | undefined> => {
+    const { plan, keys, costs } = call;
+    const stored = isRejectedByConstant(plan, costs) ? undefined : toStoredCall(plan, keys, costs);
+    if (stored === undefined) return undefined; // A check decides at once.
+    const grant = await waiting.wait(getOrInsert(storedCalls, call, () => ({ ...call, ...stored })));
+    return grant && { ...grant, decision: await complete(store, plan, costs, grant.decision) };
   };
+  return { wait: (call) => (call.plan.hasConstants ? waitByOthers(call) : waiting.wait(call)) };
 }
 
 /** Returns the decision, or `undefined` if the store fails, because no store can change that a limit of 0 rejects. */

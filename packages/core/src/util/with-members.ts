@@ -2,7 +2,10 @@
  * Returns an object that is like `target` but for some members. Its methods run on `target`, because a proxy lacks the private fields
  * that those of a class may use.
  */
-export function withMembers<Target extends object>(target: Target, own: Partial<Target>): Target {
+export function withMembers<Target extends object>(
+  target: Target,
+  own: { [Name in keyof Target]?: Target[Name] | undefined },
+): Target {
   return new Proxy(target, {
     get(_, name) {
       if (Object.hasOwn(own, name)) return own[name as keyof Target];
