@@ -80,4 +80,21 @@ describe('outside Node', () => {
     await new Promise<void>((resolve) => scheduleAfter(3, resolve));
     expect(ran).toEqual([]);
   });
+
+  test('a wait longer than the longest timer takes several timers', () => {
+    const { scheduleAfter } = load();
+    const setTimer = jest.spyOn(globalThis, 'setTimeout').mockImplementation();
+    const startMs = performance.now();
+    const now = jest.spyOn(performance, 'now').mockReturnValue(startMs);
+    const left = jest.fn();
+    scheduleAfter(2 ** 31 + 5000, left);
+    for (const passedMs of [2 ** 31 - 1, 2 ** 31 + 5000]) {
+      expect(left).not.toHaveBeenCalled();
+      now.mockReturnValue(startMs + passedMs);
+      (setTimer.mock.lastCall![0] as () => void)();
+    }
+    expect(left).toHaveBeenCalledTimes(1);
+    expect(setTimer.mock.calls.map(([, ms]) => ms)).toEqual([2 ** 31 - 1, 5001]);
+    jest.restoreAllMocks();
+  });
 });

@@ -18,14 +18,15 @@ class Schedule {
   /** The callback for which the timer is set. */
   #next: Scheduled | undefined;
 
-  add(scheduled: Scheduled, dueMicros: number): void {
+  /** Calls `run` when it is due, and returns a function that cancels it. */
+  add(dueMicros: number, run: () => void): () => void {
+    const scheduled = new Scheduled(run);
     this.#queue.set(scheduled, dueMicros);
     this.#setTimer();
-  }
-
-  remove(scheduled: Scheduled): void {
-    this.#queue.remove(scheduled);
-    this.#setTimer();
+    return () => {
+      this.#queue.remove(scheduled);
+      this.#setTimer();
+    };
   }
 
   #setTimer(): void {
@@ -54,18 +55,26 @@ class Schedule {
   }
 }
 
-const ofProcess = new Schedule();
+const ofProcess = /* @__PURE__ */ new Schedule();
 
 /** Schedules a call on real time, a delay after `startMs`, as {@link scheduleAfter} does from now on. */
 function scheduleOnRealTime(delayMs: number, callback: () => void, startMs: number): () => void {
   // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
-  const schedule = REQUESTS_SHARE_TIMERS ? ofProcess : new Schedule();
-  const scheduled = new Scheduled(bindAsyncContext(callback));
-  schedule.add(scheduled, Math.round(startMs * 1000) + Math.ceil(delayMs * 1000));
-  return function cancel() {
-    schedule.remove(scheduled);
+  const run = bindAsyncContext(callback);
+  const dueMicros = Math.round(startMs * 1000) + Math.ceil(delayMs * 1000);
+  return REQUESTS_SHARE_TIMERS ? ofProcess.add(dueMicros, run) : runAt(dueMicros, run);
+}
+
+/** Calls `run` when it is due, with a timer of its own, which may be early. */
+function runAt(dueMicros: number, run: () => void): () => void {
+  let timer: Timer;
+  const setTimer = () => {
+    const leftMs = Math.ceil((dueMicros - currentMicros()) / 1000);
+    timer = setTimeout(() => (currentMicros() < dueMicros ? setTimer() : run()), Math.min(leftMs, MAX_TIMER_MS));
   };
+  setTimer();
+  return () => clearTimeout(timer);
 }
 
 /** Read like this, fake timers of a test runner move it together with the timer. */
