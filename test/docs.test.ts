@@ -7,6 +7,7 @@ import {
   runExample,
   runTogether,
   TIMEOUT_MS,
+  timeoutOf,
   typeCheck,
 } from './support/page-programs.js';
 
@@ -54,7 +55,7 @@ function testTogether(title: string, together: readonly Example[], environment: 
       passed ??= runTogether(together, environment());
       if (!(await passed).has(example)) await runExample(example, environment());
     },
-    TIMEOUT_MS,
+    timeoutOf(together.length),
   );
 }
 

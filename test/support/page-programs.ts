@@ -12,9 +12,11 @@ const run = promisify(execFile);
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const TYPES = join(ROOT, 'node_modules/@types');
 
-/** Examples may wait for a window to roll, but not forever. */
+/** How long a program may print nothing. Examples may wait for a window to roll, but not forever. */
 const LONGEST_MS = 100_000;
-export const TIMEOUT_MS = 2 * LONGEST_MS;
+/** The timeout of a test that runs this many examples. */
+export const timeoutOf = (examples: number): number => (examples + 1) * LONGEST_MS;
+export const TIMEOUT_MS: number = timeoutOf(1);
 
 /** The folders in which the workspace has installed the packages that users install. */
 const MODULES = [
@@ -136,11 +138,14 @@ const urlOf = (example: Example) => pathToFileURL(`${fileName(example)}.js`).hre
 /** Environment variables of the examples, such as the address of a Redis server. */
 type Variables = Record<string, string>;
 
-function execute(args: string[], variables: Variables): Promise<{ stdout: string }> {
-  const env = { ...process.env, ...variables };
+/** Ends a program that prints nothing for too long. A program of many examples may take long together, since it prints after each. */
+async function execute(args: string[], variables: Variables): Promise<{ stdout: string }> {
+  const options = { cwd: temporary, env: { ...process.env, ...variables } };
+  const running = run(process.execPath, ['--enable-source-maps', ...args], options);
   // An example may handle SIGTERM.
-  const options = { cwd: temporary, timeout: LONGEST_MS, killSignal: 'SIGKILL', env } as const;
-  return run(process.execPath, ['--enable-source-maps', ...args], options);
+  const silence = setTimeout(() => running.child.kill('SIGKILL'), LONGEST_MS);
+  running.child.stdout!.on('data', () => silence.refresh());
+  return running.finally(() => clearTimeout(silence));
 }
 
 const hasNodeTests = ({ code }: Example) => /from 'node:test'/.test(code);
@@ -149,7 +154,7 @@ export async function runExample(example: Example, variables: Variables = {}): P
   const url = await writeProgram(example);
   const args = hasNodeTests(example) ? ['--test', `${fileName(example)}.js`] : [join(temporary, 'run.js'), url];
   await execute(args, variables).catch((error) => {
-    const how = error.killed ? `did not end within ${LONGEST_MS} ms` : `failed with exit code ${error.code}`;
+    const how = error.killed ? `printed nothing for ${LONGEST_MS} ms` : `failed with exit code ${error.code}`;
     // Jest omits the stack trace, and with it the line.
     const output = `${error.stderr}${error.stdout}`;
     const line = Number.parseInt(output.split(`/${example.file}:`)[1]!, 10) || example.line;
