@@ -133,7 +133,15 @@ export interface StateLifecycle {
  * `nowMicros` is in whole microseconds and may lie before earlier times. A limit that keeps the times of hits then uses
  * that of the newest, so that a clock step back admits nothing extra. Waits still count from `nowMicros`.
  */
-export interface Limit extends StateLifecycle, Capabilities {
+export interface Limit
+  extends StateLifecycle,
+    HasPeriods,
+    GrantsLeases,
+    HoldsSlots,
+    DelaysStarts,
+    ClosesKeys,
+    GivesBack,
+    IsScripted {
   /** The quota in units. `Infinity` for a limit without one, such as `block`. */
   readonly limit: number;
   /** The time in which a used-up quota becomes free. Headers report it as the window. */
@@ -161,17 +169,25 @@ export interface Limit extends StateLifecycle, Capabilities {
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
 }
 
-/** The members that only some limits have, each with its capability. A limit without one lacks all of its members. */
-export interface Capabilities {
+// The capabilities of some limits. A limit has all members of one, or none of them.
+
+/** Of a limit whose used units are of two kinds: spent and reserved ones. */
+export interface DividesUsage {
   /** How the used units divide at this time, if the key has a state. Peeks report it. */
   usageOf?(state: State | undefined, nowMicros: number): Usage;
+}
 
-  /** Adds the period of a calendar to a new result that has the usage. The limit has decided at this time. */
+/** Of a limit whose periods are those of a calendar. */
+export interface HasPeriods extends DividesUsage {
+  /** Adds the period to a new result that has the usage. The limit has decided at this time. */
   addPeriod?(result: UsedFigures, nowMicros: number): void;
   /** Gives up to `units` spent units of the present period back, and adds the rest to its quota. */
   extend?(state: State, nowMicros: number, units: number): void;
+}
 
-  /** How long a lease of a check lasts unless it is renewed: of slots, or of reserved units. A release or a settlement ends it. */
+/** Of a limit whose checks take leases: slots, or reserved units. */
+export interface GrantsLeases {
+  /** How long a lease lasts unless it is renewed. A release or a settlement ends it. */
   readonly leaseMicros?: number;
   /**
    * What becomes of the lease of a check whose reply comes after the policy has decided: it stays until its end, it is released, or the
@@ -180,52 +196,58 @@ export interface Capabilities {
   readonly onLateReply?: 'keep' | 'release' | 'refund';
   /** Extends the lease of a hit. Returns whether the lease lasts. */
   renew?(state: State, nowMicros: number, hit: Hit): boolean;
+}
 
-  /**
-   * Tells slots, which checks take until they are released, from reserved units. The wait is only advice then. Settlements and charges
-   * record no overdraft, and a renewal takes slots again if they are free.
-   */
+/**
+ * Of a limit whose leases are slots, which checks take until they are released. The wait is only advice then. Settlements and charges
+ * record no overdraft, and a renewal takes slots again if they are free.
+ */
+export interface HoldsSlots {
+  /** Tells slots from reserved units. */
   readonly holdsSlots?: boolean;
   /** The wait that a rejection suggests. */
   readonly retryAfterMicros?: number;
   /** Returns `id` if no lease of this life of the key has ever had it, and otherwise an id that none has had. */
   unusedId?(state: State, id: number): number;
+}
 
+/** Of a limit that allows actions whose start it delays, such as a queue. A caller of `wait` then peeks before each check. */
+export interface DelaysStarts {
   /**
-   * Returns the `StartOrder` of waiting callers, which keeps their delayed starts in order. A limit that allows actions whose start it delays has it, such
-   * as a queue, and a waiting caller peeks before each check.
+   * Returns the `StartOrder` of waiting callers, which keeps their delayed starts in order.
    *
    * @param backend The backend of the store. Limiters on it share the queues.
    * @param queues The names of the states that delay the call.
    */
   orderStarts?(backend: object, queues: readonly string[]): object;
+}
 
-  /**
-   * Whether checks and charges leave the state alone, so that a store does not record them. Without it, a charge closes the key. Only
-   * a limit that closes keys has the property, such as `block`.
-   */
+/** Of a limit that closes keys, such as `block`. */
+export interface ClosesKeys {
+  /** Whether checks and charges leave the state alone, so that a store does not record them. Otherwise, a charge closes the key. */
   readonly testsOnly?: boolean;
+}
 
-  /**
-   * Whether a charge, which gives recorded units back, gives back what is used, or also adds to the present period what exceeds that.
-   * Only limits in a plan of `credit` have the property.
-   */
+/** Of a limit in a plan of `credit`. */
+export interface GivesBack {
+  /** Whether a charge, which gives recorded units back, gives back what is used, or also adds to the present period what exceeds that. */
   readonly givesBack?: 'used' | 'beyond';
+}
 
-  /** Returns the settings that the script of a limit of another package needs at this time. `algorithm` chooses the script. */
+/** Of a limit of another package, which a script on a server decides. */
+export interface IsScripted {
+  /** Returns the settings that the script needs at this time. The limit's `algorithm` chooses the script. */
   settingsAt?(nowMicros: number): readonly number[];
 }
 
-type With<Member extends keyof Capabilities> = Limit & Required<Pick<Capabilities, Member>>;
-
 /** A limit whose periods are those of a calendar. Each of its results names the period, and how the used units divide. */
-export type PeriodicLimit = With<'usageOf' | 'addPeriod' | 'extend'>;
-/** A limit whose checks take leases: slots, or reserved units. */
-export type LeasedLimit = With<'leaseMicros' | 'onLateReply' | 'renew'>;
+export type PeriodicLimit = Limit & Required<HasPeriods>;
+/** A limit whose checks take leases. */
+export type LeasedLimit = Limit & Required<GrantsLeases>;
 /** A limit whose checks take slots, such as `concurrency`. */
-export type SlotLimit = LeasedLimit & With<'holdsSlots' | 'retryAfterMicros' | 'unusedId'>;
+export type SlotLimit = LeasedLimit & Required<HoldsSlots>;
 /** A limit of another package, which a script on a server decides. */
-export type ScriptedLimit = With<'settingsAt'>;
+export type ScriptedLimit = Limit & Required<IsScripted>;
 
 /** How the used units of a limit divide whose checks may reserve units. */
 export interface Usage {

@@ -32,14 +32,14 @@ import type { OnStoreError, StoreConnection, StoreInspection, StoreWaiting } fro
  *   open, and if the limit before it rejects a cost that exceeds what remains there, but not its quota. No other operation does.
  * - **A rule with cost 0 only reports.** It never rejects, delays or records. Its figures are those of a peek with cost 1.
  *
- * The optional members are capabilities, which stand in groups. A complete store has `settle`, `charge` and `release`, and `renew` if other
+ * The optional members are capabilities. A complete store has `settle`, `charge` and `release`, and `renew` if other
  * processes use its data. All stores of Rollgate are complete, and the conformance suite requires it. A store without them works for
  * limiters that never need them. Such a call throws `ERR_ROLLGATE_UNSUPPORTED_OPERATION`.
  *
  * Every method is atomic. A check tests all rules, then records in all of them or in none. Rules with `countRejected`
  * also record a rejected attempt.
  */
-export interface Store {
+export interface Store extends SettlesCosts, KeepsLeases, MayFail, SharesData {
   /** Decides and records. */
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
   /** Like `check`, but records nothing. */
@@ -49,8 +49,16 @@ export interface Store {
   /** Drops the state of the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;
 
-  // The costs that are known after a decision, or without one. Every complete store has these.
+  /** The clock by which the store decides, if it reads one in this process. */
+  readonly clock?: Clock | undefined;
+  /** For functions of `@rollgate/core/observe`. */
+  readonly inspection?: StoreInspection | undefined;
+  /** Closes the store's resources. */
+  close?(): Awaitable<void>;
+}
 
+/** Of a store that records costs which are known after a decision, or without one. Every complete store does. */
+export interface SettlesCosts {
   /**
    * Replaces what the check with this receipt recorded. If the settled cost of a rule is lower, it returns the last units
    * of the hit, as far as they still count. If it is higher, it records the difference at the present time. This
@@ -64,9 +72,10 @@ export interface Store {
    * the costs back instead, by its `apply`. With `'used'`, a key without a state gets none.
    */
   charge?(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
+}
 
-  // Leases: slots, and reserved units. Every complete store has `release`, and `renew` if other processes use its data.
-
+/** Of a store of slots and reserved units. Every complete store has `release`, and `renew` if other processes use its data. */
+export interface KeepsLeases {
   /**
    * Frees the slots that the check with this receipt took, and leaves its other limits alone. The limiter calls it once
    * for a receipt, before or after a settlement.
@@ -77,9 +86,10 @@ export interface Store {
    * receipts whose slots are lost. Without this method, slots stay taken until they are released.
    */
   renew?(receipts: readonly unknown[]): Awaitable<readonly unknown[]>;
+}
 
-  // Of a store that may fail, as a whole or in parts.
-
+/** Of a store that may fail, as a whole or in parts. */
+export interface MayFail {
   /**
    * `guardStore` of `@rollgate/core/store`, which applies the limiter's `timeout` and `onStoreError`. The store brings it, so
    * that bundles of apps without such a store do not contain it. On Node, Bun and Deno it is the default. Elsewhere, each
@@ -98,9 +108,10 @@ export interface Store {
    * Error messages contain it.
    */
   connectionTo?(part: string): StoreConnection;
+}
 
-  // Of a store whose data other stores share, so that callers of `wait` at one are woken by calls of another.
-
+/** Of a store whose data other stores share, so that callers of `wait` at one are woken by calls of another. */
+export interface SharesData {
   /** An object that identifies the data, such as a client. Stores that use the same rows have the same `backend`. */
   readonly backend?: object | undefined;
   /**
@@ -115,15 +126,6 @@ export interface Store {
   namesOfReceipt?(receipt: unknown): readonly string[];
   /** The queues of `wait`, if the processes that use the data share them. By default, each process has its own queues. */
   readonly waiting?: StoreWaiting | undefined;
-
-  // What else a store may have.
-
-  /** The clock by which the store decides, if it reads one in this process. */
-  readonly clock?: Clock | undefined;
-  /** For functions of `@rollgate/core/observe`. */
-  readonly inspection?: StoreInspection | undefined;
-  /** Closes the store's resources. */
-  close?(): Awaitable<void>;
 }
 
 /** Wraps a store, so that each of its calls settles within `timeoutMs`. If it fails, `policy` decides. */
