@@ -1,4 +1,3 @@
-import { fixedWindow } from '@rollgate/core';
 import { AlignedWindows, RefillingQuota, RollingQuota } from '@rollgate/test-support/api-quotas';
 import { effort } from '@rollgate/test-support/effort';
 import { LIMITED_APIS } from '@rollgate/test-support/limited-apis';
@@ -155,7 +154,7 @@ test('an own limit leaves the start of each window to others', async () => {
   // A call of another client comes first in every second window, when all calls of this one are on their way.
   const full = await runTrial(trial);
   expect(full.rejected).toBeGreaterThanOrEqual(5);
-  const limits = { own: fixedWindow({ limit: 4, window: '1s' }) };
+  const limits = { own: '4/1s' };
   const careful = await runTrial({ ...trial, quota: discordQuota(), options: { ...DISCORD.options, limits } });
   expect(careful.rejected).toBe(0);
   expect(careful.allowed).toBeGreaterThanOrEqual(4 * 11);
