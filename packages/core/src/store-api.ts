@@ -64,7 +64,7 @@ export {
   type StoreWaiting,
 } from './store/store-types.js';
 export { copyString, hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
-export { onAbort } from './time/cancellation.js';
+export { onAbort, sleep } from './time/cancellation.js';
 export { readMicros, startMicros, validateClock } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';

@@ -1,6 +1,6 @@
 import { type ExecutionContext, StreamableFile } from '@nestjs/common';
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
-import { isThenable, scheduleAfter, withCode } from '@rollgate/core/store';
+import { isThenable, sleep, withCode } from '@rollgate/core/store';
 import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
 import { createNestFramework, getSetHeader, responseOf } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
@@ -83,9 +83,7 @@ export class NestLimiter {
       throw slotsError();
     }
     const { delayMs } = outcome.decision;
-    if (delayMs > 0 && !outcome.isDryRun) {
-      await new Promise<void>((resolve) => scheduleAfter(delayMs, resolve, this.limiter.clock));
-    }
+    if (delayMs > 0 && !outcome.isDryRun) await sleep(delayMs, this.limiter.clock);
     return true;
   }
 }

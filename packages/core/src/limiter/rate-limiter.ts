@@ -15,8 +15,8 @@ import { resolveCosts } from '../plan/resolve-costs.js';
 import { decideConstants } from '../store/decide-constants.js';
 import { namesOf, type QuotaQueues, queuesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
+import { sleep } from '../time/cancellation.js';
 import type { Clock } from '../time/clock.js';
-import { scheduleAfter } from '../time/clock-timers.js';
 import { type Awaitable, mapAwaitable, toPromise } from '../util/awaitable.js';
 import type { Duration } from '../validation/duration.js';
 import { unsupported } from '../validation/errors.js';
@@ -172,7 +172,7 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
     const decision: Decision = await this.decide(key, options);
     if (!decision.allowed && !this.dryRun) throw new RateLimitError(decision);
     const { delayMs } = decision;
-    if (delayMs > 0 && !this.dryRun) await new Promise<void>((start) => scheduleAfter(delayMs, start, this.clock));
+    if (delayMs > 0 && !this.dryRun) await sleep(delayMs, this.clock);
     return decision as DecisionOn<Own>;
   }
 

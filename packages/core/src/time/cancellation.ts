@@ -1,7 +1,8 @@
 import { createDeferred } from '../util/awaitable.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
-import type { Timers } from './clock-timers.js';
+import type { Clock } from './clock.js';
+import { type Timers, timersOf } from './clock-timers.js';
 
 /**
  * What may end a wait early: its signal, its timeout, or the end of its limiter. Its methods throw or reject with the reason.
@@ -102,6 +103,17 @@ export class Cancellation {
   dispose(): void {
     this.#stopListening?.();
     this.#stopTimer?.();
+  }
+}
+
+/** Resolves once `delayMs` milliseconds have passed, by the clock if it has the method `schedule`. Rejects as soon as the signal aborts. */
+export async function sleep(delayMs: number, clock: Clock | undefined, signal?: AbortSignal): Promise<void> {
+  const timers = timersOf(clock);
+  const cancellation = new Cancellation(signal, Infinity, timers);
+  try {
+    await cancellation.sleep(delayMs, timers.clock.now());
+  } finally {
+    cancellation.dispose();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { optionError, refundInBackground, scheduleAfter, validateOptionalFunction } from '@rollgate/core/store';
+import { optionError, refundInBackground, sleep, validateOptionalFunction } from '@rollgate/core/store';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
@@ -122,18 +122,8 @@ function validateAddressOption({ address, key, allowList }: AddressOptions): voi
 
 /** Waits until a request in a queue starts. If the client disconnects before, it refunds the request and rejects. */
 function waitForStart(limiter: RateLimiter, decision: Decision, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      cancel();
-      // Until it rejects, the platform keeps this code running.
-      refundInBackground(limiter, decision).then(() => reject(signal!.reason));
-    };
-    const onStart = () => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    };
-    const cancel = scheduleAfter(decision.delayMs, onStart, limiter.clock);
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener('abort', onAbort);
+  return sleep(decision.delayMs, limiter.clock, signal).catch(async (reason) => {
+    await refundInBackground(limiter, decision); // Until it rejects, the platform keeps this code running.
+    throw reason;
   });
 }
