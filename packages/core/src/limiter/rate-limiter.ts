@@ -84,7 +84,6 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   readonly #ownPlan: Plan | undefined;
   /** Wrapped once a plan has limits of 0 or `Infinity`, so that all other limiters do without. */
   #store: Store;
-  #decidesConstants = false;
   readonly #ownsStore: boolean;
   readonly #hasOwnName: boolean;
   readonly #waiting: WaitingCallers;
@@ -103,13 +102,12 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
     this.dryRun = dryRun;
     this.#plans = plans;
     this.#ownPlan = options.limits === null ? undefined : plans.own;
-    this.#store = store;
+    this.#store = this.#ownPlan?.hasConstants ? decideConstants(store) : store;
     this.#waiting = new WaitingCallers({ limiter: this, maxWaiting });
     this.#queues = queuesOf(store);
     this.#hasOwnName = hasOwnName;
     this.#ownsStore = options.store === undefined;
     this.#onLeaseLost = options.onLeaseLost;
-    if (this.#ownPlan?.hasConstants) this.#decideConstants();
   }
 
   /**
@@ -340,14 +338,8 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
   /** Returns the plan of the limits in the options of a call, or the limiter's own one. */
   #planOf(options: { readonly limits?: Limits | undefined } | undefined): Plan {
     const plan = this.#plans.of(options);
-    if (plan.hasConstants) this.#decideConstants();
+    if (plan.hasConstants) this.#store = decideConstants(this.#store);
     return plan;
-  }
-
-  #decideConstants(): void {
-    if (this.#decidesConstants) return;
-    this.#decidesConstants = true;
-    this.#store = decideConstants(this.#store);
   }
 
   /** What keeps the leases of these limits, if there are any. The limit that has leases brings it. */

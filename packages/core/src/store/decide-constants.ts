@@ -23,9 +23,10 @@ export interface WrappingStore {
 
 /**
  * Wraps a store for plans with limits of 0 and `Infinity`. They decide here, and the store decides by the other rules. Everything else
- * goes to the store.
+ * goes to the store. A wrapped store stays as it is.
  */
 export function decideConstants(store: Store): Store {
+  if ((store as Partial<WrappingStore>).wrapped) return store;
   type Operation = 'check' | 'peek' | 'charge';
   const ask = (operation: Operation, call: StoredCall | undefined) =>
     call && (store[operation]!(call.plan, call.keys, call.costs) as Awaitable<Decision>);
