@@ -82,7 +82,7 @@ function describeLibraries(): Record<WaitingLibrary, string> {
 function describeMethod(rounds: number): string[] {
   return [
     `- **Load**: ${CALLERS} callers of ${PROCESSES} processes wait for ${LIMIT} units per ${WINDOW_MS} ms in a private Redis. They call ${GAP_MS} ms apart, one process after the other.`,
-    `- **Out of order**: A pair counts if the caller that called later started before the other one by more than the \`horizon\`, which is 25 ms, or 50 ms with several limits. It does not count if the other one could not have started then, because of a limit that the later one does not need. Callers of the process that was stopped or killed do not count either.`,
+    `- **Out of order**: A pair of callers counts if the later one started first, and by more than the default \`horizon\`, which is 25 ms here, or 50 ms with several limits. The pair does not count if a limit that only the earlier one needs held it back. Callers of the process that was stopped or killed do not count either.`,
     `- **A third refunded**: Every third caller frees its unit ${REFUND_AFTER_MS} ms after its start. The scripts of these refunds do not count.`,
     `- **A token bucket**: It has a capacity of ${LIMIT} and gets one unit every ${WINDOW_MS / LIMIT} ms.`,
     `- **Two limits**: Each process also has its own limit of one unit per ${OWN_WINDOW_MS} ms, so callers wait for both limits.`,
