@@ -1,8 +1,10 @@
+import type { Decision } from '../decision/decision.js';
 import type { RecordedHit } from '../decision/receipt.js';
 import { guardStore } from '../failure/guarded-store.js';
+import { check } from '../operations/decide.js';
 import { StateStore } from '../operations/state-store.js';
 import { type States, toPlaces } from '../operations/states.js';
-import type { Keys, Plan } from '../plan/plan.js';
+import type { Costs, Keys, Plan } from '../plan/plan.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { CountingStore, StoreConnection, StoreInspection } from '../store/store-types.js';
@@ -88,6 +90,14 @@ export class TransactionalStore extends StateStore implements Store {
     if (options.close !== undefined) this.close = () => options.close!();
     this.inspection = options.list && new TableInspection(options, toNowMicros);
     options.subscribe?.((keys) => wakeWaiters(this, () => keys));
+  }
+
+  check({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    const stored = toStoredKeys(keys);
+    const transactions = this.#transactions;
+    return transactions.run(toPlaces(rules, stored), 'records', (states) =>
+      check(states, rules, stored, costs, transactions),
+    );
   }
 
   /** A state has the name that it has in the database, because `subscribe` names states so. */

@@ -99,7 +99,7 @@ export class MemoryStore extends StateStore<true> implements Store, CountingStor
   }
 
   /** Like {@link Store.check}, but synchronous, as all operations of this store. */
-  override check({ rules }: Plan, keys: Keys, costs: Costs): Decision {
+  check({ rules }: Plan, keys: Keys, costs: Costs): Decision {
     const table = this.#keys;
     table.start();
     const decision = check(table, rules, toStoredKeys(keys), costs, table);

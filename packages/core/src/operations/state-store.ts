@@ -7,27 +7,20 @@ import type { CountingStore } from '../store/store-types.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
 import { mapAwaitable } from '../util/awaitable.js';
 import { foreignDecision } from '../validation/errors.js';
-import { check, type Overdraft, peek, recordOverdrafts } from './decide.js';
+import { type Overdraft, peek, recordOverdrafts } from './decide.js';
 import { reservesUnits, type Settlement } from './reserving-limit.js';
 import { type Place, type Returned, type StatePort, type States, toPlaces } from './states.js';
 
 /**
- * The operations of a store that keeps states as numbers. Each is one atomic step of its port.
+ * The operations of a store that keeps states as numbers, apart from `check`. Each is one atomic step of its port.
  *
  * @typeParam Sync Whether the port returns no promises.
  */
-export class StateStore<Sync extends boolean = false> implements Store, CountingStore {
+export class StateStore<Sync extends boolean = false> implements Omit<Store, 'check'>, CountingStore {
   readonly #port: StatePort<Sync>;
 
   constructor(port: StatePort<Sync>) {
     this.#port = port;
-  }
-
-  check({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
-    const stored = toStoredKeys(keys);
-    return this.#port.run(toPlaces(rules, stored), 'records', (states) =>
-      check(states, rules, stored, costs, this.#port),
-    );
   }
 
   peek({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
