@@ -43,7 +43,10 @@ export class ScriptReply {
   /** Where the line of the current operation starts, and where the rest of the text that is not read yet starts. */
   #lineStart = 0;
   #position = 0;
-  /** Of the current operation: how far ahead of now each rule has recorded, if it has, and how long its figures stay. */
+  /**
+   * Of the current operation: how far ahead of now each rule has recorded, if it has, and how long its figures stay. The array may
+   * have more items, of an operation with more rules. To empty an array by its length takes 500 instructions.
+   */
   readonly #aheads: (number | undefined)[] = [];
   #stableMicros = Infinity;
 
@@ -82,14 +85,13 @@ export class ScriptReply {
   readResult(operation: DecisionOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
     this.#stableMicros = Infinity;
-    this.#aheads.length = 0;
     const nowMicros = operation.clockMicros ?? this.#stamp;
     // A literal has room for one item, and an array that grows has room for 17.
-    const limitDecisions = [this.#readRule(rules[0]!.limit, nowMicros)];
+    const limitDecisions = [this.#readRule(rules[0]!.limit, 0, nowMicros)];
     let allowed = limitDecisions[0]!.allowed || rules[0]!.limit.enforced === false;
     for (let index = 1; index < rules.length; index++) {
       this.#expect(COMMA);
-      const decision = this.#readRule(rules[index]!.limit, nowMicros);
+      const decision = this.#readRule(rules[index]!.limit, index, nowMicros);
       limitDecisions.push(decision);
       allowed &&= decision.allowed || rules[index]!.limit.enforced === false;
     }
@@ -102,7 +104,7 @@ export class ScriptReply {
   #toReceipt({ encodedPlan, keys, costs, clockMicros }: DecisionOperation, allowed: boolean): RedisReceipt | undefined {
     const nowMicros = clockMicros ?? this.#stamp;
     let hits: RedisHit[] | undefined;
-    for (let index = 0; index < this.#aheads.length; index++) {
+    for (let index = 0; index < encodedPlan.plan.rules.length; index++) {
       const ahead = this.#aheads[index];
       if (ahead === undefined && !allowed) continue;
       const atMicros = ahead === undefined ? 0 : nowMicros + ahead;
@@ -114,7 +116,7 @@ export class ScriptReply {
   }
 
   /** Reads the result of a rule, as `lua/program/decide.lua` describes it. */
-  #readRule(by: Limit, nowMicros: number): LimitDecision {
+  #readRule(by: Limit, index: number, nowMicros: number): LimitDecision {
     const { limit } = by;
     const first = this.#readNumber();
     if (this.#codes[this.#position] !== SPACE) {
@@ -122,7 +124,7 @@ export class ScriptReply {
       const remaining = first % (limit + 1);
       const nextUnit = (first - remaining) / (limit + 1);
       if (remaining < 0 || !(nextUnit > 0 && nextUnit <= by.windowMicros)) throw this.#unexpectedLine();
-      this.#aheads.push(0);
+      this.#aheads[index] = 0;
       return {
         allowed: true,
         limit,
@@ -188,7 +190,7 @@ export class ScriptReply {
     // Only a block can last forever.
     if (!(remaining >= 0 && nextUnit >= 0 && nextUnit <= reset) || (reset === Infinity && !isBlock))
       throw this.#unexpectedLine();
-    this.#aheads.push(ahead);
+    this.#aheads[index] = ahead;
     const allowed = delay >= 0;
     if (ahead === undefined) {
       this.#stableMicros = Math.min(
