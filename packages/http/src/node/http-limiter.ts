@@ -130,7 +130,8 @@ export class HttpLimiter<Request, Response> {
 
   /**
    * Removes the headers and the status of a rejection, because the app's handler continues with the request after all or
-   * fails. Keeps them if `error` is a rejection itself, and if the response has started.
+   * fails. Keeps them if `error` is a rejection itself, and if the response has started. Restores the earlier `Cache-Control` if
+   * the adapter has `hasHandler`.
    *
    * @returns Whether it removed them.
    */
@@ -218,7 +219,7 @@ export class HttpLimiter<Request, Response> {
     const nodeResponse = this.#framework.getNodeResponse(response);
     if (endIfStarted(nodeResponse)) return undefined;
     try {
-      rememberCacheControl(this.#headers, this.#hasOwnHeaders ? response : nodeResponse);
+      if (this.#adapter.hasHandler) rememberCacheControl(this.#headers, this.#hasOwnHeaders ? response : nodeResponse);
       this.#writeHeaders(outcome, response, nodeResponse);
     } catch (thrown) {
       return this.#fail(toError(thrown), response, next);
