@@ -132,9 +132,9 @@ export class RateLimitHeaders<Target> {
       if (isOfSlots) responsesWithSlots.add(target as object);
     }
     const set = this.#writer.getSetHeader(target);
-    set.call(target, names.limit, String(limit === Infinity ? 0 : limit));
-    set.call(target, names.remaining, String(remaining));
-    if (reset !== Infinity) set.call(target, names.reset, String(reset)); // A block without an end has none.
+    set.call(target, names.limit, `${limit === Infinity ? 0 : limit}`);
+    set.call(target, names.remaining, `${remaining}`);
+    if (reset !== Infinity) set.call(target, names.reset, `${reset}`); // A block without an end has none.
   }
 
   /**
@@ -153,7 +153,7 @@ export class RateLimitHeaders<Target> {
   #writeRejection(target: Target, { retryAfterMs }: Decision): void {
     const set = this.#writer.getSetHeader(target);
     const seconds = toRetryAfterSeconds(retryAfterMs);
-    if (seconds !== undefined) set.call(target, this.#names.retryAfter, String(seconds));
+    if (seconds !== undefined) set.call(target, this.#names.retryAfter, `${seconds}`);
     set.call(target, this.#names.cacheControl, 'no-store');
   }
 
