@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { PrivateRedis } from './support/private-redis.js';
@@ -25,7 +26,7 @@ describe.each(LOGS)('with the log %s', (log) => {
         nowMs += 3_600_000 / hits;
         return limiter.check('ann', { cost });
       });
-      for (const { allowed } of await Promise.all(checks)) expect(allowed).toBe(true);
+      for (const { allowed } of await Promise.all(checks)) assert(allowed);
     };
     for (let batch = 0; batch < 44; batch++) await checkAll(100);
     for (let batch = 0; batch < 9; batch++) await checkAll(10);
@@ -136,7 +137,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     });
     const checkBoth = async (cost: number) => {
       const [decision, truth] = await Promise.all(both.map((limiter) => limiter.check('ann', { cost })));
-      expect({ ...decision }).toEqual({ ...truth });
+      assert.deepEqual({ ...decision, limits: { ...decision!.limits } }, { ...truth, limits: { ...truth!.limits } });
       return decision!.allowed;
     };
     const burst = (hits: number) => Promise.all(Array.from({ length: hits }, () => checkBoth(1)));
