@@ -1,7 +1,7 @@
 import type { Duration } from '../validation/duration.js';
 import { warnOnce } from '../validation/warn-once.js';
 import { REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
-import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
+import { CHECK, type Hit, type Limit, type Mode, START_BITS, type State, type Verdict } from './limit.js';
 import {
   createMinDifference,
   DIFFERENCE,
@@ -92,7 +92,8 @@ export class FixedWindow extends WindowLimit<'fixed-window'> implements Limit {
 
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const { limit, windowMicros, minDifferenceMicros } = this;
-    const { numbers, start } = state;
+    const { numbers } = state;
+    const start = state.start & START_BITS;
     const endMicros = numbers[start + END]!;
     const isRunning = endMicros > nowMicros;
     // All units of one window are interchangeable.

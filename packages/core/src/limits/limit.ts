@@ -18,6 +18,12 @@ export interface State {
   resize(size: number): void;
 }
 
+/**
+ * The bits of a state's `start`. An `apply` that masks it with them shows V8 that no sum of it and a small number overflows. Otherwise,
+ * each number that it reads takes three more instructions.
+ */
+export const START_BITS = 2 ** 30 - 1;
+
 /** The result of one limit for one action. Waits are microseconds from `nowMicros`. */
 export interface Verdict {
   /** The shortest wait until the action is allowed: 0 if it is allowed now, `Infinity` if it never is. */

@@ -20,7 +20,7 @@ import {
   removeUnits,
   timeOfUnit,
 } from './hit-log.js';
-import { CHECK, type Hit, type Limit, type Mode, type State, TEST, type Verdict } from './limit.js';
+import { CHECK, type Hit, type Limit, type Mode, START_BITS, type State, TEST, type Verdict } from './limit.js';
 import { parseWindow, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link rollingWindow}. */
@@ -110,7 +110,8 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
 
   apply(log: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const { limit, windowMicros, minDifferenceMicros } = this;
-    const { numbers, start } = log;
+    const { numbers } = log;
+    const start = log.start & START_BITS;
     const newestMicros = numbers[start + NEWEST]!;
     const atMicros = Math.max(newestMicros, nowMicros);
     const startMicros = atMicros - windowMicros;

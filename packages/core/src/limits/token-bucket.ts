@@ -1,7 +1,7 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validatePositiveInteger, validateQuota } from '../validation/validate.js';
 import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
-import { CHECK, type Hit, type Limit, type Mode, type State, type Verdict } from './limit.js';
+import { CHECK, type Hit, type Limit, type Mode, START_BITS, type State, type Verdict } from './limit.js';
 import {
   DIFFERENCE,
   describeMinDifference,
@@ -129,7 +129,8 @@ export class TokenBucket extends WindowLimit<'token-bucket'> implements Limit {
 
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const { limit, tokens, minDifferenceMicros } = this;
-    const { numbers, start } = state;
+    const { numbers } = state;
+    const start = state.start & START_BITS;
     const fullMicros = numbers[start + FULL]!;
     const parts = Math.min(numbers[start + PARTS]!, tokens - 1); // The parts of another limit may have another size.
     const untilFull = (parts > 0 ? fullMicros + 1 : fullMicros) - nowMicros;
