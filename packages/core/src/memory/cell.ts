@@ -38,6 +38,7 @@ export class Cell implements KeyState {
   /** The address of the cell, or `NOWHERE` if the key has none. */
   address = NOWHERE;
   readonly #slab: Slab;
+  readonly #chunks: Slab['chunks'];
   /** The key, while it is not in the queue. */
   unqueuedKey = '';
 
@@ -47,6 +48,7 @@ export class Cell implements KeyState {
 
   constructor(slab: Slab) {
     this.#slab = slab;
+    this.#chunks = slab.chunks;
   }
 
   /** Identifies the life of the key. */
@@ -73,7 +75,7 @@ export class Cell implements KeyState {
 
   /** Turns to the cell at this address, in the same namespace. */
   turnTo(address: number): this {
-    const { numbers, cellSize } = this.#slab.chunks[address >>> CHUNK_BITS]!;
+    const { numbers, cellSize } = this.#chunks[address >>> CHUNK_BITS]!;
     this.address = address;
     this.numbers = numbers;
     this.size = cellSize - HEAD;

@@ -50,7 +50,7 @@ interface SizeClass {
  */
 export class Slab {
   /** By the upper bits of the addresses of their cells. */
-  chunks: Chunk[] = [];
+  readonly chunks: Chunk[] = [];
   #classes = new Map<number, SizeClass>();
   /** Empty chunks that keep their memory. */
   #spare: Chunk[] = [];
@@ -104,7 +104,7 @@ export class Slab {
 
   /** Releases everything. */
   clear(): void {
-    this.chunks = [];
+    this.chunks.length = 0;
     this.#classes = new Map();
     this.#spare = [];
     this.#empty = [];
