@@ -54,7 +54,7 @@ export function check(states: States, rules: readonly Rule[], keys: Keys, costs:
   let receipt: RecordedHit | undefined;
   if ((allowed && !testsOnly) || countRejected) {
     states.save(state, verdict.expiresMicros);
-    receipt = new RecordedHit(owner, rule, key, state.life, verdict.atMicros, nowMicros, cost);
+    receipt = new RecordedHit(owner, rule, key, cost, state.life, verdict.atMicros, nowMicros);
   } else {
     const leftMicros = verdict.expiresMicros - nowMicros;
     if (verdict.resetMicros > leftMicros || verdict.waitMicros > leftMicros) capWaits(limit, verdict, nowMicros);
@@ -129,7 +129,7 @@ function checkAll(states: States, rules: readonly Rule[], keys: Keys, costs: Cos
       const isOverdraft = allowed && !trial.passes;
       rule.limit.apply(state, nowMicros, cost, verdict, isOverdraft ? OVERDRAW : RECORD);
       states.save(state, verdict.expiresMicros);
-      const hit = new RecordedHit(owner, rule, keyAt(keys, index), state.life, verdict.atMicros, nowMicros, cost);
+      const hit = new RecordedHit(owner, rule, keyAt(keys, index), cost, state.life, verdict.atMicros, nowMicros);
       if (isOverdraft) describeOverdraft(states, rule.limit, state, cost, verdict);
       if (allowed) hits[index] = hit;
       else hits.push(hit);

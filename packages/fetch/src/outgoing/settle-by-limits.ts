@@ -118,7 +118,7 @@ function withLimits(receipt: unknown, limits: OtherLimits): unknown {
 function withLimit(hit: RecordedHit, limit: Limit | undefined): RecordedHit {
   if (limit === undefined) return hit;
   const { owner, rule, key, life, atMicros, recordedMicros, cost } = hit;
-  const copy = new RecordedHit(owner, { ...rule, limit }, key, life, atMicros, recordedMicros, cost);
+  const copy = new RecordedHit(owner, { ...rule, limit }, key, cost, life, atMicros, recordedMicros);
   if (hit.isSpent) copy.isSpent = true;
   copy.wantedCost = hit.wantedCost;
   hit.wantedCost = 0; // Only the copy is settled, and a closed call is not renewed.
