@@ -16,10 +16,16 @@ import express from 'express';
 const ROOT = join(__dirname, '..');
 const page = readFileSync(join(ROOT, 'docs/observe.md'), 'utf8');
 
-/** The members that the page lists for a channel's events. */
+const membersIn = (text: string) => Array.from(text.matchAll(/^\| `(\w+)` +\|/gm), ([, member]) => member!);
+const sections = page.split(/^### /m);
+const sectionOf = (title: string) => sections.find((section) => section.split('\n', 1)[0]!.includes(title))!;
+const ofLimiters = membersIn(sectionOf('Events of a limiter'));
+
+/** The members that the page lists for a channel's events, some of which stand once for all limiters. */
 function membersOf(channel: string): string[] {
-  const section = page.split(/^### /m).find((part) => part.split('\n', 1)[0]!.includes(`\`${channel}\``))!;
-  return [...section.matchAll(/^\| `(\w+)` +\|/gm)].map(([, member]) => member!).sort();
+  const section = sectionOf(`\`${channel}\``);
+  const shared = section.includes('](#events-of-a-limiter)') ? ofLimiters : [];
+  return [...shared, ...membersIn(section)].sort();
 }
 
 const heard = new Map<string, object[]>(CHANNELS.map((channel) => [channel, []]));
