@@ -14,7 +14,7 @@ import { warnOnce } from '../validation/warn-once.js';
 export interface CachedLimitsOptions<Given extends Limits = Limits> {
   /**
    * Returns the limits of a key from where the app keeps them: limits, text such as `'100/1m'`, or `undefined` for a key without
-   * limits of its own. For each key, one call at a time is open.
+   * limits of its own. Calls for the same key share one load, and only `refresh` starts another one meanwhile.
    */
   load: (key: string) => Awaitable<Given | undefined>;
   /**
