@@ -247,7 +247,7 @@ const DEFECTS = {
   'ticket-operations.lua': [
     ['a late caller goes to the end', 'number == 0 and next_number(line) or number', 'next_number(line)'],
     ['a full queue takes one more', "'0', '+inf') >= most", "'0', '+inf') > most"],
-    ['a check that callers hold up takes units', 'mode = waits and 0 or 1 }', 'mode = 1 }'],
+    ['a check that callers hold up takes units', 'nil, cost_list(costs), not waits,', 'nil, cost_list(costs), true,'],
   ],
   'tickets.lua': [
     ['a lease from before the clock was set back never ends', ' or ends > now + 1 + 2 ^ span * 1000', ''],
@@ -293,7 +293,7 @@ const DEFECTS = {
       'if not rule.is_unenforced then allowed = false end',
       'allowed = rule.is_unenforced or false',
     ],
-    ['a peek records', 'records and own_cost > 0 and (allowed', 'own_cost > 0 and (allowed'],
+    ['a peek records', 'if records and own_cost > 0 then', 'if own_cost > 0 then'],
   ],
   'rolling-counter.lua': [
     [

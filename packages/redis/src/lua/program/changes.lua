@@ -97,7 +97,7 @@ function kinds.charge(run, stamp, first_key)
   -- What is added to a period needs memory.
   if frees and not input[3 + #plan] then change_without_memory(first_key, #plan, charge, plan, input, stamp, first_key)
   else charge(plan, input, stamp, first_key) end
-  return raise_false(decide({ plan = plan, cost = 1, mode = TEST, injected_now = injected_now }, stamp, first_key))
+  return raise_false(decide(plan, 1, nil, false, injected_now, stamp, first_key))
 end
 
 -- The rule, `at`, the cost and the settled cost of the key at `index`. The input of this operation follows `start`.

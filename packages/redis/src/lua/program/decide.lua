@@ -34,13 +34,12 @@ local function to_result(rule, allowed, has_recorded, is_allowed, wait, remainin
   return string.format('%d %d %d %d %d', first, wait, remaining, reset, next_unit or 0) .. (usage or '')
 end
 
--- Decides for all rules of a run, and returns their results. Leaves the state and the wait of each in the rule, and what remains
--- if it rejects. A check tests all rules but the last one, which decides at once. Then it records in the others, or in none. A rule that
--- never rejects records what exceeds it as an overdraft, and describes what is left then. If it fails, returns false and a message. A
--- lone check of one rule does not need this.
-local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
-  local plan, cost, costs, injected_now = run.plan, run.cost, run.costs, run.injected_now
-  local now, records, count, allowed, mode, misfit, line = injected_now or stamp, run.mode == CHECK, #plan, true, TEST, nil, nil
+-- Decides for all rules of a plan, and returns their results. Each rule has its own cost if there are `costs`. A peek does not record.
+-- Leaves the state and the wait of each in the rule, and what remains if it rejects. A check tests all rules but the last one, which
+-- decides at once. Then it records in the others, or in none. A rule that never rejects records what exceeds it as an overdraft, and
+-- describes what is left then. If it fails, returns false and a message. A lone check of one rule does not need this.
+local decide = (#KEYS > 1 or #ARGV > 2) and function(plan, cost, costs, records, injected_now, stamp, first_key)
+  local now, count, allowed, mode, misfit, line = injected_now or stamp, #plan, true, TEST, nil, nil
   local wait, remaining, reset, next_unit, ahead, delay, reason, state, usage
   for index = 1, count do
     local rule, own_cost = plan[index], costs and costs[index] or cost
@@ -60,8 +59,11 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(run, stamp, first_key)
   if misfit and records and allowed then return false, misfit end
   for index = count, 1, -1 do
     local rule, own_cost = plan[index], costs and costs[index] or cost
-    local has_recorded = records and own_cost > 0 and (allowed or rule.counts_rejected)
-    local is_overdraft = has_recorded and allowed and rule.wait ~= 0
+    local has_recorded, is_overdraft = false, false
+    if records and own_cost > 0 then
+      has_recorded = allowed or rule.counts_rejected
+      is_overdraft = allowed and rule.wait ~= 0
+    end
     if index < count or mode == TEST and records then
       wait, remaining, reset, next_unit, ahead, delay, reason, state, usage = rule.apply(rule, keys[first_key + index], now, own_cost,
         is_overdraft and OVERDRAW or has_recorded and RECORD or TEST, stamp, injected_now, rule.state)

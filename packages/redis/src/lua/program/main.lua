@@ -63,20 +63,21 @@ end
 local values, time = ARGV, redis.call('TIME')
 local server_time, lines, messages = time[1] * 1000000 + time[2], nil, nil
 local argument_count, position, done, next_key, read_only_count, read_only_message = #values, 1, 0, 0, 0, nil
-local last_line -- Most scripts have only one.
+local last_line -- Instead of the lines, because most scripts have only one.
 local last_plan_text, last_plan -- Runs often have the plan of the one before.
 
 while position <= argument_count and step_count < MAX_STEPS do
   -- A check of one rule needs nothing but the rule, its function, now and the cost.
   local last, key_count, run, rule, apply, injected_now, cost = #keys, 1, nil, nil, nil, nil, 1
   local limit, window = tonumber(values[1]), nil
+  local plan, costs, records
   local both, allowed_line -- Of the last check, because the next one often has the same.
   if argument_count == 2 then
     window, position = tonumber(values[2]), 3
     rule, apply = { limit, window, 0 }, apply_rolling_window
     if last > 1 then rule.half_start = false end
   else
-    local kind, plan, costs = 'check', nil, nil
+    local kind = 'check'
     if argument_count == 1 then
       plan, position = read_plan(values[1]), 2
       key_count = #plan
@@ -108,12 +109,11 @@ while position <= argument_count and step_count < MAX_STEPS do
     if kind == 'check' and key_count == 1 and cost and cost > 0 and not plan[1].is_unenforced then
       rule = plan[1]
       apply, limit, window = rule.apply, rule.limit, rule.window
-    elseif not run then
-      local mode = kind == 'check' and CHECK or TEST
-      run = { plan = plan, mode = mode, injected_now = injected_now, cost = cost, costs = costs }
     end
+    records = kind == 'check'
   end
 -- include unless-queued
+  if last > 1 and not lines then lines = { last_line } end
   local steps, scale = 10 * key_count, limit and limit + 1
   while done < last and step_count < MAX_STEPS do
     local stamp, line, failure = server_time + done, nil, nil
@@ -136,7 +136,7 @@ while position <= argument_count and step_count < MAX_STEPS do
         line = to_result(rule, is_allowed, is_allowed or rule.counts_rejected, is_allowed, wait, remaining, reset, next_unit, ahead,
           delay, reason, usage)
       end
-    elseif not line and not run.operate then line, failure = decide(run, stamp, next_key)
+    elseif not line and not run then line, failure = decide(plan, cost, costs, records, injected_now, stamp, next_key)
     elseif not line then
       local succeeded, result = pcall(run.operate, run, stamp, next_key)
       if succeeded then line = result
@@ -149,11 +149,7 @@ while position <= argument_count and step_count < MAX_STEPS do
       messages[#messages + 1], line = failure, '!' -- Separate from the text, because a message may contain anything.
     end
     done = done + 1
-    if last_line then
-      lines = lines or { last_line }
-      lines[done] = line
-    end
-    last_line = line
+    if lines then lines[done] = line else last_line = line end
     next_key = next_key + key_count
   end
 end

@@ -5,7 +5,7 @@ local MAX_ADDED <const> = 100
 
 -- How long a ticket with these costs would wait if it were the first one, and the queue of the state with the longest wait.
 local function wait_of(line, costs)
-  raise_false(decide({ plan = line.rules, costs = costs, injected_now = line.injected_now, mode = TEST }, line.stamp, line.first_key))
+  raise_false(decide(line.rules, nil, costs, false, line.injected_now, line.stamp, line.first_key))
   local wait, longest = 0, nil
   for index, own in ipairs(line.queues) do
     local own_wait = line.rules[own.number].wait

@@ -177,7 +177,6 @@ function kinds.tail(run, stamp, first_key)
     if line.is_cut then error('+', 0) end
   end
   local waits = not is_empty(line) and waits_behind(line, costs)
-  local check = { plan = line.rules, costs = cost_list(costs), injected_now = line.injected_now, mode = waits and TEST or CHECK }
-  local results = raise_false(decide(check, stamp, first_key))
+  local results = raise_false(decide(line.rules, nil, cost_list(costs), not waits, line.injected_now, stamp, first_key))
   return waits and reject_behind(results, waits) or results
 end

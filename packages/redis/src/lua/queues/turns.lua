@@ -15,8 +15,7 @@ local function record_start(line, costs, wait)
   local at = line.now + wait
   local injected_now, stamp = line.injected_now and at, line.injected_now and line.stamp or at
   -- The time of the start is also its stamp, so that the keys expire by the time of the server.
-  local start = { plan = line.rules, costs = cost_list(costs), injected_now = injected_now, mode = CHECK }
-  local result = raise_false(decide(start, stamp, line.first_key))
+  local result = raise_false(decide(line.rules, nil, cost_list(costs), true, injected_now, stamp, line.first_key))
   local is_recorded = true
   for _, rule in ipairs(line.rules) do
     rule.is_dated = nil
