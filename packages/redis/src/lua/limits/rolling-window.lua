@@ -1,8 +1,12 @@
 -- The rolling window: at no instant are there more than `limit` units in the last `window`. The counterpart of
 -- rolling-window.ts. The settings are the limit, the window and the minDifference.
 
--- Creates the steps for all states. Most scripts need none of them.
-local function load_rolling_window()
+local rolling_steps
+
+-- Returns the steps for all states. Creates them once, because most scripts need none of them.
+local function steps_for_all_states()
+  if rolling_steps then return rolling_steps end
+
   -- Calls `define` to add more functions to a module when a missing one is first used, because few operations need them.
   local function define_lazily(module, define)
     local before = getmetatable(module)
@@ -160,7 +164,7 @@ local function load_rolling_window()
       if rejection.wait > 0 then verdict.by_min_difference = rejection.by_min_difference end
     else
       verdict.remaining = math.max(0, verdict.remaining - cost)
-      verdict.reset = at + rule.window - now
+      verdict.reset = at > now and at + rule.window - now or nil
       local start = (hits.is_dated and math.max(now, at - MAX_DATED) or at) - rule.window
       first = hits.oldest <= start and log.first_after(hits, start) or 0
       verdict.next_unit = until_next_unit(hits, first, 0, rule.window, now)
@@ -199,33 +203,32 @@ local function load_rolling_window()
     return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
   end
 
-  return { decide = decide_by_log, read = log.open, refund = refund, credit = credit }
+  local function apply(rule, key, now, cost, mode, stamp, injected_now, state)
+    if not rule.keep then
+      rule.limit, rule.window, rule.min_difference, rule.keep = rule[1], rule[2], rule[3], math.max(rule[2], rule[3])
+    end
+    if type(state) == 'string' then state = nil end
+    while true do
+      local succeeded, wait, remaining, reset, next_unit, ahead, delay, reason, tested =
+        pcall(decide_by_log, rule, key, now, cost, mode, stamp, injected_now, state)
+      if succeeded then return wait, remaining, reset, next_unit, ahead, delay, reason, tested end
+      local reply = wait == 'damaged' and redis.pcall('UNLINK', key) or wait
+      if type(reply) ~= 'number' then return false, type(reply) == 'table' and reply.err or tostring(reply) end
+      state = nil
+    end
+  end
+
+  rolling_steps = { apply = apply, read = log.open, refund = refund, credit = credit }
+  return rolling_steps
 end
 
--- What `load_rolling_window` has returned.
-local rolling_steps
-
--- Decides by a log in any state.
-local function apply_in_steps(rule, key, now, cost, mode, stamp, injected_now, state)
-  if not rule.keep then
-    rule.limit, rule.window, rule.min_difference, rule.keep = rule[1], rule[2], rule[3], math.max(rule[2], rule[3])
-  end
-  if state and state[1] then state = nil end
-  rolling_steps = rolling_steps or load_rolling_window()
-  while true do
-    local succeeded, wait, remaining, reset, next_unit, ahead, delay, reason, tested =
-      pcall(rolling_steps.decide, rule, key, now, cost, mode, stamp, injected_now, state)
-    if succeeded then return wait, remaining, reset, next_unit, ahead, delay, reason, tested end
-    local reply = wait == 'damaged' and redis.pcall('UNLINK', key) or wait
-    if type(reply) ~= 'number' then return false, type(reply) == 'table' and reply.err or tostring(reply) end
-    state = nil
-  end
-end
+-- To find these in two tables for each check of a batch would take longer.
+local pack, unpack_at = struct.pack, struct.unpack
 
 -- Decides by a packed log in its usual state, for a limit that has no minDifference and counts no rejected attempts. That takes a third
 -- of the instructions of other states, and leaves the same bytes. The log is empty or was written by the same limit. Either each hit has
 -- a total or none has, and among the first hits is one in the window. If units are rejected other than one, the steps for any state
--- decide. What a test returns is the tail of the log, eight numbers, and the cost for which they are.
+-- decide. What a test returns is the tail of the log, whose numbers a record reads again, because a table of them takes longer.
 --
 -- Each step of Lua takes 50 instructions. So the usual state assigns variables one by one, because assigning several at once copies each
 -- of them twice.
@@ -240,58 +243,58 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
       local ONE_HIT <const> = 16777216
       -- Without hits in the window, the newest one counts as that which has just left it.
       local start = now - window
-      local tail, newest, oldest, created, dropped, count, free, total, dropped_units, expiry, is_long, bytes, message
-      if state then
-        if state[10] ~= cost then break end
-        tail, newest, oldest, created, dropped, count, free, total, dropped_units = unpack(state, 1, 9)
-      else
-        tail = command('GETRANGE', key, '-269', '-1') -- The whole of a log of up to 16 hits.
-        local size = #tail
-        if size > 0 then
-          if size < HIT + END then break end
-          local keep, ending
-          newest, oldest, created, keep, dropped, ending = struct.unpack('>i7i7i7I7I4I7', tail, size - 38)
-          local form = ending % ONE_HIT
-          count = (ending - form) / ONE_HIT
-          if form ~= PLAIN then
-            if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then break end
-            local plain_count, gaps_size
-            newest, total, plain_count, dropped_units, gaps_size = struct.unpack('>i7I7I4I7I2', tail, size - 58)
-            if plain_count > 0 or gaps_size > 0 or total - dropped_units > limit or total - dropped_units < count then break end
-          elseif cost ~= 1 and newest > start then break end
-          if keep ~= window or newest > now or count > limit or oldest > newest then break end
-          if newest <= start then size, total = 0, nil
-          else
-            if oldest <= start then
-              -- Finds the oldest hit in the window, among the first hits.
-              local hit_size, end_size = HIT, END
-              if total then hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS end
-              local hits_text, from, left = tail, size - end_size - hit_size * count, 0
-              if from < 0 then
-                from = hit_size * dropped
-                hits_text, from = command('GETRANGE', key, string.format('%d', from), string.format('%d', from + 9 * hit_size - 1)), 0
-              end
-              repeat
-                left = left + 1
-                if from + hit_size * left + 7 > #hits_text then left = nil break end
-                oldest = struct.unpack('>i7', hits_text, from + hit_size * left + 1)
-              until oldest > start
-              if not left or oldest > newest then break end
-              dropped, count = dropped + left, count - left
-              if total then dropped_units = struct.unpack('>I7', hits_text, from + 14 * left - 6) end
+      local newest, oldest, created, dropped, count, free, total, dropped_units, expiry, is_long, bytes, message
+      local tail = state or command('GETRANGE', key, '-269', '-1') -- The whole of a log of up to 16 hits.
+      local size = #tail
+      if size > 0 then
+        if size < HIT + END then break end
+        local keep, ending
+        newest, oldest, created, keep, dropped, ending = unpack_at('>i7i7i7I7I4I7', tail, size - 38)
+        local form = ending % ONE_HIT
+        count = (ending - form) / ONE_HIT
+        if form ~= PLAIN then
+          if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then break end
+          local plain_count, gaps_size
+          newest, total, plain_count, dropped_units, gaps_size = unpack_at('>i7I7I4I7I2', tail, size - 58)
+          if plain_count > 0 or gaps_size > 0 or total - dropped_units > limit or total - dropped_units < count then break end
+        elseif cost ~= 1 and newest > start then break end
+        if keep ~= window or newest > now or count > limit or oldest > newest then break end
+        if newest <= start then size, total = 0, nil
+        else
+          if oldest <= start then
+            -- Finds the oldest hit in the window, among the first hits.
+            local hit_size, end_size = HIT, END
+            if total then hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS end
+            local hits_text, from, left = tail, size - end_size - hit_size * count, 0
+            if from < 0 then
+              from = hit_size * dropped
+              hits_text = state and rule.first_hits
+                or command('GETRANGE', key, string.format('%d', from), string.format('%d', from + 9 * hit_size - 1))
+              rule.first_hits, from = hits_text, 0 -- For the record that follows a test.
             end
-            free = total and limit - total + dropped_units or limit - count
+            repeat
+              left = left + 1
+              if from + hit_size * left + 7 > #hits_text then left = nil break end
+              oldest = unpack_at('>i7', hits_text, from + hit_size * left + 1)
+            until oldest > start
+            if not left or oldest > newest then break end
+            dropped, count = dropped + left, count - left
+            if total then dropped_units = unpack_at('>I7', hits_text, from + 14 * left - 6) end
           end
-        elseif tail ~= '' then return false, tail.err end
-        if size == 0 then
-          newest = start
-          oldest = now
-          created = stamp
-          dropped = 0
-          count = 0
-          free = limit
-          if cost ~= 1 then total, dropped_units = 0, 0 end
+          free = total and limit - total + dropped_units or limit - count
         end
+      elseif tail ~= '' then
+        if state then break end -- What the steps for all states have tested.
+        return false, tail.err
+      end
+      if size == 0 then
+        newest = start
+        oldest = now
+        created = stamp
+        dropped = 0
+        count = 0
+        free = limit
+        if cost ~= 1 then total, dropped_units = 0, 0 end
       end
       if mode == TEST or free < cost then
         -- A wait depends on the costs of the oldest hits.
@@ -302,8 +305,7 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
         if mode ~= TEST then return wait, free, reset, next_unit, 0 end
         -- Redis may reject a longer value with one more hit.
         if (dropped + count) * (total and 14 or 7) > 2 ^ 20 - 200 then break end
-        return wait, free, reset, next_unit, 0, nil, nil,
-          state or { tail, newest, oldest, created, dropped, count, free, total or false, dropped_units, cost }
+        return wait, free, reset, next_unit, 0, nil, nil, tail
       end
       -- The TTL changes only when a new half of a window has begun, as `expiry_of` describes.
       local half = window / 2
@@ -317,15 +319,14 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
         end
       end
       -- A log of up to 15 hits is written whole, and a longer one of which a fifth has left the window. To others a hit is appended.
-      local dropped_before = 0
+      local dropped_before, hit_size, end_size = 0, HIT, END
       if count >= 16 and (dropped <= 16 or dropped * 4 <= count + 1) then is_long, dropped_before = true, dropped end
-      local hit_size, end_size = HIT, END
       if total then
         if total + cost >= 2 ^ 53 then break end -- The steps for all states keep it exact.
         hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
-        bytes = struct.pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
+        bytes = pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
           count * ONE_HIT + (ONE_HIT + WITH_TOTALS))
-      else bytes = struct.pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, count * ONE_HIT + (ONE_HIT + PLAIN)) end
+      else bytes = pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, count * ONE_HIT + (ONE_HIT + PLAIN)) end
       if not is_long then
         if count > 0 then
           local from = #tail - end_size - hit_size * count
@@ -352,24 +353,15 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
           if type(reply) == 'table' then return false, reply.err end
         end
       end
-      return 0, free - cost, window, oldest + window - now, 0
+      return 0, free - cost, nil, oldest + window - now
     until true
   end
-  return apply_in_steps(rule, key, now, cost, mode, stamp, injected_now, state)
+  return steps_for_all_states().apply(rule, key, now, cost, mode, stamp, injected_now, state)
 end
 -- end of what checks need
 
 changes['rolling-window'] = {
-  read = function(key)
-    rolling_steps = rolling_steps or load_rolling_window()
-    rolling_steps.read(key)
-  end,
-  refund = function(_, key, stamp, _, at, cost, kept)
-    rolling_steps = rolling_steps or load_rolling_window()
-    return rolling_steps.refund(key, stamp, at, cost, kept)
-  end,
-  credit = function(_, key, _, now, units)
-    rolling_steps = rolling_steps or load_rolling_window()
-    return rolling_steps.credit(key, now, units)
-  end,
+  read = function(key) steps_for_all_states().read(key) end,
+  refund = function(_, key, stamp, _, at, cost, kept) return steps_for_all_states().refund(key, stamp, at, cost, kept) end,
+  credit = function(_, key, _, now, units) return steps_for_all_states().credit(key, now, units) end,
 }

@@ -25,7 +25,8 @@ local TEST <const>, CHECK <const>, RECORD <const>, OVERDRAW <const> = 0, 1, 2, 3
 -- It returns, in this order:
 --   wait                   0 if the action is allowed; NEVER if it will never be; false if Redis has rejected a command, or the key has
 --                          a foreign value. A message follows then, and nothing has changed
---   remaining, reset       as in a decision. A reset of -1 is infinite
+--   remaining, reset       as in a decision. A reset of -1 is infinite. Nil is the window, if the action was recorded at now without a
+--                          delay, so that the usual result takes few steps
 --   next_unit              how long until `remaining` is higher, and nothing but the waits changes until then. 0 if the full quota
 --                          is free, and nil for slots
 --   ahead                  how far ahead of now the time is by which a refund finds the hit

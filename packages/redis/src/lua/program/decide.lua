@@ -13,16 +13,17 @@
 --                                     for a check of a calendar's window, which then has all six numbers or five
 --   with four more                    these two, the units that were added to the period, and 0
 local function to_result(rule, allowed, has_recorded, is_allowed, wait, remaining, reset, next_unit, ahead, delay, reason, usage)
+  if not reset then -- It is the window.
+    local both = next_unit * (rule.limit + 1) + remaining
+    if both >= 2 ^ 53 then return string.format('%d %d %d', remaining, rule.window, next_unit) end
+    rule.figures, rule.result = both, string.format('%d', both)
+    return rule.result
+  end
   if not is_allowed and not has_recorded and not reason and remaining == 0 and wait == next_unit and not usage then
     return string.format('-%d %d', wait, reset)
   end
   if has_recorded then next_unit = next_unit or reset end
   if allowed and has_recorded and (delay or 0) == 0 and ahead == 0 and not usage then
-    local both = rule.window == reset and next_unit * (rule.limit + 1) + remaining or NEVER
-    if both < 2 ^ 53 then
-      rule.figures, rule.result = both, string.format('%d', both)
-      return rule.result
-    end
     return string.format('%d %d %d', remaining, reset, next_unit)
   end
   local first = not allowed and 0 or delay or 0
@@ -76,7 +77,7 @@ local decide = (#KEYS > 1 or #ARGV > 2) and function(plan, cost, costs, records,
       if own_cost == 0 then wait, delay = 0, 0 end
     end
     local is_allowed, result = rule.wait == 0, nil
-    if allowed and is_allowed and has_recorded and ahead == 0 and reset == rule.window and rule.figures == next_unit * (rule.limit + 1) + remaining then
+    if not reset and rule.figures == next_unit * (rule.limit + 1) + remaining then
       result = rule.result -- The next check often has the same.
     else
       result = to_result(rule, allowed and is_allowed, has_recorded, is_allowed, wait, remaining, reset, next_unit, ahead, delay, reason,

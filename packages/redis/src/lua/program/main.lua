@@ -52,7 +52,7 @@ local read_plan = #ARGV ~= 2 and function(text)
     rule = plan[index]
     if rule.name == 'rolling-window' and rule[1] then
       rule.window, rule.counts_rejected = rule[2], rule[4] == 1
-      if rule[3] > 0 or rule.counts_rejected then rule.apply = apply_in_steps end
+      if rule[3] > 0 or rule.counts_rejected then rule.apply = steps_for_all_states().apply end
       rule.half_start = false -- It remembers the expiry.
     end
     if rule.name ~= 'block' then rule.limit = rule[1] elseif rule[2] then rule.used_up = plan[index - 1] end
@@ -122,12 +122,12 @@ while position <= argument_count and step_count < MAX_STEPS do
     if apply and not line then
       local wait, remaining, reset, next_unit, ahead, delay, reason, _, usage =
         apply(rule, keys[next_key + 1], injected_now or stamp, cost, CHECK, stamp, injected_now)
-      if wait == 0 and reset == window and ahead == 0 then
+      if wait == 0 and not reset then
         local number = next_unit * scale + remaining
         if number ~= both then
           both = number
           if number < 2 ^ 53 then allowed_line = string.format('%d', number)
-          else allowed_line = string.format('%d %d %d', remaining, reset, next_unit) end
+          else allowed_line = string.format('%d %d %d', remaining, window, next_unit) end
         end
         line = allowed_line
       elseif wait == false then failure = remaining

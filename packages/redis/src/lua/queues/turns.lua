@@ -10,7 +10,7 @@ local MAX_MOVES <const> = 20
 local function record_start(line, costs, wait)
   for _, rule in ipairs(line.rules) do
     rule.is_dated = wait > 0 or nil
-    if rule.name == 'rolling-window' then rule.apply = apply_in_steps end
+    if rule.name == 'rolling-window' then rule.apply = steps_for_all_states().apply end
   end
   local at = line.now + wait
   local injected_now, stamp = line.injected_now and at, line.injected_now and line.stamp or at
