@@ -1,4 +1,5 @@
 import { figureOf, range, tenths, whole, wrap } from './format.js';
+import { FRAMEWORKS } from './http/subjects.js';
 import type { Report } from './table.js';
 
 type ReadResults = (part: string) => Report;
@@ -46,7 +47,7 @@ function describeHttp(read: ReadResults): string {
     return groups.map(([amount, names]) => `${amount} on ${listOf(names)}`).join(', and ');
   };
   return [
-    'The comparison is with the limiter made for each framework.',
+    `The comparison is with limiters made for one framework each: ${listOf(Object.values(FRAMEWORKS).map(({ alternative }) => alternative))}.`,
     `For an allowed request, Rollgate adds ${compare('allowed')}.`,
     `For a rejected one, it adds ${compare('rejected')}.`,
   ].join(' ');
@@ -68,11 +69,13 @@ function describeRedis(redis: Report): string {
     REDIS_LIMITERS.filter((library) => costs(inFlight, library) < costs(inFlight, 'rollgate'));
   const least = CHECKS_IN_FLIGHT.filter((inFlight) => cheaper(inFlight).length === 0);
   return [
+    'Checks that wait for Redis at the same time are in flight. Rollgate sends up to 100 of them in one call.',
     least.length > 0 &&
-      `With ${listOf(least.map(String))} checks in flight, Rollgate needs the least processor time of the server for each check.`,
-    ...CHECKS_IN_FLIGHT.filter((inFlight) => !least.includes(inFlight)).map(
-      (inFlight) => `With ${inFlight} in flight, Rollgate needs more than ${listOf(cheaper(inFlight))}.`,
-    ),
+      `With ${listOf(least.map(String))} in flight, Rollgate needs the least processor time of the server for each check.`,
+    ...CHECKS_IN_FLIGHT.filter((inFlight) => !least.includes(inFlight)).map((inFlight) => {
+      const start = inFlight === 1 ? 'With 1, no other check shares the call, and' : `With ${inFlight},`;
+      return `${start} Rollgate needs more than ${listOf(cheaper(inFlight))}.`;
+    }),
     `At 64, a check takes ${tenths(costs(64, 'rollgate'))} µs with Rollgate and ${range(others(64), tenths)} µs with the others.`,
   ]
     .filter(Boolean)

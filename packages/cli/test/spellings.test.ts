@@ -293,7 +293,7 @@ test('suggest prints the limit without its heaviest caller, too', async () => {
   const { stdout } = await rollgate(['suggest', 'log', '--reject', '1%']);
   expect(stdout).toContain("  rateLimit({ limit: 988, window: '1m' })\n");
   expect(stdout).toContain(
-    'The heaviest caller is 192.0.2.66, with up to 1,000 in 1m. Without it, 1/1m would have rejected 999',
+    'The heaviest caller is 192.0.2.66, with up to 1,000 in 1m. Chosen for the other callers, 1/1m would have rejected 999',
   );
   expect(stdout).toContain("  rateLimit({ limit: 1, window: '1m' })\n");
   const { windows } = await suggest(['log', '--reject', '1%']);

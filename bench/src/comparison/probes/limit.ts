@@ -19,7 +19,7 @@ const MOST_MOMENTS = 3;
 export const mostInWindow: Probe = {
   title: 'most allowed in a window, limit 10',
   method:
-    'Sends requests at up to three moments, each at the end of a minute or just before it. At each moment, sends one request, or as many as the library allows. Tries every combination, and reports the most requests allowed within one minute. An exact limiter allows 10.',
+    'Sends requests at up to three moments, each at the start of a minute of the clock or up to two milliseconds before it. At each moment, sends one request, or as many as the library allows. Tries every combination, and reports the most requests allowed within any 60 seconds. An exact limiter allows 10. A counter whose minute begins with the first request allows 19: one request starts it, nine come just before it ends, and ten as soon as it has ended. @upstash/ratelimit assumes that requests are spread evenly over each minute of the clock, so it allows ten at the end of one minute, and ten more 59.999 seconds later.',
   async run(library) {
     const timed = await createTimed(library, { limit: LIMIT, windowMs: WINDOW_MS });
     if (timed === undefined) return undefined;
@@ -88,7 +88,7 @@ const MINUTES = 10;
 
 export const persistentClient: Probe = {
   title: 'allowed to a client that keeps trying',
-  method: `Sends a request every second for ${MINUTES} minutes, with a limit of 10 a minute, so 100 should be allowed. A limiter that blocks the client for some time after a rejection allows fewer. One that counts every rejected request allows nothing after the first ten.`,
+  method: `Sends a request every second for ${MINUTES} minutes, with a limit of 10 a minute, so 100 should be allowed. @nestjs/throttler and @upstash/ratelimit allow fewer, because after a rejection they block the client for a time, even when the limit has room again. rolling-rate-limiter counts every rejected request, so it allows nothing after the first ten.`,
   async run(library) {
     const timed = await createTimed(library, { limit: 10, windowMs: 60_000 });
     if (timed === undefined) return undefined;

@@ -39,7 +39,9 @@ function describeResult({ span, forRequests, heaviest }: Suggestion, all: LogTot
   return [
     describe(forRequests),
     toCode(forRequests.limit),
-    ...(isSetByOne ? [`${cause}. Without it, ${describe(withoutIt)}`, toCode(withoutIt.limit)] : [cause]),
+    ...(isSetByOne
+      ? [`${cause}. Chosen for the other callers, ${describe(withoutIt)}`, toCode(withoutIt.limit)]
+      : [cause]),
   ];
 }
 
