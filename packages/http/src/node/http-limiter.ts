@@ -102,7 +102,7 @@ export class HttpLimiter<Request, Response> {
       if (outcome.kind !== 'allowed') return this.#applyOther(outcome, request, response, next);
       try {
         const nodeResponse = this.#framework.getNodeResponse(response);
-        if (!outcome.isDryRun) this.#writeHeadersUnlessSent(outcome, response, nodeResponse);
+        if (!outcome.isDryRun && !nodeResponse.headersSent) this.#writeHeaders(outcome, response, nodeResponse);
         if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
         if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
       } catch (thrown) {
@@ -225,18 +225,6 @@ export class HttpLimiter<Request, Response> {
       return this.#fail(toError(thrown), response, next);
     }
     return this.#adapter.sendRejection(request, response, next, outcome.decision, outcome.rejection);
-  }
-
-  /**
-   * Asks only after a failure whether other code has sent the headers. On Express, the question takes a tenth of the instructions that
-   * the limiter adds, see the row "Express 5, CPU added" of `bench plain`.
-   */
-  #writeHeadersUnlessSent(outcome: AllowedOutcome, response: Response, nodeResponse: NodeResponse): void {
-    try {
-      this.#writeHeaders(outcome, response, nodeResponse);
-    } catch (thrown) {
-      if (!nodeResponse.headersSent) throw thrown;
-    }
   }
 
   #writeHeaders(outcome: AllowedOutcome | RejectedOutcome, response: Response, nodeResponse: NodeResponse): void {
