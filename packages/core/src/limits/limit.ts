@@ -177,13 +177,13 @@ export interface Limit
 
 // The capabilities of some limits. A limit has all members of one, or none of them.
 
-/** Of a limit whose used units are of two kinds: spent and reserved ones. */
+/** The capability of a limit whose used units are of two kinds: spent and reserved ones. */
 export interface DividesUsage {
   /** How the used units divide at this time, if the key has a state. Peeks report it. */
   usageOf?(state: State | undefined, nowMicros: number): Usage;
 }
 
-/** Of a limit whose periods are those of a calendar. */
+/** The capability of a limit whose periods are those of a calendar. */
 export interface HasPeriods extends DividesUsage {
   /** Adds the period to a new result that has the usage. The limit has decided at this time. */
   addPeriod?(result: UsedFigures, nowMicros: number): void;
@@ -191,7 +191,7 @@ export interface HasPeriods extends DividesUsage {
   extend?(state: State, nowMicros: number, units: number): void;
 }
 
-/** Of a limit whose checks take leases: slots, or reserved units. */
+/** The capability of a limit whose checks take leases: slots, or reserved units. */
 export interface GrantsLeases {
   /** How long a lease lasts unless it is renewed. A release or a settlement ends it. */
   readonly leaseMicros?: number;
@@ -205,7 +205,7 @@ export interface GrantsLeases {
 }
 
 /**
- * Of a limit whose leases are slots, which checks take until they are released. The wait is only advice then. Settlements and charges
+ * The capability of a limit whose leases are slots, which checks take until they are released. The wait is only advice then. Settlements and charges
  * record no overdraft, and a renewal takes slots again if they are free.
  */
 export interface HoldsSlots {
@@ -217,7 +217,7 @@ export interface HoldsSlots {
   unusedId?(state: State, id: number): number;
 }
 
-/** Of a limit that allows actions whose start it delays, such as a queue. A caller of `wait` then peeks before each check. */
+/** The capability of a limit that allows actions whose start it delays, such as a queue. A caller of `wait` then peeks before each check. */
 export interface DelaysStarts {
   /**
    * Returns the `StartOrder` of waiting callers, which keeps their delayed starts in order.
@@ -228,19 +228,19 @@ export interface DelaysStarts {
   orderStarts?(backend: object, queues: readonly string[]): object;
 }
 
-/** Of a limit that closes keys, such as `block`. */
+/** The capability of a limit that closes keys, such as `block`. */
 export interface ClosesKeys {
   /** Whether checks and charges leave the state alone, so that a store does not record them. Otherwise, a charge closes the key. */
   readonly testsOnly?: boolean;
 }
 
-/** Of a limit in a plan of `credit`. */
+/** The capability of a limit in a plan of `credit`. */
 export interface GivesBack {
   /** Whether a charge, which gives recorded units back, gives back what is used, or also adds to the present period what exceeds that. */
   readonly givesBack?: 'used' | 'beyond';
 }
 
-/** Of a limit of another package, which a script on a server decides. */
+/** The capability of a limit of another package, which a script on a server decides. */
 export interface IsScripted {
   /** Returns the settings that the script needs at this time. The limit's `algorithm` chooses the script. */
   settingsAt?(nowMicros: number): readonly number[];

@@ -26,11 +26,11 @@ export function isRejectedByConstant({ rules }: Plan, costs: Costs): boolean {
 
 /** The plans that a store gets of one with such limits. */
 interface Parts {
-  /** Which rules need a store. */
+  /** The indices of the rules that need a store. */
   readonly indices: readonly number[];
-  /** Those rules. */
+  /** The rules that need a store. */
   readonly stored: Plan;
-  /** Those rules, and one that rejects. */
+  /** The rules that need a store, and one that rejects. */
   readonly rejecting: Plan;
 }
 

@@ -57,7 +57,7 @@ export interface Store extends SettlesCosts, KeepsLeases, MayFail, SharesData {
   close?(): Awaitable<void>;
 }
 
-/** Of a store that records costs which are known after a decision, or without one. Every complete store does. */
+/** The capability of a store that records costs which are known after a decision, or without one. Every complete store does. */
 export interface SettlesCosts {
   /**
    * Replaces what the check with this receipt recorded. If the settled cost of a rule is lower, it returns the last units
@@ -74,7 +74,7 @@ export interface SettlesCosts {
   charge?(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
 }
 
-/** Of a store of slots and reserved units. Every complete store has `release`, and `renew` if other processes use its data. */
+/** The capability of a store of slots and reserved units. Every complete store has `release`, and `renew` if other processes use its data. */
 export interface KeepsLeases {
   /**
    * Frees the slots that the check with this receipt took, and leaves its other limits alone. The limiter calls it once
@@ -88,7 +88,7 @@ export interface KeepsLeases {
   renew?(receipts: readonly unknown[]): Awaitable<readonly unknown[]>;
 }
 
-/** Of a store that may fail, as a whole or in parts. */
+/** The capability of a store that may fail, as a whole or in parts. */
 export interface MayFail {
   /**
    * `guardStore` of `@rollgate/core/store`, which applies the limiter's `timeout` and `onStoreError`. The store brings it, so
@@ -110,7 +110,7 @@ export interface MayFail {
   connectionTo?(part: string): StoreConnection;
 }
 
-/** Of a store whose data other stores share, so that callers of `wait` at one are woken by calls of another. */
+/** The capability of a store whose data other stores share, so that callers of `wait` at one are woken by calls of another. */
 export interface SharesData {
   /** An object that identifies the data, such as a client. Stores that use the same rows have the same `backend`. */
   readonly backend?: object | undefined;

@@ -222,7 +222,7 @@ local function steps_for_all_states()
   return rolling_steps
 end
 
--- To find these in two tables for each check of a batch would take longer.
+-- Variables of the script, because each look-up of `struct.pack` takes two tables, for each check of a batch.
 local pack, unpack_at = struct.pack, struct.unpack
 
 -- Decides by a packed log in its usual state, for a limit that has no minDifference and counts no rejected attempts. That takes a third

@@ -63,7 +63,7 @@ end
 local values, time = ARGV, redis.call('TIME')
 local server_time, lines, messages = time[1] * 1000000 + time[2], nil, nil
 local argument_count, position, done, next_key, read_only_count, read_only_message = #values, 1, 0, 0, 0, nil
-local last_line -- Instead of the lines, because most scripts have only one.
+local last_line -- The only line of most scripts, which then need no list of lines.
 local last_plan_text, last_plan -- Runs often have the plan of the one before.
 
 while position <= argument_count and step_count < MAX_STEPS do
