@@ -9,7 +9,7 @@ const ALL = { busy: PROCESSES, foreign: 0 };
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   GitHub: { api: 'github', ...ALL },
   'GitHub, one process busy': { api: 'github', ...ALL, busy: 1 },
-  'GitHub, others use 10%': { api: 'github', ...ALL, foreign: 0.1 },
+  'GitHub, another client': { api: 'github', ...ALL, foreign: 0.1 },
   OpenAI: { api: 'openai', ...ALL },
   Discord: { api: 'discord', ...ALL },
 };
@@ -59,13 +59,13 @@ function describeLibraries(): Record<OutgoingLibrary, string> {
 
 function describeMethod(seconds: number): string[] {
   return [
-    `- **Load**: ${PROCESSES} processes share a private Redis for ${seconds} s. Each process always has ${CALLERS} calls that wait or are open. A server on this machine responds after 20 to 80 ms.`,
+    `- **Load**: ${PROCESSES} processes share a private Redis for ${seconds} s. Each process always has ${CALLERS} calls that wait or have no response yet. A server on this machine responds after 20 to 80 ms.`,
     '- **GitHub**: The server allows 250 calls per window of 10 s, instead of 5,000 per hour.',
-    '- **One process busy**: Only one of the processes makes calls.',
-    '- **Others use 10%**: Another client uses a tenth of the quota, evenly over time.',
+    '- **One process busy**: The other three make no calls.',
+    '- **Another client**: It sends 25 calls per window, evenly over time. The server rejects most of them, because the library uses up the window soon after its start.',
     '- **OpenAI**: The server allows 60,000 tokens, which refill in 10 s instead of a minute. A call takes 200 to 2,000 tokens.',
     '- **Discord**: The server allows 5 calls per window of 1 s. Each window starts with the first call after the previous window has ended.',
-    '- **Quota**: This is what the server allows in this time, without what the other client used. For OpenAI, it includes the tokens that are available at the start. The last calls may count in the next window, so a share can exceed 100%.',
+    '- **Quota**: This is what the server allows in this time, without what the other client got. For OpenAI, the tokens that are available at the start come on top.',
     '- **–**: The library works only with GitHub, so it has no result here.',
   ];
 }
