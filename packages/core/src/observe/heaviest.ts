@@ -1,9 +1,17 @@
-/** The counter of one item. */
-interface Counter<Item> {
+import { PriorityQueue, type QueueMember } from '../util/priority-queue.js';
+
+/** The counter of one item. Its `priority` is its count. */
+interface Counter<Item> extends QueueMember {
   readonly name: string;
   last: Item;
-  count: number;
   /** The count that its place had before it. */
+  readonly overcount: number;
+}
+
+/** An item, its count, and the most by which the count is too high. */
+interface Counted<Item> {
+  readonly item: Item;
+  readonly count: number;
   readonly overcount: number;
 }
 
@@ -12,61 +20,38 @@ interface Counter<Item> {
  * least count, and goes on from there, so that no count is ever too low.
  */
 export class Heaviest<Item> {
-  readonly #max: number;
   readonly #counters = new Map<string, Counter<Item>>();
-  /** The counters by their count, so that each update and the search for the least one take constant time. */
-  readonly #byCount = new Map<number, Set<Counter<Item>>>();
-  #least = 0;
+  readonly #byCount = new PriorityQueue<Counter<Item>>();
 
-  constructor(max: number) {
-    this.#max = max;
-  }
+  constructor(private readonly max: number) {}
 
   /** Counts an item by its name. */
   add(name: string, item: Item): void {
-    const known = this.#counters.get(name);
-    if (known !== undefined) {
-      known.last = item;
-      this.#remove(known);
-      this.#put(known, known.count + 1);
-      return;
-    }
-    let overcount = 0;
-    if (this.#counters.size === this.#max) {
-      const [least] = this.#byCount.get(this.#least)!;
-      overcount = least!.count;
-      this.#counters.delete(least!.name);
-      this.#remove(least!);
-    }
-    const counter = { name, last: item, count: overcount, overcount };
-    this.#counters.set(name, counter);
-    if (overcount === 0) this.#least = 1;
-    this.#put(counter, overcount + 1);
+    const counter = this.#counters.get(name) ?? this.#addCounter(name, item);
+    counter.last = item;
+    this.#byCount.set(counter, counter.priority + 1);
   }
 
   /** Returns the items with the highest counts, highest first. */
-  top(count: number): Counter<Item>[] {
-    return [...this.#counters.values()].sort((one, other) => other.count - one.count).slice(0, count);
+  top(count: number): Counted<Item>[] {
+    const sorted = [...this.#counters.values()].sort((one, other) => other.priority - one.priority);
+    return sorted.slice(0, count).map(({ last, priority, overcount }) => ({ item: last, count: priority, overcount }));
   }
 
   /** The most that an item without a counter may have. */
   get mostOfOthers(): number {
-    return this.#counters.size === this.#max ? this.#least : 0;
+    return this.#counters.size === this.max ? this.#byCount.first!.priority : 0;
   }
 
-  #remove(counter: Counter<Item>): void {
-    const equals = this.#byCount.get(counter.count)!;
-    equals.delete(counter);
-    if (equals.size > 0) return;
-    this.#byCount.delete(counter.count);
-    // Each counter that leaves has a successor with a count that is higher by 1.
-    if (this.#least === counter.count) this.#least += 1;
-  }
-
-  #put(counter: Counter<Item>, count: number): void {
-    counter.count = count;
-    const equals = this.#byCount.get(count);
-    if (equals === undefined) this.#byCount.set(count, new Set([counter]));
-    else equals.add(counter);
+  #addCounter(name: string, last: Item): Counter<Item> {
+    const overcount = this.mostOfOthers;
+    if (this.#counters.size === this.max) {
+      const least = this.#byCount.first!;
+      this.#counters.delete(least.name);
+      this.#byCount.remove(least);
+    }
+    const counter = { name, last, overcount, priority: overcount, queueIndex: -1 };
+    this.#counters.set(name, counter);
+    return counter;
   }
 }

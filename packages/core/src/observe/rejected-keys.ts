@@ -123,7 +123,7 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
     heaviest.add(JSON.stringify([name, stored]), { key: counted, limiter: name, violated: decision.violated });
   });
   const top = (count: number): RejectedKey[] =>
-    heaviest.top(count).map(({ last, count, overcount }) => ({ ...last, count, overcount }));
+    heaviest.top(count).map(({ item, count, overcount }) => ({ ...item, count, overcount }));
   const toNote = (): RejectedNote => {
     const rejected = top(WRITTEN + 1);
     const [next] = rejected.splice(WRITTEN);
