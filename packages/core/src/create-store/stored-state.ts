@@ -1,8 +1,4 @@
-import type { StateLifecycle } from '../limits/limit.js';
 import type { KeyState } from '../operations/states.js';
-
-/** A clock that steps back by less than a minute finds the same state, so stores keep an expired one that long. */
-const GRACE_MICROS = 60_000_000;
 
 /** The state of a key as a store keeps it. */
 export interface StoredNumbers {
@@ -25,8 +21,8 @@ export class StoredState implements KeyState {
   isNew = true;
   /** What the store must write: the numbers, `null` to delete the key, or nothing. */
   change: StoredNumbers | null | undefined;
-  /** The limit that reads the state. */
-  #lifecycle!: StateLifecycle;
+  /** How long the limit that reads the state keeps it. */
+  keepMicros = 0;
 
   constructor(numbers: ArrayLike<number> | undefined) {
     this.numbers = new Float64Array(numbers ?? []);
@@ -45,46 +41,5 @@ export class StoredState implements KeyState {
     const { numbers } = this;
     this.numbers = new Float64Array(this.start + size);
     this.numbers.set(numbers.subarray(0, this.numbers.length));
-  }
-
-  /** Reads the state by a limit. Deletes an implausible one. */
-  open(lifecycle: StateLifecycle, nowMicros: number): this {
-    this.#lifecycle = lifecycle;
-    this.isNew = this.numbers.length === 0;
-    if (this.isNew) return this;
-    if (this.#isIntact(lifecycle)) {
-      this.isNew = lifecycle.expiresMicros(this) <= nowMicros;
-      if (this.isNew || lifecycle.isPlausible(this, nowMicros)) return this;
-    }
-    this.isNew = true;
-    this.change = null;
-    return this;
-  }
-
-  /** Whether a limit wrote the state. A damaged file or another program may have changed it. */
-  #isIntact(lifecycle: StateLifecycle): boolean {
-    if (!this.numbers.every(Number.isFinite)) return false;
-    return lifecycle.isIntact?.(this) ?? this.size >= lifecycle.stateSize;
-  }
-
-  /** Returns the state if the key is still in this life. */
-  openLife(lifecycle: StateLifecycle, life: number): this | undefined {
-    this.#lifecycle = lifecycle;
-    return this.life === life && this.#isIntact(lifecycle) ? this : undefined;
-  }
-
-  /** Writes the numbers of a key without hits, in a new life. */
-  clear(): void {
-    this.numbers = new Float64Array(this.start + this.#lifecycle.stateSize);
-    this.numbers[0] = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // No other process knows the earlier lives.
-    this.#lifecycle.create(this);
-  }
-
-  /** Has the store write the state, or delete one that is like new. */
-  write(expiresMicros: number): void {
-    const graceMicros = Math.min(this.#lifecycle.keepMicros, GRACE_MICROS);
-    // A database needs a finite time, even for a state that never expires.
-    const dropAtMs = Math.min(expiresMicros + graceMicros, Number.MAX_SAFE_INTEGER) / 1000;
-    this.change = expiresMicros === -Infinity ? null : { numbers: this.numbers, dropAtMs };
   }
 }

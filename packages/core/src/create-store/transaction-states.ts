@@ -1,5 +1,9 @@
+import type { StateLifecycle } from '../limits/limit.js';
 import type { StateOwner, States } from '../operations/states.js';
 import type { StoredState } from './stored-state.js';
+
+/** A clock that steps back by less than a minute finds the same state, so stores keep an expired one that long. */
+const GRACE_MICROS = 60_000_000;
 
 /** The states of one transaction. */
 export class TransactionStates implements States {
@@ -14,24 +18,40 @@ export class TransactionStates implements States {
   }
 
   find(rule: StateOwner, key: string): StoredState {
-    return this.#stateOf(rule, key).open(rule.limit, this.nowMicros);
+    const { limit } = rule;
+    const state = this.#stateOf(rule, key);
+    state.isNew = state.numbers.length === 0;
+    if (state.isNew) return state;
+    if (isIntact(state, limit)) {
+      state.isNew = limit.expiresMicros(state) <= this.nowMicros;
+      if (state.isNew || limit.isPlausible(state, this.nowMicros)) return state;
+    }
+    state.isNew = true;
+    state.change = null; // Otherwise, a damaged or implausible state would stay.
+    return state;
   }
 
   findLife(rule: StateOwner, key: string, life: number): StoredState | undefined {
-    return this.#stateOf(rule, key).openLife(rule.limit, life);
+    const state = this.#stateOf(rule, key);
+    return state.life === life && isIntact(state, rule.limit) ? state : undefined;
   }
 
-  blank(state: StoredState): void {
-    state.clear();
+  blank(state: StoredState, limit: StateLifecycle): void {
+    state.numbers = new Float64Array(state.start + limit.stateSize);
+    state.numbers[0] = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // No other process knows the earlier lives.
+    limit.create(state);
   }
 
-  begin(state: StoredState): void {
-    state.clear();
+  begin(state: StoredState, { limit }: StateOwner): void {
+    this.blank(state, limit);
     state.isNew = false;
   }
 
   save(state: StoredState, expiresMicros: number): void {
-    state.write(expiresMicros);
+    const graceMicros = Math.min(state.keepMicros, GRACE_MICROS);
+    // A database needs a finite time, even for a state that never expires.
+    const dropAtMs = Math.min(expiresMicros + graceMicros, Number.MAX_SAFE_INTEGER) / 1000;
+    state.change = expiresMicros === -Infinity ? null : { numbers: state.numbers, dropAtMs };
   }
 
   remove(rule: StateOwner, key: string): void {
@@ -39,8 +59,15 @@ export class TransactionStates implements States {
   }
 
   #stateOf(rule: StateOwner, key: string): StoredState {
-    return this.#states.get(toStorageKey(rule, key))!;
+    const state = this.#states.get(toStorageKey(rule, key))!;
+    state.keepMicros = rule.limit.keepMicros;
+    return state;
   }
+}
+
+/** Whether a limit wrote the state. A damaged file or another program may have changed it. */
+function isIntact(state: StoredState, limit: StateLifecycle): boolean {
+  return state.numbers.every(Number.isFinite) && (limit.isIntact?.(state) ?? state.size >= limit.stateSize);
 }
 
 /**
