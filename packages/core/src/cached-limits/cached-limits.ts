@@ -138,15 +138,29 @@ interface Known<Given> {
   isFailing: boolean;
 }
 
+/** @throws TypeError, RangeError naming the invalid option. */
+function resolveOptions<Given extends Limits>(options: CachedLimitsOptions<Given>) {
+  validateOptionNames('cachedLimits', options, [
+    ...['load', 'defaultLimits', 'ttl', 'staleFor', 'maxWait', 'timeout', 'max', 'clock'],
+  ]);
+  const { load, defaultLimits, ttl = '1m', staleFor = '1h', maxWait = '250ms', timeout = '5s' } = options;
+  const { max = 10_000, clock = monotonicClock } = options;
+  if (typeof load !== 'function') throw invalidOption('load', 'a function', load);
+  validateClock(clock);
+  return {
+    load,
+    clock,
+    defaultLimits: defaultLimits === undefined ? undefined : validateLimits(defaultLimits),
+    ttlMs: parseDuration('ttl', ttl),
+    staleMs: staleFor === 0 ? 0 : parseDuration('staleFor', staleFor),
+    maxWaitMs: parseDuration('maxWait', maxWait),
+    timeoutMs: parseDuration('timeout', timeout),
+    max: validateIntegerBetween('max', max, 1, Number.MAX_SAFE_INTEGER),
+  };
+}
+
 class LimitsCache<Given extends Limits> {
-  readonly #load: CachedLimitsOptions<Given>['load'];
-  readonly #defaultLimits: Given | undefined;
-  readonly #ttlMs: number;
-  readonly #staleMs: number;
-  readonly #maxWaitMs: number;
-  readonly #timeoutMs: number;
-  readonly #max: number;
-  readonly #clock: Clock;
+  readonly #options: ReturnType<typeof resolveOptions<Given>>;
   /** The keys with limits of their own, in the order of their loads. */
   readonly #own = new Map<string, Known<Given>>();
   /** All other keys. Separate, because clients may choose them, and must not evict the limits of others. */
@@ -155,39 +169,18 @@ class LimitsCache<Given extends Limits> {
   readonly #open = new Map<string, Promise<Given>>();
 
   constructor(options: CachedLimitsOptions<Given>) {
-    validateOptionNames('cachedLimits', options, [
-      ...['load', 'defaultLimits', 'ttl', 'staleFor', 'maxWait', 'timeout', 'max', 'clock'],
-    ]);
-    const {
-      load,
-      defaultLimits,
-      ttl = '1m',
-      staleFor = '1h',
-      maxWait = '250ms',
-      timeout = '5s',
-      max = 10_000,
-      clock = monotonicClock,
-    } = options;
-    if (typeof load !== 'function') throw invalidOption('load', 'a function', load);
-    this.#load = load;
-    this.#defaultLimits = defaultLimits === undefined ? undefined : validateLimits(defaultLimits);
-    this.#ttlMs = parseDuration('ttl', ttl);
-    this.#staleMs = staleFor === 0 ? 0 : parseDuration('staleFor', staleFor);
-    this.#maxWaitMs = parseDuration('maxWait', maxWait);
-    this.#timeoutMs = parseDuration('timeout', timeout);
-    this.#max = validateIntegerBetween('max', max, 1, Number.MAX_SAFE_INTEGER);
-    validateClock(clock);
-    this.#clock = clock;
+    this.#options = resolveOptions(options);
   }
 
   get(key: string): Awaitable<Given> {
     const known = this.#own.get(key) ?? this.#others.get(key);
-    if (known === undefined) return this.#waitFor(this.#open.get(key) ?? this.#reload(key), this.#defaultLimits);
-    const nowMs = this.#clock.now();
+    if (known === undefined)
+      return this.#waitFor(this.#open.get(key) ?? this.#reload(key), this.#options.defaultLimits);
+    const nowMs = this.#options.clock.now();
     const ageMs = nowMs - known.loadedMs;
-    if (ageMs < this.#ttlMs || nowMs < known.retryMs) return known.limits;
+    if (ageMs < this.#options.ttlMs || nowMs < known.retryMs) return known.limits;
     const loaded = this.#open.get(key) ?? this.#reload(key);
-    if (known.isFailing || ageMs < this.#ttlMs + this.#staleMs) return known.limits;
+    if (known.isFailing || ageMs < this.#options.ttlMs + this.#options.staleMs) return known.limits;
     return this.#waitFor(loaded, known.limits);
   }
 
@@ -207,7 +200,7 @@ class LimitsCache<Given extends Limits> {
   #waitFor(loaded: Promise<Given>, otherwise: Given | undefined): Promise<Given> {
     if (otherwise === undefined) return loaded;
     return new Promise((resolve, reject) => {
-      const cancel = scheduleAfter(this.#maxWaitMs, () => resolve(otherwise), this.#clock);
+      const cancel = scheduleAfter(this.#options.maxWaitMs, () => resolve(otherwise), this.#options.clock);
       loaded.then(resolve, reject).finally(cancel);
     });
   }
@@ -215,13 +208,13 @@ class LimitsCache<Given extends Limits> {
   /** Loads the limits of a key, in place of a load that is open. Rejects only if there are no limits to use instead. */
   #reload(key: string): Promise<Given> {
     const load: Promise<Given> = this.#loadInTime(key).then(
-      (limits) => this.#conclude(key, load, limits, this.#clock.now(), -Infinity),
+      (limits) => this.#conclude(key, load, limits, this.#options.clock.now(), -Infinity),
       (error) => {
         const last = this.#own.get(key) ?? this.#others.get(key);
-        const limits = last?.limits ?? this.#defaultLimits;
+        const limits = last?.limits ?? this.#options.defaultLimits;
         report({ key, error, used: last ? 'last' : limits === undefined ? 'none' : 'default' });
         if (limits !== undefined) {
-          return this.#conclude(key, load, limits, last?.loadedMs ?? -Infinity, this.#clock.now() + RETRY_MS);
+          return this.#conclude(key, load, limits, last?.loadedMs ?? -Infinity, this.#options.clock.now() + RETRY_MS);
         }
         if (this.#open.get(key) === load) this.#open.delete(key);
         throw error;
@@ -239,8 +232,8 @@ class LimitsCache<Given extends Limits> {
     this.#open.delete(key);
     this.#own.delete(key); // So that it becomes the last one.
     this.#others.delete(key);
-    const known = limits === this.#defaultLimits ? this.#others : this.#own;
-    if (known.size === this.#max) known.delete(known.keys().next().value!);
+    const known = limits === this.#options.defaultLimits ? this.#others : this.#own;
+    if (known.size === this.#options.max) known.delete(known.keys().next().value!);
     known.set(key, { limits, loadedMs, retryMs, isFailing: retryMs > -Infinity });
     return limits;
   }
@@ -250,10 +243,10 @@ class LimitsCache<Given extends Limits> {
     let cancel = () => {};
     const timeout = new Promise<never>((_, reject) => {
       const fail = () => reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(TOO_SLOW)));
-      cancel = scheduleAfter(this.#timeoutMs, fail, this.#clock);
+      cancel = scheduleAfter(this.#options.timeoutMs, fail, this.#options.clock);
     });
     try {
-      const limits = (await Promise.race([this.#load(key), timeout])) ?? this.#defaultLimits;
+      const limits = (await Promise.race([this.#options.load(key), timeout])) ?? this.#options.defaultLimits;
       if (limits !== undefined) return validateLimits(limits);
       throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(NO_LIMITS));
     } finally {
