@@ -15,13 +15,10 @@ const unnamedHookCounts = new WeakMap<Store, number>();
  * which the HEAD route of a GET route shares. Routes with the same `groupId` share one count.
  */
 export class RouteHooks {
-  readonly #pluginOptions: RateLimitRouteOptions;
   /** By the route's options, then by its method and URL, because several routes may share one options object. */
   readonly #hooks = new WeakMap<RateLimitRouteOptions, Map<string, RateLimitHook>>();
 
-  constructor(pluginOptions: RateLimitRouteOptions) {
-    this.#pluginOptions = pluginOptions;
-  }
+  constructor(private readonly pluginOptions: RateLimitRouteOptions) {}
 
   /**
    * Returns the hook of a route. The first call for a route creates it.
@@ -49,7 +46,7 @@ export class RouteHooks {
       throw invalidOption('rateLimit options', 'an object', hookOptions);
     }
     const { hook, groupId, prefix } = hookOptions;
-    const store = hookOptions.store ?? this.#pluginOptions.store!;
+    const store = hookOptions.store ?? this.pluginOptions.store!;
     if (hook !== undefined) throw invalidOption('hook', 'left out, because you add the hook to a route yourself', hook);
     if (groupId === undefined && prefix === undefined && !isMemoryStore(store)) throw missingNameError();
     const count = (unnamedHookCounts.get(store) ?? 0) + 1;
@@ -95,7 +92,7 @@ export class RouteHooks {
     addedSilence: readonly WarningCode[],
   ): RateLimitOptions {
     if (groupId !== undefined) validateString('groupId', groupId);
-    const merged = mergeOptions<RateLimitOptions>(this.#pluginOptions, routeOptions);
+    const merged = mergeOptions<RateLimitOptions>(this.pluginOptions, routeOptions);
     const { prefix = 'rollgate', silence = [] } = merged;
     validateString('prefix', prefix);
     if (groupId !== undefined) merged.prefix = `${prefix}:group ${groupId}`;

@@ -18,11 +18,7 @@ type LimitedResponse = NodeResponse & { [hasInnerLimiter]?: boolean; [limitedReq
 
 /** The headers of Node's response. Node merges them with those of the standard response that Hono returns. */
 class NodeHeaders implements EarlyHeaders {
-  readonly response: LimitedResponse;
-
-  constructor(response: LimitedResponse) {
-    this.response = response;
-  }
+  constructor(readonly response: LimitedResponse) {}
 
   get(name: string): string | null {
     const value = this.response.getHeader(name);

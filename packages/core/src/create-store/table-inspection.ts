@@ -27,13 +27,11 @@ interface Cursor {
  */
 export class TableInspection implements StoreInspection {
   readonly options = {};
-  readonly #options: CreateStoreOptions;
-  readonly #toNowMicros: (ofDatabase: number | undefined) => number;
 
-  constructor(options: CreateStoreOptions, toNowMicros: (ofDatabase: number | undefined) => number) {
-    this.#options = options;
-    this.#toNowMicros = toNowMicros;
-  }
+  constructor(
+    private readonly source: Pick<CreateStoreOptions, 'list' | 'transact'>,
+    private readonly toNowMicros: (ofDatabase: number | undefined) => number,
+  ) {}
 
   async listKeys({ rules }: Plan, start: string, next: unknown): Promise<KeyPage> {
     const { index, after } = (next as Cursor | undefined) ?? { index: 0, after: '' };
@@ -67,10 +65,10 @@ export class TableInspection implements StoreInspection {
   writeNote(name: string, text: string, forMs: number): Awaitable<void> {
     const storageKey = `${beginStorageKey(1, '#rollgate:notes', name)}"]`;
     const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
-    return this.#options.transact(
+    return this.source.transact(
       [storageKey],
       (_, nowMicros) => {
-        const untilMicros = this.#toNowMicros(nowMicros) + Math.ceil(forMs) * 1000;
+        const untilMicros = this.toNowMicros(nowMicros) + Math.ceil(forMs) * 1000;
         return [{ numbers: Float64Array.from([untilMicros, ...units]), dropAtMs: untilMicros / 1000 }];
       },
       WRITE,
@@ -91,8 +89,8 @@ export class TableInspection implements StoreInspection {
   }
 
   async #list(after: string): Promise<{ states: (readonly [string, ArrayLike<number>])[]; nowMicros: number }> {
-    const { states, nowMicros } = await this.#options.list!(after, MOST_STATES);
-    return { states: [...states], nowMicros: this.#toNowMicros(nowMicros) };
+    const { states, nowMicros } = await this.source.list!(after, MOST_STATES);
+    return { states: [...states], nowMicros: this.toNowMicros(nowMicros) };
   }
 }
 

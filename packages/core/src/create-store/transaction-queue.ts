@@ -29,12 +29,10 @@ export class TransactionBatch {
   readonly keys: readonly string[];
   /** Whether no call changes anything. */
   readonly isReadOnly: boolean;
-  readonly #calls: readonly QueuedTransaction[];
   /** The calls that failed in the last attempt. */
   #failures = new Map<QueuedTransaction, unknown>();
 
-  constructor(calls: readonly QueuedTransaction[]) {
-    this.#calls = calls;
+  constructor(private readonly calls: readonly QueuedTransaction[]) {
     this.keys = [...new Set(calls.flatMap(({ keys }) => keys))].sort();
     this.isReadOnly = calls.every(({ operation }) => operation.isReadOnly);
   }
@@ -47,7 +45,7 @@ export class TransactionBatch {
   update(states: BatchStates, nowMicros?: number): BatchChanges {
     const changes = new Map<string, StoredNumbers | null>();
     this.#failures = new Map();
-    for (const call of this.#calls) {
+    for (const call of this.calls) {
       try {
         // The database may have been locked for long.
         if (call.operation.isAbandoned) throw ABANDONED;
@@ -81,24 +79,24 @@ export class TransactionBatch {
 
   /** Fails all calls if the callers of all have given up, and returns whether it has. */
   dropIfUnneeded(): boolean {
-    if (!this.#calls.every(({ operation }) => operation.isAbandoned)) return false;
+    if (!this.calls.every(({ operation }) => operation.isAbandoned)) return false;
     this.fail(ABANDONED);
     return true;
   }
 
   /** Without a deadline are probes and renewals of slots. They do not prolong the transaction of others. */
   get #withDeadline(): readonly QueuedTransaction[] {
-    return this.#calls.filter(({ operation }) => operation.remainingMs !== Infinity);
+    return this.calls.filter(({ operation }) => operation.remainingMs !== Infinity);
   }
 
   /** The keys in which a call may have freed quota. */
   get freedKeys(): readonly string[] {
-    return [...new Set(this.#calls.filter(({ operation }) => operation.freesQuota).flatMap(({ keys }) => keys))];
+    return [...new Set(this.calls.filter(({ operation }) => operation.freesQuota).flatMap(({ keys }) => keys))];
   }
 
   /** Settles all calls after the transaction. */
   succeed(): void {
-    for (const call of this.#calls) {
+    for (const call of this.calls) {
       if (this.#failures.has(call)) call.reject(this.#failures.get(call));
       else call.resolve();
     }
@@ -106,7 +104,7 @@ export class TransactionBatch {
 
   /** Rejects all calls, because the transaction has failed. */
   fail(error: unknown): void {
-    for (const call of this.#calls) call.reject(this.#failures.get(call) ?? error);
+    for (const call of this.calls) call.reject(this.#failures.get(call) ?? error);
   }
 }
 
@@ -115,9 +113,6 @@ export class TransactionBatch {
  * transactions take a fraction of the database's time, and this process never waits for its own locks.
  */
 export class TransactionQueue {
-  readonly #run: (batch: TransactionBatch) => Promise<void>;
-  readonly #maxBatch: number;
-  readonly #isDataError: (error: unknown) => boolean;
   #waiting: QueuedTransaction[] = [];
   #isRunning = false;
 
@@ -128,14 +123,10 @@ export class TransactionQueue {
    *   call then runs alone, so that the data of one never fails another.
    */
   constructor(
-    run: (batch: TransactionBatch) => Promise<void>,
-    maxBatch: number,
-    isDataError: (error: unknown) => boolean,
-  ) {
-    this.#run = run;
-    this.#maxBatch = maxBatch;
-    this.#isDataError = isDataError;
-  }
+    private readonly run: (batch: TransactionBatch) => Promise<void>,
+    private readonly maxBatch: number,
+    private readonly isDataError: (error: unknown) => boolean,
+  ) {}
 
   /** Adds a call to the next transaction. Pass it to `createStore`. */
   readonly transact: CreateStoreOptions['transact'] = (keys, update, operation) =>
@@ -159,10 +150,10 @@ export class TransactionQueue {
   async #settle(calls: readonly QueuedTransaction[]): Promise<void> {
     const batch = new TransactionBatch(calls);
     try {
-      await this.#run(batch);
+      await this.run(batch);
       batch.succeed();
     } catch (error) {
-      if (calls.length === 1 || !this.#isDataError(error)) return batch.fail(error);
+      if (calls.length === 1 || !this.isDataError(error)) return batch.fail(error);
       for (const call of calls) await this.#settle([call]);
     }
   }
@@ -171,7 +162,7 @@ export class TransactionQueue {
   #take(): QueuedTransaction[] {
     const taken: QueuedTransaction[] = [];
     let next = 0; // Removing each call of a long queue by itself would take the square of its length.
-    for (; taken.length < this.#maxBatch && next < this.#waiting.length; next++) {
+    for (; taken.length < this.maxBatch && next < this.#waiting.length; next++) {
       const call = this.#waiting[next]!;
       if (call.operation.isAbandoned) call.reject(ABANDONED);
       else taken.push(call);

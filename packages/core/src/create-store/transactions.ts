@@ -57,25 +57,23 @@ class Transaction<Result> extends PendingResult<Result> implements Operation {
 
 /** Runs the operations of a store in transactions of its database. */
 export class Transactions implements StatePort {
-  readonly #transact: CreateStoreOptions['transact'];
-  readonly #toNowMicros: (ofDatabase: number | undefined) => number;
   /** Whether `transact` has thrown at once. */
   #hasFailed = false;
 
   /** @param toNowMicros Returns the time of a transaction. `ofDatabase` is what `transact` has passed to `update`. */
-  constructor(transact: CreateStoreOptions['transact'], toNowMicros: (ofDatabase: number | undefined) => number) {
-    this.#transact = transact;
-    this.#toNowMicros = toNowMicros;
-  }
+  constructor(
+    private readonly transact: CreateStoreOptions['transact'],
+    private readonly toNowMicros: (ofDatabase: number | undefined) => number,
+  ) {}
 
   run<Result>(places: readonly Place[], effect: Effect, operate: (states: States) => Result): Awaitable<Result> {
     const keys = [...new Set(places.map(({ rule, key }) => toStorageKey(rule, key)))];
-    const transaction = new Transaction(keys, effect, operate, this.#toNowMicros);
+    const transaction = new Transaction(keys, effect, operate, this.toNowMicros);
     const toResult = (): Awaitable<Result> =>
       transaction.needsWrite ? this.run(places, 'records', operate) : transaction.result;
     let done: Awaitable<void>;
     try {
-      done = this.#transact(keys, transaction.update, transaction);
+      done = this.transact(keys, transaction.update, transaction);
     } catch (error) {
       if (transaction.misuse !== undefined) throw transaction.misuse.error; // A driver may have wrapped it.
       this.#hasFailed = true;

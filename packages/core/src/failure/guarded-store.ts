@@ -31,8 +31,6 @@ export const guardStore: StoreGuard = (store, timeoutMs, policy) => new GuardedS
  * down, the policy decides.
  */
 class GuardedStore implements Guarded {
-  readonly #store: Store;
-  readonly #policy: OnStoreError;
   readonly #decisions: CallGuard<DecidingCall, Decision>;
   /** Whether a settlement or a release that is lost is an error. */
   readonly #onLost: FailureHandler<void>;
@@ -46,9 +44,11 @@ class GuardedStore implements Guarded {
    */
   declare readonly renew?: NonNullable<Store['renew']>;
 
-  constructor(store: Store, timeoutMs: number, policy: OnStoreError) {
-    this.#store = store;
-    this.#policy = policy;
+  constructor(
+    private readonly store: Store,
+    timeoutMs: number,
+    private readonly policy: OnStoreError,
+  ) {
     this.backend = store.backend ?? store;
     this.clock = store.clock;
     this.waiting = store.waiting && queueWithoutConstants(store, store.waiting);
@@ -80,27 +80,27 @@ class GuardedStore implements Guarded {
   }
 
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    if (this.#store.charge === undefined) throw unsupported('charge');
+    if (this.store.charge === undefined) throw unsupported('charge');
     return this.#decisions.run({ operation: 'charge', plan, keys, costs });
   }
 
   withFallback(plan: Plan, limits: ParsedLimits, fallbackLimits: LimitsFrom<ParsedLimits>): Plan {
-    if (this.#policy === 'fallback') return withFallbackPlan(plan, limits, fallbackLimits);
-    throw invalidOption('onStoreError', "'fallback' with `fallbackLimits`", this.#policy);
+    if (this.policy === 'fallback') return withFallbackPlan(plan, limits, fallbackLimits);
+    throw invalidOption('onStoreError', "'fallback' with `fallbackLimits`", this.policy);
   }
 
   /** See `partOf` of {@link Store}. */
   partOfReceipt(receipt: unknown): string {
-    return this.#store.partOfReceipt?.(receipt) ?? '';
+    return this.store.partOfReceipt?.(receipt) ?? '';
   }
 
   namesOf(plan: Plan, keys: Keys): readonly string[] {
-    return namesOf(this.#store, plan, keys);
+    return namesOf(this.store, plan, keys);
   }
 
   /** Callers do not wait for the fallback memory. They retry when the store may have recovered. */
   namesOfReceipt(receipt: unknown): readonly string[] {
-    return receipt instanceof FallbackReceipt ? [] : (this.#store.namesOfReceipt?.(receipt) ?? []);
+    return receipt instanceof FallbackReceipt ? [] : (this.store.namesOfReceipt?.(receipt) ?? []);
   }
 
   /**
@@ -109,33 +109,33 @@ class GuardedStore implements Guarded {
    */
   settle(receipt: unknown, costs: SettledCosts): Awaitable<void> {
     if (receipt instanceof FallbackReceipt) return this.#fallback.settle(receipt.receipt, costs);
-    if (this.#store.settle === undefined) throw unsupported('settle');
-    return this.#guard(this.#store.settle(receipt, costs), receipt, this.#onLost);
+    if (this.store.settle === undefined) throw unsupported('settle');
+    return this.#guard(this.store.settle(receipt, costs), receipt, this.#onLost);
   }
 
   /** Releases slots in the store or in the fallback memory. If the store fails, they are free after one lease. */
   release(receipt: unknown): Awaitable<void> {
     if (receipt instanceof FallbackReceipt) return this.#fallback.release(receipt.receipt);
-    if (this.#store.release === undefined) throw unsupported('release');
-    return this.#guard(this.#store.release(receipt), receipt, this.#onLost);
+    if (this.store.release === undefined) throw unsupported('release');
+    return this.#guard(this.store.release(receipt), receipt, this.#onLost);
   }
 
   /** Refunds in the store or in the fallback memory. If the store fails, the hits stay recorded. */
   refund(receipt: unknown): Awaitable<void> {
     if (receipt instanceof FallbackReceipt) return this.#fallback.refund(receipt.receipt);
-    return this.#guard(this.#store.refund(receipt), receipt, RETHROW);
+    return this.#guard(this.store.refund(receipt), receipt, RETHROW);
   }
 
   /** Drops the keys in the store and in the fallback memory. Rejects if the store fails, whatever the policy is. */
   reset(plan: Plan, keys: Keys): Awaitable<void> {
     this.#decisions.health.resetFallback(plan, keys);
-    const part = this.#store.partOf?.(plan, keys) ?? '';
-    return this.#decisions.guard(this.#store.reset(plan, keys), part, RETHROW);
+    const part = this.store.partOf?.(plan, keys) ?? '';
+    return this.#decisions.guard(this.store.reset(plan, keys), part, RETHROW);
   }
 
   /** Failures of an inspection are no outage, because they say nothing about checks. */
   get inspection(): StoreInspection | undefined {
-    return this.#store.inspection;
+    return this.store.inspection;
   }
 
   get #fallback(): MemoryStore {

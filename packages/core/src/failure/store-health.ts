@@ -55,8 +55,6 @@ export type CallEffect = 'writes' | 'reads' | 'probes';
  * - **Failing**: calls fail for any reason. The two channels publish this. Without subscribers, process warnings do.
  */
 export class PartHealth {
-  readonly #store: Store | CountingStore;
-  readonly #part: string;
   /** The clock of the store if it has timers. */
   readonly clock: Timers['clock'];
   /**
@@ -79,15 +77,16 @@ export class PartHealth {
   #probeDueMs = 0;
   #probeIntervalMs = MIN_PROBE_INTERVAL_MS;
 
-  constructor(store: Store | CountingStore, part: string) {
-    this.#store = store;
-    this.#part = part;
+  constructor(
+    private readonly store: Store | CountingStore,
+    private readonly part: string,
+  ) {
     this.clock = timersOf(store.clock).clock;
   }
 
   /** The state of the connection, if the store provides it. */
   get connection(): StoreConnection | undefined {
-    return this.#store.connectionTo?.(this.#part);
+    return this.store.connectionTo?.(this.part);
   }
 
   /** Whether a call is sent although the part is down. Such a call that may write is the trial. */
@@ -131,7 +130,7 @@ export class PartHealth {
     if (this.failingSinceMs !== undefined && !stopsResponding) return;
     this.failingSinceMs ??= nowMs;
     this.#publishedMs = nowMs;
-    const failure: StoreFailure = { store: this.#store, part: this.#part, error };
+    const failure: StoreFailure = { store: this.store, part: this.part, error };
     const message = `${error.message}. \`onStoreError\` decides the checks until the store recovers`;
     this.#publish(storeFailures, failure, 'ROLLGATE_STORE_FAILED', message);
   }
@@ -156,7 +155,7 @@ export class PartHealth {
   #recover(sinceMs: number, nowMs: number): void {
     if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;
     const failedForMs = Math.round(nowMs - sinceMs);
-    const recovery: StoreRecovery = { store: this.#store, part: this.#part, failedForMs, failures: this.#failures };
+    const recovery: StoreRecovery = { store: this.store, part: this.part, failedForMs, failures: this.#failures };
     this.failingSinceMs = undefined;
     this.#hasTimedOut = false;
     this.#failures = 0;
@@ -166,7 +165,7 @@ export class PartHealth {
 
   /** Publishes an event. Without subscribers, it becomes a process warning. */
   #publish(events: EventChannel, event: StoreFailure | StoreRecovery, code: string, message: string): void {
-    const where = this.#part === '' ? '' : ` (${this.#part})`;
+    const where = this.part === '' ? '' : ` (${this.part})`;
     if (events.hasSubscribers) events.publish(event);
     else emitWarning(message + where, { type: 'RollgateWarning', code });
   }
@@ -176,13 +175,10 @@ const stores = new WeakMap<Store | CountingStore, StoreHealth>();
 
 /** The health of all parts of a store, and its fallback memory. All limiters of the store in this process share it. */
 export class StoreHealth {
-  readonly #store: Store | CountingStore;
   readonly #parts = new Map<string, PartHealth>();
   #fallback: MemoryStore | undefined;
 
-  private constructor(store: Store | CountingStore) {
-    this.#store = store;
-  }
+  private constructor(private readonly store: Store | CountingStore) {}
 
   /** Returns the health of this store. */
   static of(store: Store | CountingStore): StoreHealth {
@@ -194,7 +190,7 @@ export class StoreHealth {
    * keys in the store share them here, too.
    */
   get fallback(): MemoryStore {
-    this.#fallback ??= new MemoryStore({ clock: this.#store.clock });
+    this.#fallback ??= new MemoryStore({ clock: this.store.clock });
     return this.#fallback;
   }
 
@@ -205,6 +201,6 @@ export class StoreHealth {
 
   /** Returns the health of one part of the store. A store without parts uses an empty name. */
   ofPart(part: string): PartHealth {
-    return this.#parts.get(part) ?? getOrInsert(this.#parts, part, () => new PartHealth(this.#store, part));
+    return this.#parts.get(part) ?? getOrInsert(this.#parts, part, () => new PartHealth(this.store, part));
   }
 }

@@ -93,18 +93,16 @@ export type LeaseKeepingLimit = LeasedLimit & {
 
 /** Keeps the leases that a limiter's checks have taken, and has them renewed. */
 export class LeaseKeeper {
-  readonly #limiter: LimiterIdentity;
-  readonly #store: Store;
-  readonly #onLeaseLost: OnLeaseLost;
   readonly #timers: Timers;
   /** By the length of their leases and the part of the store, which may fail alone. */
   readonly #renewers = new Map<string, LeaseRenewer<HeldLeases>>();
   #isClosed = false;
 
-  constructor(limiter: LimiterIdentity, store: Store, onLeaseLost: OnLeaseLost) {
-    this.#limiter = limiter;
-    this.#store = store;
-    this.#onLeaseLost = onLeaseLost;
+  constructor(
+    private readonly limiter: LimiterIdentity,
+    private readonly store: Store,
+    private readonly onLeaseLost: OnLeaseLost,
+  ) {
     this.#timers = timersOf(store.clock);
   }
 
@@ -127,7 +125,7 @@ export class LeaseKeeper {
       // Leases in the fallback memory never end.
       const renewer = made.degraded || this.#isClosed ? undefined : this.#renewerOf(stored, receipt);
       const check = { plan: stored.plan, keys: stored.keys, key, decision: made };
-      const held = new HeldLeases(check, receipt, this.#store, renewer, sentMs);
+      const held = new HeldLeases(check, receipt, this.store, renewer, sentMs);
       replaceReceipt(made, held);
       renewer?.add(held);
       return made;
@@ -145,13 +143,13 @@ export class LeaseKeeper {
     const leasesMs = rules.flatMap(({ limit }, index) =>
       limit.leaseMicros && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
     );
-    if (leasesMs.length === 0 || this.#store.renew === undefined) return undefined;
+    if (leasesMs.length === 0 || this.store.renew === undefined) return undefined;
     const leaseMs = Math.min(...leasesMs);
-    const name = `${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`;
+    const name = `${leaseMs} ${this.store.partOfReceipt?.(receipt)}`;
     return getOrInsert(this.#renewers, name, () => {
       const onLost = ({ check: { key, decision } }: HeldLeases) =>
-        reportLeaseLoss({ ...identify(this.#limiter), key, decision }, this.#onLeaseLost);
-      return new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.#store.renew!(receipts), onLost);
+        reportLeaseLoss({ ...identify(this.limiter), key, decision }, this.onLeaseLost);
+      return new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.store.renew!(receipts), onLost);
     });
   }
 }

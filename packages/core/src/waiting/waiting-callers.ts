@@ -12,12 +12,9 @@ type Shared = Pick<WaitCall, 'limiter' | 'maxWaiting'>;
 export class WaitingCallers {
   /** What cancels their waits, those for the start of an action included. */
   readonly #open = new Set<Cancellation>();
-  readonly #shared: Shared;
   #isClosed = false;
 
-  constructor(shared: Shared) {
-    this.#shared = shared;
-  }
+  constructor(private readonly shared: Shared) {}
 
   /** Waits in the queues of the store's processes, or of this process. Resolves when the action starts. */
   async wait(own: Omit<WaitCall, keyof Shared | 'cancellation'>): Promise<Decision> {
@@ -26,7 +23,7 @@ export class WaitingCallers {
     const cancellation = new Cancellation(signal, timeoutMs, timersOf(store.clock));
     this.#open.add(cancellation);
     try {
-      return await waitForTurn({ ...own, ...this.#shared, cancellation });
+      return await waitForTurn({ ...own, ...this.shared, cancellation });
     } finally {
       cancellation.dispose();
       this.#open.delete(cancellation);

@@ -1,4 +1,5 @@
 import type { Decision } from '@rollgate/core';
+import { getOrInsert } from '@rollgate/core/store';
 
 interface Recorded {
   readonly decision: Decision;
@@ -23,9 +24,6 @@ const MOST_KEYS = 10_000;
  * of keys drops them earlier.
  */
 export class RecentRequests {
-  readonly #windowMs: number;
-  readonly #now: () => number;
-  readonly #takesRejectionsBack: boolean;
   #newer = new Map<string, Requests>();
   #older = new Map<string, Requests>();
   #sinceMs: number;
@@ -34,22 +32,19 @@ export class RecentRequests {
    * @param now Returns the time in milliseconds.
    * @param takesRejectionsBack Whether rejected requests count as failures, which are taken back.
    */
-  constructor(windowMs: number, now: () => number, takesRejectionsBack: boolean) {
-    this.#windowMs = windowMs;
-    this.#now = now;
+  constructor(
+    private readonly windowMs: number,
+    private readonly now: () => number,
+    private readonly takesRejectionsBack: boolean,
+  ) {
     this.#sinceMs = now();
-    this.#takesRejectionsBack = takesRejectionsBack;
   }
 
   add(key: string, decision: Decision): void {
     const atMs = this.#rotate();
-    let requests = this.#newer.get(key);
-    if (requests === undefined) {
-      requests = { allowed: [], rejected: 0 };
-      this.#newer.set(key, requests);
-    }
+    const requests = getOrInsert(this.#newer, key, () => ({ allowed: [], rejected: 0 }));
     if (decision.allowed) requests.allowed.push({ decision, atMs });
-    else if (this.#takesRejectionsBack) requests.rejected += 1;
+    else if (this.takesRejectionsBack) requests.rejected += 1;
   }
 
   /** Takes a request back. Returns its decision if there is something to refund. */
@@ -63,7 +58,7 @@ export class RecentRequests {
     }
     for (const { allowed } of ofKey) {
       // A refund of a request that has left the window would free nothing.
-      while (allowed.length > 0 && nowMs - allowed[0]!.atMs >= this.#windowMs) allowed.shift();
+      while (allowed.length > 0 && nowMs - allowed[0]!.atMs >= this.windowMs) allowed.shift();
       if (allowed.length > 0) return allowed.shift()!.decision;
     }
     return undefined;
@@ -77,10 +72,10 @@ export class RecentRequests {
 
   /** Starts a new generation if it is time. Returns the time. */
   #rotate(): number {
-    const nowMs = this.#now();
+    const nowMs = this.now();
     const ageMs = nowMs - this.#sinceMs;
-    if (ageMs < this.#windowMs && this.#newer.size < MOST_KEYS) return nowMs;
-    this.#older = ageMs < 2 * this.#windowMs ? this.#newer : new Map();
+    if (ageMs < this.windowMs && this.#newer.size < MOST_KEYS) return nowMs;
+    this.#older = ageMs < 2 * this.windowMs ? this.#newer : new Map();
     this.#newer = new Map();
     this.#sinceMs = nowMs;
     return nowMs;
