@@ -8,10 +8,10 @@ const MESSAGE_MS = 25;
 /** The most tickets of which one operation asks. Those behind them wait longer. */
 export const MAX_ASKED = 100;
 
-type ScheduleRoom = Pick<Room, 'nowMs' | 'leaseMs' | 'hasClock' | 'getsMessages' | 'lead' | 'askAll'>;
+type ScheduleRoom = Pick<Room, 'nowMs' | 'after' | 'leaseMs' | 'hasClock' | 'getsMessages' | 'lead' | 'askAll'>;
 
 /**
- * When a line sends a `sync`:
+ * When a line sends a `sync`, and the one timer that all of its tickets share:
  *
  * - before the turn of the first ticket of all processes, if that is here, so that this process asks for all of them
  * - after the time at which the turn of the first ticket here should have come, whatever has become of other processes
@@ -29,12 +29,33 @@ export class AskSchedule {
   /** When it was sent. */
   #askedMs = -Infinity;
   #lastReplyMs = -Infinity;
+  #timerMs = Infinity;
+  #stopTimer: (() => void) | undefined;
 
-  constructor(private readonly room: ScheduleRoom) {}
+  /** @param onTime Called when it is time for a `sync`, or to find that the last one has failed. Busy processes get there later. */
+  constructor(
+    private readonly room: ScheduleRoom,
+    private readonly onTime: (dueMs: number) => void,
+  ) {}
+
+  /** Sets the timer for these tickets, and for no earlier or later time. Without any, stops it. */
+  update(tickets: readonly Ticket[]): void {
+    const timerMs = tickets.length === 0 ? Infinity : this.#nextMs(tickets);
+    if (timerMs === this.#timerMs) return;
+    this.#timerMs = timerMs;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    if (timerMs === Infinity) return;
+    const nowMs = this.room.nowMs();
+    const dueMs = Math.max(timerMs, nowMs);
+    this.#stopTimer = this.room.after(dueMs - nowMs, () => {
+      this.#timerMs = Infinity; // So that the same time can be set again.
+      this.onTime(dueMs);
+    });
+  }
 
   noteArrival(): void {
-    const nowMs = this.room.nowMs();
-    this.#beatMs = Math.min(this.#beatMs, nowMs + this.room.leaseMs / 2);
+    this.#beatMs = Math.min(this.#beatMs, this.room.nowMs() + this.room.leaseMs / 2);
   }
 
   noteTurn(): void {
@@ -90,18 +111,16 @@ export class AskSchedule {
     return missingSinceMs === undefined ? Infinity : missingSinceMs + (this.room.getsMessages ? MESSAGE_MS : 0);
   }
 
-  nextMs(tickets: Iterable<Ticket>): number {
+  #nextMs(tickets: readonly Ticket[]): number {
     // While an operation is on its way, only its failure matters.
     if (this.#isAsking) return this.#failedMs + 1;
     if (this.#isHurried) return -Infinity;
     let nextMs = this.#beatMs;
-    let [count, dueMs] = [0, -Infinity];
-    for (const ticket of tickets) {
+    let dueMs = -Infinity;
+    for (const ticket of tickets.slice(0, MAX_ASKED)) {
       // A ticket does not start before those ahead of it, whatever was known when it arrived.
       dueMs = Math.max(dueMs, ticket.dueMs);
       nextMs = Math.min(nextMs, ticket.askMs, dueMs + this.#backupMs, this.isLostMs(ticket));
-      count += 1;
-      if (count === MAX_ASKED) break;
     }
     return nextMs;
   }

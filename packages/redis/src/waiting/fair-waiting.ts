@@ -95,7 +95,7 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
       scripts.addQueues(QUEUES_LUA, queuesLua);
       const room = new WaitingRoom(store, {
         leaseMs,
-        horizonMicros: horizonMs === undefined ? undefined : Math.round(horizonMs * 1000),
+        horizonMicros: horizonMs && Math.round(horizonMs * 1000),
         canDateLogs: log === 'packed',
         subscriber: receiver,
       });
@@ -103,7 +103,15 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
         waiting: room,
         busy: new BusyQueues(),
         keysOf: ({ encodedPlan, keys, costs }) => queueKeysOf(encodedPlan.plan.rules, keys, costs),
-        describeTail: (input) => describeTail(room, input),
+        describeTail(input) {
+          const { encodedPlan, keys, costs } = input;
+          const group = room.groupOf(encodedPlan, keys, costs);
+          return {
+            ...input,
+            keys: group.keys,
+            encoding: group.encode('tail', room.caller(), [group.costsText(costs)]),
+          };
+        },
         wake: (...freed) => room.wake(...freed),
       };
     },
@@ -113,12 +121,6 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
 const QUEUES_LUA = ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map(
   (name) => queuesLua[`${name}.lua`]!,
 );
-
-function describeTail(room: WaitingRoom, input: CheckInput): CheckInput {
-  const { encodedPlan, keys, costs } = input;
-  const group = room.groupOf(encodedPlan, keys, costs);
-  return { ...input, keys: group.keys, encoding: group.encode('tail', room.caller(), [group.costsText(costs)]) };
-}
 
 function invalidDuration(name: string, expected: string, value: unknown): RangeError {
   return withCode(

@@ -3,7 +3,6 @@ import { type Costs, costAt, hashKey, type Rule, reservesUnits } from '@rollgate
 import { canRecordAhead, encodeLimit, QUEUES_PART, steadyPeriodOf } from '../operations/algorithm-registry.js';
 import type { OperationEncoding } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
-import type { TicketItem } from './ticket-items.js';
 
 /** How far ahead a turn is granted by default: a fiftieth of the window, but from 25 to 250 ms. */
 const [LEAST_HORIZON_MICROS, MOST_HORIZON_MICROS] = [25_000, 250_000];
@@ -21,11 +20,8 @@ export interface HorizonSettings {
 
 /** The tickets with the same limits, the same keys and the same queues. A script that knows them can grant their turns. */
 export class TicketGroup {
-  readonly encodedPlan: EncodedPlan;
   /** The keys of the rules, and then those of the queues. */
   readonly keys: readonly string[];
-  /** The keys of the rules. */
-  readonly ruleKeys: readonly string[];
   /** Identifies the group in all processes. */
   readonly id: string;
   readonly horizonMicros: number;
@@ -36,24 +32,31 @@ export class TicketGroup {
   readonly #queues: string;
   readonly #maxTurns: number;
 
-  /** @param costs A ticket is in the queue of each rule with a cost above 0 that rejects. */
-  constructor(encodedPlan: EncodedPlan, keys: readonly string[], costs: Costs, horizon: HorizonSettings) {
+  /**
+   * @param ruleKeys The keys of the rules.
+   * @param costs A ticket is in the queue of each rule with a cost above 0 that rejects.
+   */
+  constructor(
+    readonly encodedPlan: EncodedPlan,
+    readonly ruleKeys: readonly string[],
+    costs: Costs,
+    horizon: HorizonSettings,
+  ) {
     const { rules } = encodedPlan.plan;
     const queued = [...rules.keys()].filter((index) => isQueued(rules, costs, index));
     const limits = rules.filter((_, index) => costAt(costs, index) > 0).map(({ limit }) => limit);
-    this.encodedPlan = encodedPlan;
-    this.ruleKeys = keys;
-    this.keys = [...keys, ...queueKeysOf(rules, keys, costs)];
+    this.keys = [...ruleKeys, ...queueKeysOf(rules, ruleKeys, costs)];
     // The periods of a calendar change, and a group does not.
     const settings = rules.map(({ limit }) => encodeLimit(limit, 0));
-    this.id = hashKey(JSON.stringify([settings, keys, queued])).slice(2, 14);
+    this.id = hashKey(JSON.stringify([settings, ruleKeys, queued])).slice(2, 14);
     this.horizonMicros = horizonOf(limits, horizon);
     this.isEstimate = limits.some(({ leaseMicros }) => leaseMicros);
     this.#settings = queued.map((index) => toNumber(JSON.stringify(settings[index])));
+    const periods = queued.map((index) => steadyPeriodOf(rules[index]!.limit));
     // Lua counts from 1.
-    const encodeQueue = (index: number, place: number) =>
-      ` queue ${index + 1} ${steadyPeriodOf(rules[index]!.limit)} ${this.#settings[place]}`;
-    this.#queues = queued.map(encodeQueue).join('');
+    this.#queues = queued
+      .map((index, place) => ` queue ${index + 1} ${periods[place]} ${this.#settings[place]}`)
+      .join('');
     // A receipt finds a reservation by the stamp of its operation, so each operation makes one of them.
     this.#maxTurns = limits.some(reservesUnits) ? 1 : MAX_TURNS;
   }
@@ -79,7 +82,7 @@ export class TicketGroup {
   }
 
   /** How long the first ticket of a queue waits. A limit with other settings may let it start earlier. */
-  waitOf({ wait, settings }: TicketItem & { kind: 'first' }): number {
+  waitOf({ wait, settings }: { readonly wait: number; readonly settings: number }): number {
     return settings === 0 || this.#settings.includes(settings) ? wait : 0;
   }
 

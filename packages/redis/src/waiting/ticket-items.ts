@@ -1,30 +1,26 @@
+import { type Costs, toDecision } from '@rollgate/core/store';
+import { ScriptReply } from '../script/script-reply.js';
+import type { Turn } from './ticket.js';
+import type { TicketGroup } from './ticket-group.js';
+
 /** What a script reports to the owner of a ticket. `lua/queues/tickets.lua` describes the items. All times are microseconds. */
-export type TicketItem =
-  | {
-      readonly kind: 'granted';
-      readonly id: number;
-      readonly at: number;
-      readonly stamp: number;
-      readonly result: string;
-    }
+export type TicketItem = { readonly id: number } & (
+  | { readonly kind: 'granted'; readonly at: number; readonly stamp: number; readonly result: string }
   | {
       readonly kind: 'first';
-      readonly id: number;
       readonly wait: number;
       /** The settings of the limit that lets it wait, if no others are known. */
       readonly settings: number;
     }
   | {
       readonly kind: 'queued';
-      readonly id: number;
       readonly number: number;
       readonly wait: number;
       /** How long it waits at least, because callers ahead may let it pass. */
       readonly least: number;
     }
-  | { readonly kind: 'missing'; readonly id: number }
-  | { readonly kind: 'full'; readonly id: number }
-  | { readonly kind: 'neverAllowed'; readonly id: number };
+  | { readonly kind: 'missing' | 'full' | 'neverAllowed' }
+);
 
 const KINDS = ['', 'granted', 'first', 'queued', 'missing', 'full', 'neverAllowed', 'more'] as const;
 
@@ -48,4 +44,29 @@ export function parseTicketItems(text: string) {
     else if (kind) items.push({ kind, id });
   }
   return { now: Number(now), items, hasMore };
+}
+
+/**
+ * Reads a turn that a script has granted at `nowMicros` of the clock that decides. Its result is that of a check at its stamp.
+ *
+ * @param hasClock Whether a clock was injected. Only then, the time of the start differs from the stamp.
+ */
+export function readTurn(
+  { at, stamp, result }: TicketItem & { kind: 'granted' },
+  { encodedPlan, ruleKeys: keys }: TicketGroup,
+  costs: Costs,
+  nowMicros: number,
+  hasClock: boolean,
+): Turn {
+  const micros = stamp % 1e6;
+  const reply = new ScriptReply(`${(stamp - micros) / 1e6} ${micros}\n${result}`, 1);
+  reply.nextError();
+  const { limitDecisions, receipt } = reply.readResult({
+    kind: 'check',
+    ...{ encodedPlan, keys, costs, clockMicros: hasClock ? at : undefined },
+    resolve() {},
+    reject() {},
+  });
+  const decision = toDecision(encodedPlan.plan.rules, limitDecisions, receipt, costs);
+  return { decision, receipt, madeMs: nowMicros / 1000, startMs: at / 1000 + decision.delayMs };
 }

@@ -1,47 +1,55 @@
-import { notePlace, readTurn, rejectionOf } from './apply-item.js';
+import { neverAllowed, tooManyWaiting } from '@rollgate/core/store';
 import { AskSchedule, MAX_ASKED } from './ask-schedule.js';
-import { LineTimer } from './line-timer.js';
-import { OrderedTickets } from './ordered-tickets.js';
 import type { Room } from './room.js';
 import type { Ticket } from './ticket.js';
 import type { TicketGroup } from './ticket-group.js';
-import type { TicketItem } from './ticket-items.js';
+import { readTurn, type TicketItem } from './ticket-items.js';
 
-/** The tickets of this process in one group, in the order of their numbers, and the one timer that all of them share. */
+/** The tickets of this process in one group. */
 export class TicketLine {
-  readonly group: TicketGroup;
-  readonly #tickets = new OrderedTickets();
+  /** In the order of their numbers. */
+  readonly #tickets: Ticket[] = [];
   readonly #asks: AskSchedule;
-  readonly #timer: LineTimer;
 
   constructor(
-    group: TicketGroup,
+    readonly group: TicketGroup,
     private readonly room: Room,
   ) {
-    this.group = group;
-    this.#asks = new AskSchedule(room);
-    this.#timer = new LineTimer(room, () => this.#onTimer());
+    this.#asks = new AskSchedule(room, (dueMs) => this.#onTime(dueMs));
   }
 
-  get isEmpty(): boolean {
-    return this.#tickets.size === 0;
-  }
-
-  /** Adds a new ticket, or one that has lost its place, with its old number. */
+  /** Adds a new ticket, or one that returns with its old number, for example after an outage. */
   enter(ticket: Ticket): void {
-    const { costs, id, number } = ticket;
-    const most = ticket.call.maxWaiting === Infinity ? -1 : ticket.call.maxWaiting;
-    this.#arrive(ticket, 'enter', [id, number, most, this.group.costsText(costs)]);
+    this.#add(ticket);
+    this.#sendEnter(ticket);
   }
 
   /** Adds a ticket that was too late for its turn, with its old number. The refund of that turn must follow. */
   restore(ticket: Ticket): void {
     const { costs, id, number } = ticket;
-    this.#arrive(ticket, 'restore', [id, number, this.group.costsText(costs)]);
+    this.#add(ticket);
+    this.#sendArrival(ticket, 'restore', [id, number, this.group.costsText(costs)]);
   }
 
-  #arrive(ticket: Ticket, kind: string, rest: readonly unknown[]): void {
-    this.#tickets.add(ticket);
+  /** A new ticket has no number yet, and is behind all others. */
+  #add(ticket: Ticket): void {
+    const number = ticket.number || Infinity;
+    const before = this.#tickets.findLastIndex((other) => (other.number || Infinity) <= number);
+    this.#tickets.splice(before + 1, 0, ticket);
+  }
+
+  #delete(ticket: Ticket): void {
+    const index = this.#tickets.indexOf(ticket);
+    if (index >= 0) this.#tickets.splice(index, 1);
+  }
+
+  #sendEnter(ticket: Ticket): void {
+    const { costs, id, number } = ticket;
+    const most = ticket.call.maxWaiting === Infinity ? -1 : ticket.call.maxWaiting;
+    this.#sendArrival(ticket, 'enter', [id, number, most, this.group.costsText(costs)]);
+  }
+
+  #sendArrival(ticket: Ticket, kind: string, rest: readonly unknown[]): void {
     this.#send(kind, rest, () => this.#onArrivalFailed(ticket));
     this.#asks.noteArrival();
     this.#schedule();
@@ -57,14 +65,14 @@ export class TicketLine {
       ticket.giveUp();
     } else {
       ticket.hasFailed = true;
-      this.enter(ticket);
+      this.#sendEnter(ticket);
     }
   }
 
   /** Frees the place of a ticket. A turn that is on its way is refunded when it comes. */
   leave(ticket: Ticket): void {
     ticket.state = 'left';
-    this.#tickets.delete(ticket);
+    this.#delete(ticket);
     this.sendLeave(ticket);
     this.#schedule();
   }
@@ -77,7 +85,7 @@ export class TicketLine {
 
   /** The ticket has its turn. */
   remove(ticket: Ticket): void {
-    this.#tickets.delete(ticket);
+    this.#delete(ticket);
     this.#schedule();
   }
 
@@ -89,19 +97,27 @@ export class TicketLine {
     this.#schedule();
   }
 
+  /** Notes the place of a ticket that waits, and when to ask for its turn. */
   #notePlace(ticket: Ticket, item: Exclude<TicketItem, { kind: 'granted' }>, receivedMs: number): void {
     if (ticket.state !== 'waits') {
       // Its `leave` was lost, or its `enter` has run a second time. It would hold up all others.
       if ('wait' in item) this.sendLeave(ticket);
-      return;
-    }
-    if (item.kind === 'full' || item.kind === 'neverAllowed') {
-      ticket.fail(rejectionOf(ticket, item.kind));
+    } else if (item.kind === 'missing') {
+      ticket.missingSinceMs ??= receivedMs;
+    } else if (item.kind === 'first') {
+      const wait = this.group.waitOf(item);
+      ticket.dueMs = receivedMs + wait / 1000;
+      ticket.askMs = ticket.dueMs - this.room.lead.leadMs(this.group.horizonMicros);
+      this.#rejectIfTooLong(ticket, wait, receivedMs);
+    } else if (item.kind === 'queued') {
+      ticket.number = item.number;
+      ticket.hasFailed = false;
+      ticket.dueMs = receivedMs + item.wait / 1000;
+      this.#rejectIfTooLong(ticket, item.least, receivedMs);
+    } else {
+      ticket.fail(item.kind === 'full' ? tooManyWaiting(ticket.call.maxWaiting) : neverAllowed());
       this.remove(ticket);
-      return;
     }
-    const waitMicros = notePlace(ticket, item, this.group, this.room.lead, receivedMs);
-    if ('wait' in item) this.#rejectIfTooLong(ticket, waitMicros, receivedMs);
   }
 
   /** Asks for turns now, if the lease must be extended until this time. */
@@ -136,9 +152,8 @@ export class TicketLine {
   }
 
   /** Extends the lease, asks for the turns that are due, and finds lost messages. */
-  #sync(): void {
-    this.#timer.expire();
-    this.#asks.start(this.#timer.dueMs);
+  #sync(dueMs: number): void {
+    this.#asks.start(dueMs);
     const asked: (string | number)[] = [];
     for (const ticket of this.#tickets) {
       if (asked.length >= 3 * MAX_ASKED) break;
@@ -181,13 +196,12 @@ export class TicketLine {
     for (const ticket of this.#tickets) {
       if (nowMs < this.#asks.isLostMs(ticket)) continue;
       ticket.missingSinceMs = undefined;
-      this.enter(ticket);
+      this.#sendEnter(ticket);
     }
   }
 
   /** No reply has come for a whole lease. */
   #giveUpIfFailed(): void {
-    this.#timer.expire();
     for (const ticket of this.#asks.hasFailed() ? [...this.#tickets] : []) {
       this.leave(ticket);
       ticket.giveUp();
@@ -196,14 +210,13 @@ export class TicketLine {
   }
 
   #schedule(): void {
-    if (this.isEmpty) this.room.drop(this, this.group.id);
-    this.#timer.set(this.isEmpty ? Infinity : this.#asks.nextMs(this.#tickets));
+    if (this.#tickets.length === 0) this.room.drop(this, this.group.id);
+    this.#asks.update(this.#tickets);
   }
 
-  #onTimer(): void {
+  #onTime(dueMs: number): void {
     this.#reenterMissing();
-    if (this.isEmpty) return;
-    if (!this.#asks.hasFailed()) this.#sync();
+    if (!this.#asks.hasFailed()) this.#sync(dueMs);
     // The process may have been stopped. Then the reply is read before this.
     else setImmediate(() => this.#giveUpIfFailed());
   }

@@ -31,7 +31,8 @@ export class Ticket {
   state: 'waits' | 'hasTurn' | 'left' = 'waits';
   /** The turns that were read, by their times and stamps. */
   readonly #seen = new Set<string>();
-  #turn!: Promise<Turn | undefined>;
+  /** Resolves when a script has granted its turn, or to `undefined` if the store has failed. */
+  turn!: Promise<Turn | undefined>;
   #resolve!: (turn: Turn | undefined) => void;
   #reject!: (error: unknown) => void;
 
@@ -43,22 +44,17 @@ export class Ticket {
     this.waitAgain();
   }
 
-  /** Resolves when a script has granted its turn, or to `undefined` if the store has failed. */
-  get turn(): Promise<Turn | undefined> {
-    return this.#turn;
-  }
-
   waitAgain(): void {
     this.state = 'waits';
     this.askMs = Infinity;
     this.dueMs = Infinity;
     this.missingSinceMs = undefined;
     this.grantedMicros = -Infinity; // The clock of the server may have been set back since then.
-    this.#turn = new Promise((resolve, reject) => {
+    this.turn = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#turn.catch(() => {}); // No caller listens after a cancellation.
+    this.turn.catch(() => {}); // No caller listens after a cancellation.
   }
 
   /** Whether a turn is read for the first time. A message may arrive twice, and must not refund the hits of an action that starts. */

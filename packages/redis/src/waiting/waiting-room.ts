@@ -10,15 +10,18 @@ import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import { performance, randomId } from '../util/platform.js';
 import { AskLead } from './ask-lead.js';
-import { KnownTickets } from './known-tickets.js';
-import { LostPlaces } from './lost-places.js';
 import type { Leavable, QueueingStore, Room, RoomSettings } from './room.js';
-import { ServerClock } from './server-clock.js';
-import { StartTimes } from './start-times.js';
+import { INJECTED_CLOCK, ServerClock } from './server-clock.js';
 import { Ticket, type Turn } from './ticket.js';
 import { type Caller, TicketGroup } from './ticket-group.js';
 import { parseTicketItems } from './ticket-items.js';
 import { TicketLine } from './ticket-line.js';
+
+/**
+ * A reply that came late leaves the time of the server uncertain until other replies come. So a caller looks again this often while its
+ * start may have come.
+ */
+const RECHECK_MS = 10;
 
 /** The callers of one store that wait, in queues that all processes share. See `lua/queues/tickets.lua`. */
 export class WaitingRoom implements StoreWaiting, Room {
@@ -26,12 +29,15 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly lead = new AskLead();
   readonly #owner = randomId();
   readonly #lines = new Map<string, TicketLine>();
-  readonly #tickets: KnownTickets;
+  /** The tickets that wait, and those whose turn may still come in a message, by their ids. */
+  readonly #tickets = new Map<number, { readonly ticket: Ticket; readonly line: TicketLine }>();
+  /** When tickets have left during the last lease, by their ids, in this order. */
+  readonly #leftMs = new Map<number, number>();
   /** The lines of tickets whose `leave` has failed, so they may still hold up others. */
   readonly #unconfirmed = new Map<Ticket, Leavable>();
-  readonly #serverClock = new ServerClock();
-  readonly #startTimes = new StartTimes(this, this.#serverClock);
-  readonly #lostPlaces = new LostPlaces(this.#serverClock);
+  /** The numbers of callers that wait in this process, because the queues have failed. They return when Redis replies. */
+  readonly #lostNumbers = new WeakMap<StoreWait, number>();
+  readonly #serverClock: typeof INJECTED_CLOCK;
   #nextId = 1;
 
   constructor(
@@ -39,7 +45,7 @@ export class WaitingRoom implements StoreWaiting, Room {
     private readonly settings: RoomSettings,
   ) {
     this.leaseMs = settings.leaseMs;
-    this.#tickets = new KnownTickets(settings.leaseMs);
+    this.#serverClock = this.hasClock ? INJECTED_CLOCK : new ServerClock();
   }
 
   /** Implements {@link StoreWaiting.wait}. */
@@ -49,7 +55,7 @@ export class WaitingRoom implements StoreWaiting, Room {
     const group = this.groupOf(encodedPlan, keys, call.costs);
     if (!group.hasQueues) return undefined;
     const ticket = new Ticket(this.#nextId++, call, call.costs);
-    ticket.number = this.#lostPlaces.numberOf(call);
+    ticket.number = this.#lostNumbers.get(call) ?? 0;
     const arrivedMs = this.nowMs();
     this.#join(ticket, group).enter(ticket);
     let turn: Turn | undefined;
@@ -57,13 +63,14 @@ export class WaitingRoom implements StoreWaiting, Room {
       for (;;) {
         turn = await call.cancellation.unlessCanceled(ticket.turn);
         if (turn === undefined) {
-          this.#lostPlaces.keep(call, ticket.number, arrivedMs);
+          this.#lostNumbers.set(call, ticket.number || this.#arrivalNumber(arrivedMs));
           return undefined;
         }
-        if (this.#startTimes.needsReply(turn)) this.wake(encodedPlan, keys, call.costs);
-        await this.#startTimes.sleepUntil(turn, call);
-        if (!this.#startTimes.isLate(turn, ticket)) {
-          return { decision: turn.decision, madeMs: this.#startTimes.earliestMs(turn) };
+        if (turn.decision.delayMs > 0 && this.#serverClock.needsReply) this.wake(encodedPlan, keys, call.costs);
+        await this.#sleepUntilStart(turn, call);
+        if (!this.#serverClock.isLate(turn.startMs, this.nowMs(), ticket.lateCount)) {
+          const madeMs = Math.min(this.nowMs(), this.#serverClock.toEarliestLocalMs(turn.madeMs));
+          return { decision: turn.decision, madeMs };
         }
         // What other processes know about this turn no longer holds, so the action must not start.
         const unused = turn;
@@ -74,7 +81,7 @@ export class WaitingRoom implements StoreWaiting, Room {
       }
     } catch (error) {
       if (turn !== undefined) this.refund(turn);
-      else if (ticket.state === 'waits') this.#tickets.lineOf(ticket)!.leave(ticket);
+      else if (ticket.state === 'waits') this.#tickets.get(ticket.id)!.line.leave(ticket);
       else
         ticket.turn.then(
           (late) => late && this.refund(late),
@@ -83,7 +90,38 @@ export class WaitingRoom implements StoreWaiting, Room {
       throw error;
     } finally {
       ticket.state = 'left';
-      this.#tickets.forget(ticket, this.nowMs());
+      this.#noteLeft(ticket);
+    }
+  }
+
+  /** Forgets the tickets that have left so long ago that no message with their turn can come any more. */
+  #noteLeft(ticket: Ticket): void {
+    const nowMs = this.nowMs();
+    this.#leftMs.set(ticket.id, nowMs);
+    for (const [id, leftMs] of this.#leftMs) {
+      if (leftMs + this.leaseMs > nowMs) break;
+      this.#leftMs.delete(id);
+      this.#tickets.delete(id);
+    }
+  }
+
+  /** The number that a caller would have got. Rounds up, so that no earlier caller is behind it. Returns 0 if it is unknown. */
+  #arrivalNumber(arrivedMs: number): number {
+    const arrival = Math.ceil(1000 * this.#serverClock.toLatestServerMs(arrivedMs));
+    return arrival < Infinity ? arrival : 0;
+  }
+
+  /** Sleeps until the action of a turn may start. */
+  async #sleepUntilStart({ startMs }: Turn, { cancellation }: StoreWait): Promise<void> {
+    for (;;) {
+      const nowMs = this.nowMs();
+      const leastMs = this.#serverClock.toEarliestLocalMs(startMs) - nowMs;
+      const mostMs = this.#serverClock.toLocalMs(startMs) - nowMs;
+      if (mostMs <= 0) return;
+      cancellation.throwIfTooLong(leastMs, nowMs);
+      const waitMs = Math.min(mostMs, Math.max(leastMs, RECHECK_MS));
+      await cancellation.sleep(waitMs, nowMs);
+      if (waitMs === mostMs) return;
     }
   }
 
@@ -114,12 +152,10 @@ export class WaitingRoom implements StoreWaiting, Room {
     if (hasMore && group !== undefined) this.#wakeGroup(group);
     // An injected clock may have advanced since then, and the waits count from the time of the script.
     const receivedMs = this.hasClock ? now / 1000 : this.nowMs();
-    if (!this.hasClock) {
-      if (sentMs === undefined) this.#serverClock.noteMessage(now / 1000, receivedMs);
-      else this.#serverClock.noteReply(now / 1000, sentMs, receivedMs);
-    }
+    if (sentMs === undefined) this.#serverClock.noteMessage(now / 1000, receivedMs);
+    else this.#serverClock.noteReply(now / 1000, sentMs, receivedMs);
     for (const item of items) {
-      const entry = this.#tickets.find(item.id);
+      const entry = this.#tickets.get(item.id);
       entry?.line.accept(entry.ticket, item, now, receivedMs);
     }
     if (sentMs !== undefined) this.#leaveAgain();
@@ -185,7 +221,7 @@ export class WaitingRoom implements StoreWaiting, Room {
   #join(ticket: Ticket, group: TicketGroup): TicketLine {
     const line = this.#lines.get(group.id) ?? new TicketLine(group, this);
     this.#lines.set(group.id, line);
-    this.#tickets.add(ticket, line);
+    this.#tickets.set(ticket.id, { ticket, line });
     this.#unconfirmed.delete(ticket);
     return line;
   }
@@ -194,11 +230,10 @@ export class WaitingRoom implements StoreWaiting, Room {
    * Gives a ticket its old place back and frees its units, in one script. The place comes first, so that no later caller takes the units
    * if the rest of a long batch runs later.
    */
-  #returnLate(ticket: Ticket, group: TicketGroup, { receipt }: Turn): void {
+  #returnLate(ticket: Ticket, group: TicketGroup, turn: Turn): void {
     ticket.isRefunding = true;
     this.#join(ticket, group).restore(ticket);
-    const refunded = this.store.refund(receipt).catch(() => {}); // If the refund fails, the hits of the check stay recorded.
-    void refunded.then(() => {
+    void this.refund(turn).then(() => {
       ticket.isRefunding = false;
     });
   }

@@ -2,9 +2,8 @@ import { type Limit, leakyBucket, rollingWindow } from '@rollgate/core';
 import type { Operation, TicketOperation } from '../../src/operations/operations.js';
 import { type EncodedPlan, PlanEncoder } from '../../src/operations/plan-encoder.js';
 import { RedisReceipt } from '../../src/operations/receipt.js';
-import { readTurn } from '../../src/waiting/apply-item.js';
 import { type Caller, TicketGroup } from '../../src/waiting/ticket-group.js';
-import type { TicketItem } from '../../src/waiting/ticket-items.js';
+import { readTurn, type TicketItem } from '../../src/waiting/ticket-items.js';
 import { TICK, tickOf } from './model-state.js';
 import { intervalOf, limitOf, processOf, type Scope } from './scope.js';
 
