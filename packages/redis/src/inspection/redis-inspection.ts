@@ -1,3 +1,4 @@
+import type { LimitDecision } from '@rollgate/core';
 import {
   isKeyHash,
   isUsed,
@@ -10,10 +11,9 @@ import {
 } from '@rollgate/core/store';
 import type { RedisClient } from '../clients/redis-clients.js';
 import type { RedisConnection } from '../clients/redis-connection.js';
-import type { CheckInput, CheckOperation } from '../operations/operations.js';
+import type { CheckInput, CheckOperation, CheckResult } from '../operations/operations.js';
 import { type ClusterSlot, escapeKeyPart, keyPartsOf } from '../operations/redis-keys.js';
-import { FoundKey } from './found-key.js';
-import { createScans, type Scan } from './scan.js';
+import { createScans } from './scan.js';
 
 /** How many of the found keys are peeked at together. Redis handles the checks of others before the next ones. */
 const PEEKED = 250;
@@ -60,25 +60,18 @@ export interface InspectedStore {
 /** The Redis keys of one limit. */
 interface ListedLimit {
   readonly plan: Plan;
+  /** What stands before the caller's key. */
+  readonly before: string;
   /** What follows the caller's key in the Redis key of each rule: that of the limit, and that of its block. */
   readonly ends: readonly string[];
 }
 
-/** One listing of a plan. */
-interface Listing {
-  readonly limits: readonly ListedLimit[];
-  /** What stands before the caller's key in all Redis keys. */
-  readonly before: string;
-  /** What stands before the caller's key in the results of SCAN, to which the client does not add its `keyPrefix`. */
-  readonly beginning: string;
-  /** What SCAN looks for. */
-  readonly pattern: string;
-}
+type Pages = AsyncGenerator<readonly StoredKey[], undefined, undefined>;
 
-/** Some of the keys, and how to begin to read those that follow. */
-interface Page {
-  readonly keys: readonly StoredKey[];
-  readonly readNext: (() => Promise<Page>) | undefined;
+/** A listing, and its next page. */
+interface Listing {
+  readonly pages: Pages;
+  readonly page: ReturnType<Pages['next']>;
 }
 
 /** Lists the keys of a store by SCAN. A peek of each key shows whether it still has a state. */
@@ -89,76 +82,50 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
     this.#store = store;
   }
 
-  /** Redis reads a page while this process works on the one before. */
   async listKeys(plan: Plan, start: string, next: unknown): Promise<KeyPage> {
     if (start.length > MAX_KEY_LENGTH) return { keys: [], next: undefined };
-    const { keys, readNext } = await ((next as Promise<Page> | undefined) ?? this.#readFirst(plan, start));
-    const following = readNext?.();
-    // Whoever asks for the page gets its error, but nobody may.
-    following?.catch(() => {});
-    return { keys, mayRepeat: true, next: following };
+    const { pages, page } = (next as Listing | undefined) ?? readNext(this.#pages(plan, start));
+    const { done, value: keys } = await page;
+    return done ? { keys: [], next: undefined } : { keys, mayRepeat: true, next: readNext(pages) };
   }
 
-  async #readFirst(plan: Plan, start: string): Promise<Page> {
-    const { client, connection } = this.#store;
-    const scans = await createScans(client, connection.isCluster);
-    return this.#read(this.#toListing(plan, start), scans, FIRST);
-  }
-
-  /** Reads from a cursor of the first server on. The other servers follow. */
-  async #read(listing: Listing, scans: readonly Scan[], from: string): Promise<Page> {
-    const [cursor, found] = await scans[0]!(from, listing.pattern);
-    const left = cursor === FIRST ? scans.slice(1) : scans;
-    return this.#peekSome(listing, found, left.length === 0 ? undefined : () => this.#read(listing, left, cursor));
-  }
-
-  /** Returns a page of the first of the found keys. The others follow, before what `readAfter` returns. */
-  async #peekSome(listing: Listing, found: readonly string[], readAfter: Page['readNext']): Promise<Page> {
-    const [some, rest] = [found.slice(0, PEEKED), found.slice(PEEKED)];
-    const keys = await Promise.all(listing.limits.map((limit) => this.#peek(listing, limit, some)));
-    return {
-      keys: keys.flat(),
-      readNext: rest.length === 0 ? readAfter : () => this.#peekSome(listing, rest, readAfter),
-    };
-  }
-
-  /** Returns those of the found keys that have a state in this limit, or are closed by its block. */
-  async #peek(
-    { beginning, before }: Listing,
-    { plan, ends }: ListedLimit,
-    found: readonly string[],
-  ): Promise<StoredKey[]> {
-    const input = this.#store.toInput(plan);
-    const peeks: FoundKey[] = [];
-    // One promise for all peeks takes less memory than one for each.
-    await new Promise<void>((resolve, reject) => {
-      let peeked = 0;
-      const onPeeked = () => ++peeked === peeks.length && resolve();
-      for (const key of found) {
-        const index = ends.findIndex((end) => key.endsWith(end));
-        if (index < 0) continue;
-        const part = key.slice(beginning.length, -ends[index]!.length);
-        const ownKey = key.slice(beginning.length - before.length);
-        const keys = ends.map((end, rule) => (rule === index ? ownKey : before + part + end));
-        peeks.push(new FoundKey(input, keys, part, index, onPeeked, reject));
-      }
-      if (peeks.length === 0) resolve();
-      for (const peek of peeks) this.#store.send(peek);
-    });
-    return peeks.map((peek) => toStoredKey(plan, peek)).filter((key) => key !== undefined);
-  }
-
-  #toListing(plan: Plan, start: string): Listing {
-    const { connection, clusterSlot } = this.#store;
+  async *#pages(plan: Plan, start: string): Pages {
+    const { client, connection, clusterSlot } = this.#store;
     const { before, ends } = keyPartsOf(plan, clusterSlot);
-    const beginning = connection.keyPrefix + before;
-    const pattern = `${escapePattern(beginning + (start === '' ? '' : escapeKeyPart(start)))}*`;
-    const names = new Set(plan.rules.map(({ name }) => name));
-    const limits = Array.from(names, (name) => ({
+    const limits = Array.from(new Set(plan.rules.map(({ name }) => name)), (name) => ({
       plan: { ...plan, rules: plan.rules.filter((rule) => rule.name === name) },
+      before,
       ends: ends.filter((_, index) => plan.rules[index]!.name === name),
     }));
-    return { limits, before, beginning, pattern };
+    // The client does not add its prefix to the pattern, and leaves it in the results.
+    const { keyPrefix } = connection;
+    const pattern = `${escapePattern(keyPrefix + before + (start === '' ? '' : escapeKeyPart(start)))}*`;
+    for (const scan of await createScans(client, connection.isCluster)) {
+      let cursor = FIRST;
+      do {
+        const [nextCursor, found] = await scan(cursor, pattern);
+        const keys = found.map((key) => key.slice(keyPrefix.length));
+        do {
+          const some = keys.splice(0, PEEKED);
+          const peeks = limits.flatMap((limit) => some.map((key) => this.#peek(limit, key)));
+          yield (await Promise.all(peeks)).filter((key) => key !== undefined);
+        } while (keys.length > 0);
+        cursor = nextCursor;
+      } while (cursor !== FIRST);
+    }
+  }
+
+  /** Returns a found key if it has a state in this limit, or is closed by its block. */
+  async #peek({ plan, before, ends }: ListedLimit, found: string): Promise<StoredKey | undefined> {
+    const index = ends.findIndex((end) => found.endsWith(end));
+    if (index < 0) return undefined;
+    const part = found.slice(before.length, -ends[index]!.length);
+    const keys = ends.map((end) => before + part + end);
+    const input = this.#store.toInput(plan);
+    const { limitDecisions } = await new Promise<CheckResult>((resolve, reject) => {
+      this.#store.send({ kind: 'peek', ...input, keys, resolve, reject });
+    });
+    return toStoredKey(plan, index, part, limitDecisions);
   }
 
   async writeNote(name: string, text: string, forMs: number): Promise<void> {
@@ -171,8 +138,23 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
   }
 }
 
-/** Returns the key, unless it has no state in the limit. A block lists the keys that have no state in its limit. */
-function toStoredKey({ rules }: Plan, { index, part, results }: FoundKey): StoredKey | undefined {
+/** Redis reads a page while this process works on the one before. */
+function readNext(pages: Pages): Listing {
+  const page = pages.next();
+  page.catch(() => {}); // Whoever asks for the page gets its error, but nobody may.
+  return { pages, page };
+}
+
+/**
+ * Returns the key that was found for the rule at `index`, unless it has no state in the limit. A block lists the keys that have no state
+ * in its limit.
+ */
+function toStoredKey(
+  { rules }: Plan,
+  index: number,
+  part: string,
+  results: readonly LimitDecision[],
+): StoredKey | undefined {
   const [first] = results;
   if (isUsed(first!) !== (index === 0)) return undefined;
   const { name, limit } = rules[0]!;
