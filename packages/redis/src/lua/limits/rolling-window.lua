@@ -243,7 +243,7 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
       local ONE_HIT <const> = 16777216
       -- Without hits in the window, the newest one counts as that which has just left it.
       local start = now - window
-      local newest, oldest, created, dropped, count, free, total, dropped_units, expiry, is_long, bytes, message
+      local newest, oldest, created, dropped, count, free, total, dropped_units, expiry, bytes, message
       local tail = state or command('GETRANGE', key, '-269', '-1') -- The whole of a log of up to 16 hits.
       local size = #tail
       if size > 0 then
@@ -318,30 +318,42 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
           if rule.half_start ~= nil then rule.half_start, rule.expiry = half_start, expiry end
         end
       end
-      -- A log of up to 15 hits is written whole, and a longer one of which a fifth has left the window. To others a hit is appended.
-      local dropped_before, hit_size, end_size = 0, HIT, END
-      if count >= 16 and (dropped <= 16 or dropped * 4 <= count + 1) then is_long, dropped_before = true, dropped end
+      local ending = count * ONE_HIT + (ONE_HIT + PLAIN)
       if total then
         if total + cost >= 2 ^ 53 then break end -- The steps for all states keep it exact.
-        hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
-        bytes = pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
-          count * ONE_HIT + (ONE_HIT + WITH_TOTALS))
-      else bytes = pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, count * ONE_HIT + (ONE_HIT + PLAIN)) end
-      if not is_long then
+        ending = ending + (WITH_TOTALS - PLAIN)
+      end
+      -- A log of up to 15 hits is written whole, and a longer one of which a fifth has left the window. To others a hit is appended.
+      if count < 16 or (dropped > 16 and dropped * 4 > count + 1) then
+        -- The hits that stay, which are in the tail unless there are many.
+        local kept, many
         if count > 0 then
-          local from = #tail - end_size - hit_size * count
-          if from < 0 then
+          local hit_size, end_size = HIT, END
+          if total then hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS end
+          local length = hit_size * count + end_size
+          if size >= length then kept = tail:sub(-length, -1 - end_size)
+          else
             local first = hit_size * dropped
-            local kept = command('GETRANGE', key, string.format('%d', first), string.format('%d', first + hit_size * count - 1))
-            if #kept < hit_size * count then break end -- The state is damaged.
-            bytes = kept .. bytes
+            many = command('GETRANGE', key, string.format('%d', first), string.format('%d', first + hit_size * count - 1))
+            if #many < hit_size * count then break end -- The state is damaged.
             step_count = step_count + count / 40
-          else bytes = tail:sub(from + 1, -1 - end_size) .. bytes end
+          end
         end
+        -- The number of dropped hits in the log is 0 then. One number of 11 bytes is both this and the ending.
+        if total then
+          bytes = pack('>c0i7I7I4I7I2i7i7I7I11', kept or '', now, total + cost, 0, dropped_units, 0, oldest, created, window, ending)
+        elseif kept then bytes = pack('>c0i7i7i7I7I11', kept, now, oldest, created, window, ending)
+        else bytes = pack('>i7i7i7I7I11', now, oldest, created, window, ending) end
+        if many then bytes = many .. bytes end
         if not expiry then message = command('SET', key, bytes, 'KEEPTTL').err
         else message = command('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry).err end
         if message then return false, message end
       else
+        local hit_size, end_size = HIT, END
+        if total then
+          hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
+          bytes = pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped, ending)
+        else bytes = pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped, ending) end
         -- A state whose counts do not match its length is damaged. Looking at the length before each record would take too long.
         local length = hit_size * (dropped + count) + end_size
         if expiry and command('STRLEN', key) ~= length then break end

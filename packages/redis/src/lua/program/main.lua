@@ -61,9 +61,9 @@ local read_plan = #ARGV ~= 2 and function(text)
 end
 
 local values, time = ARGV, redis.call('TIME')
-local server_time, lines, messages = time[1] * 1000000 + time[2], nil, nil
+local server_time, messages = time[1] * 1000000 + time[2], nil
 local argument_count, position, done, next_key, read_only_count, read_only_message = #values, 1, 0, 0, 0, nil
-local last_line -- The only line of most scripts, which then need no list of lines.
+local lines = keys -- What has the keys of operations that have run gets their lines, because a list that grows takes longer.
 local last_plan_text, last_plan -- Runs often have the plan of the one before.
 
 while position <= argument_count and step_count < MAX_STEPS do
@@ -113,7 +113,6 @@ while position <= argument_count and step_count < MAX_STEPS do
     records = kind == 'check'
   end
 -- include unless-queued
-  if last > 1 and not lines then lines = { last_line } end
   local steps, scale = 10 * key_count, limit and limit + 1
   while done < last and step_count < MAX_STEPS do
     local stamp, line, failure = server_time + done, nil, nil
@@ -149,7 +148,7 @@ while position <= argument_count and step_count < MAX_STEPS do
       messages[#messages + 1], line = failure, '!' -- Separate from the text, because a message may contain anything.
     end
     done = done + 1
-    if lines then lines[done] = line else last_line = line end
+    lines[done] = line
     next_key = next_key + key_count
   end
 end
@@ -157,6 +156,6 @@ end
 -- Clients detect a failover by an error of the whole call. Other results must not get lost, so the store sends the operations
 -- that failed again, without those that need no write.
 if read_only_count == done and next_key == #keys then return redis.error_reply(read_only_message) end
-local text = time[1] .. ' ' .. time[2] .. '\n' .. (lines and table.concat(lines, '\n') or last_line)
+local text = time[1] .. ' ' .. time[2] .. '\n' .. (done > 1 and table.concat(lines, '\n', 1, done) or lines[1])
 if messages then return { text, unpack(messages) } end
 return text
