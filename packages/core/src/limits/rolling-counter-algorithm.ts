@@ -94,25 +94,17 @@ export class CounterAlgorithm implements StateLifecycle {
     intervalMicros: number,
   ): number {
     const state = states.find(this.owner, subject);
+    if (state.isNew && units === 0) return 0;
+    if (state.isNew) states.begin(state, this.owner, subject);
     if (units > 0) {
-      if (state.isNew) states.begin(state, this.owner, subject);
-      this.add(state, states.nowMicros, units);
+      const latestMicros = Math.max(states.nowMicros, newestStart(state));
+      dropUntil(state, latestMicros - this.spanMicros);
+      setWidth(state, widthFor(state, this.widthMicros, this.spanMicros), latestMicros);
+      addUnits(state, latestMicros, units);
+      state.numbers[state.start + EXPIRES] = latestMicros + this.expiryMicros;
       states.save(state, this.expiresMicros(state));
     }
-    return state.isNew ? 0 : this.count(state, states.nowMicros, intervalMicros);
-  }
-
-  /** The units of all buckets that overlap the last `intervalMicros`. */
-  count(state: State, nowMicros: number, intervalMicros: number): number {
-    return unitsAfter(state, Math.max(nowMicros, newestStart(state)) - intervalMicros);
-  }
-
-  /** Adds units at a time to the state of a subject. */
-  add(state: State, nowMicros: number, units: number): void {
-    const latestMicros = Math.max(nowMicros, newestStart(state));
-    dropUntil(state, latestMicros - this.spanMicros);
-    setWidth(state, widthFor(state, this.widthMicros, this.spanMicros), latestMicros);
-    addUnits(state, latestMicros, units);
-    state.numbers[state.start + EXPIRES] = latestMicros + this.expiryMicros;
+    // All buckets that overlap the last `intervalMicros` count.
+    return unitsAfter(state, Math.max(states.nowMicros, newestStart(state)) - intervalMicros);
   }
 }

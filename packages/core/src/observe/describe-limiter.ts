@@ -68,7 +68,10 @@ export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimi
   const expiryMs = parseInterval('expiry', options.expiry ?? '1d');
   const internals = limiter.internals();
   const { name, prefix } = limiter;
-  if (!internals.hasOwnName) throw unnamed(name);
+  if (!internals.hasOwnName) {
+    const message = `Expected a limiter with a name, got one without \`name\` and \`prefix\`, whose automatic name ${JSON.stringify(name)} may be that of another one in the next process. Pass a \`prefix\` of its own to the limiter, such as \`prefix: 'api'\``;
+    throw optionError(message);
+  }
   const { plan } = internals;
   const store = storeOf(internals.store);
   if (isMemoryStore(store)) return { ready: Promise.resolve(), close() {} };
@@ -82,11 +85,6 @@ export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimi
   const kept = keepWriting(write, expiryMs / WRITES_PER_EXPIRY, timersOf(store.clock));
   internals.ends.push(kept.close);
   return kept;
-}
-
-function unnamed(name: string): TypeError {
-  const message = `Expected a limiter with a name, got one without \`name\` and \`prefix\`, whose automatic name ${JSON.stringify(name)} may be that of another one in the next process. Pass a \`prefix\` of its own to the limiter, such as \`prefix: 'api'\``;
-  return optionError(message);
 }
 
 /** Returns the descriptions that a store has, sorted by their names. */

@@ -39,14 +39,10 @@ function resolveGivenCosts(plan: Plan, cost: unknown): Costs {
 export function readCostRecord(record: object, names: readonly string[]): Map<string, number> {
   const costs = new Map<string, number>();
   for (const [name, cost] of Object.entries(record)) {
-    if (!names.includes(name)) throw unknownName(name, names);
+    if (!names.includes(name)) throw optionError(unknownLimitMessage('cost', name, names));
     if (cost !== undefined) costs.set(name, unitsFromZero(`cost.${name}`, cost));
   }
   return costs;
-}
-
-function unknownName(name: string, names: readonly string[]): TypeError {
-  return optionError(unknownLimitMessage('cost', name, names));
 }
 
 /** Returns `value` if it is an integer from 0 to 2^53 - 1, and throws otherwise. */
