@@ -1,3 +1,4 @@
+import type { NodeResponse as CommonResponse } from '@rollgate/http';
 import type { Context } from 'hono';
 
 /** Node's request and response, which `@hono/node-server` passes to the app. */
@@ -10,15 +11,9 @@ export interface NodeBindings {
   readonly outgoing?: NodeResponse;
 }
 
-/** The part of Node's response that the limiter uses. */
-export interface NodeResponse {
+/** Node's response, which knows its request. */
+export interface NodeResponse extends CommonResponse {
   readonly req: unknown;
-  readonly headersSent: boolean;
-  statusCode: number;
-  readonly writableEnded: boolean;
-  getHeader(name: string): unknown;
-  setHeader(name: string, value: string | number): unknown;
-  removeHeader(name: string): void;
 }
 
 /** Returns Node's request and response. Elsewhere, the object has other contents or is empty. */

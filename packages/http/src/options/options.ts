@@ -28,6 +28,13 @@ export type ForRejection<Request, Given extends Limits, Value> = (
   decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
 ) => Awaitable<Value>;
 
+/** A function that is called with a request, its decision and what it counts for, as the methods of the limiter take it. */
+export type DecisionListener<Request, Given extends Limits> = (
+  request: Request,
+  decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
+  key: Key<NameOf<Given>>,
+) => Awaitable<unknown>;
+
 /**
  * The options of every adapter, without its limits. `Request` and `Response` are the framework's types.
  *
@@ -100,25 +107,13 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    *
    * @param key What the request counts for, as the methods of the limiter take it.
    */
-  onLimited?:
-    | ((
-        request: Request,
-        decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
-        key: Key<NameOf<Given>>,
-      ) => Awaitable<unknown>)
-    | undefined;
+  onLimited?: DecisionListener<Request, Given> | undefined;
   /**
    * Called for each request that a limit with `enforce: false` would have rejected. The request does not wait for it.
    *
    * @param key What the request counts for, as the methods of the limiter take it.
    */
-  onExceeded?:
-    | ((
-        request: Request,
-        decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
-        key: Key<NameOf<Given>>,
-      ) => Awaitable<unknown>)
-    | undefined;
+  onExceeded?: DecisionListener<Request, Given> | undefined;
   /**
    * Decides, counts and publishes, but does not reject, delay or write headers. Shows what a limit would do.
    *

@@ -1,5 +1,5 @@
 import type { Store } from '@rollgate/core';
-import { formatValue, type ParsedLimits, warnOnce } from '@rollgate/core/store';
+import { formatValue, getOrInsert, type ParsedLimits, warnOnce } from '@rollgate/core/store';
 import { parseAddress } from '../client/ip-address.js';
 import { originalRequest, type RequestReader } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
@@ -39,8 +39,7 @@ export class UsageChecks {
   inspectKeySharing(store: Store | undefined, prefix: string, limits: ParsedLimits): void {
     if (store === undefined) return;
     const { backend = store } = store;
-    const known = namespacesOf.get(backend) ?? new Set();
-    namespacesOf.set(backend, known);
+    const known = getOrInsert(namespacesOf, backend, () => new Set());
     const namespaces = Object.entries(limitsByName(limits)).map(
       ([name, { algorithm }]) => `${prefix}:${name}:${algorithm}`,
     );
