@@ -10,7 +10,6 @@ import {
   type LimitSource,
   sendRejection,
   toError,
-  withAddress,
 } from '@rollgate/http';
 import type { NextFunction, Request, Response } from 'express';
 import { EXPRESS } from './express-framework.js';
@@ -95,32 +94,28 @@ const isReservedProperty = (name: string) => name in nodeRequest || EXPRESS_PROP
 export function rateLimit<Given extends Limits, Source = unknown>(
   options: RateLimitOptions<Given> & LimitSource<Source>,
 ): RateLimitMiddleware<Given, HasLimits<Source>> {
-  const { address, handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
+  const { handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
   validateOptionalFunction('handler', handler);
   validateString('requestPropertyName', requestPropertyName);
   if (requestPropertyName === '' || isReservedProperty(requestPropertyName)) {
     throw invalidOption('requestPropertyName', 'a property that requests do not have yet', requestPropertyName);
   }
 
-  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(
-    withAddress(EXPRESS, address),
-    options as unknown as RateLimitOptions,
-    {
-      attachDecision: (request, decision) => {
-        (request as unknown as Record<string, Decision>)[requestPropertyName] = decision;
-      },
-      hasHandler: handler !== undefined,
-      sendRejection(request, response, next, decision, rejection) {
-        if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
-        response.statusCode = rejection.status;
-        return respondByHandler(
-          (continueWith) => handler(request, response, continueWith, decision),
-          next as NextFunction,
-          (error) => httpLimiter.withdrawRejection(response, rejection, error),
-        );
-      },
+  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(EXPRESS, options as unknown as RateLimitOptions, {
+    attachDecision: (request, decision) => {
+      (request as unknown as Record<string, Decision>)[requestPropertyName] = decision;
     },
-  );
+    hasHandler: handler !== undefined,
+    sendRejection(request, response, next, decision, rejection) {
+      if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
+      response.statusCode = rejection.status;
+      return respondByHandler(
+        (continueWith) => handler(request, response, continueWith, decision),
+        next as NextFunction,
+        (error) => httpLimiter.withdrawRejection(response, rejection, error),
+      );
+    },
+  });
 
   return Object.assign(httpLimiter.createMiddleware(), { limiter: httpLimiter.limiter as never });
 }

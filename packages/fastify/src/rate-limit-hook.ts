@@ -1,6 +1,6 @@
 import { type Decision, RateLimitError, type RateLimiter } from '@rollgate/core';
 import { isThenable, validateOneOf, validateOptionalFunction } from '@rollgate/core/store';
-import { HttpLimiter, type Next, type Rejection, renderRejection, statusOf, withAddress } from '@rollgate/http';
+import { HttpLimiter, type Next, type Rejection, renderRejection, statusOf } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FASTIFY } from './fastify-framework.js';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
@@ -20,23 +20,19 @@ export interface RateLimitHook {
  * @throws TypeError, RangeError with the name of the invalid option.
  */
 export function createHook(options: RateLimitOptions): RateLimitHook {
-  const { address, handler } = options;
+  const { handler } = options;
   validateOptionalFunction('handler', handler);
-  const httpLimiter: HttpLimiter<FastifyRequest, FastifyReply> = new HttpLimiter(
-    withAddress(FASTIFY, address),
-    options,
-    {
-      attachDecision: (request, decision) => {
-        request.rateLimit = decision;
-      },
-      hasHandler: handler !== undefined,
-      sendRejection(request, reply, done, decision, rejection) {
-        if (handler === undefined) return sendRejection(reply, done, decision, rejection);
-        reply.code(rejection.status);
-        return httpLimiter.callHandler(reply, rejection, () => sendResultOf(handler, request, reply, decision), done);
-      },
+  const httpLimiter: HttpLimiter<FastifyRequest, FastifyReply> = new HttpLimiter(FASTIFY, options, {
+    attachDecision: (request, decision) => {
+      request.rateLimit = decision;
     },
-  );
+    hasHandler: handler !== undefined,
+    sendRejection(request, reply, done, decision, rejection) {
+      if (handler === undefined) return sendRejection(reply, done, decision, rejection);
+      reply.code(rejection.status);
+      return httpLimiter.callHandler(reply, rejection, () => sendResultOf(handler, request, reply, decision), done);
+    },
+  });
 
   function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     httpLimiter.run(request, reply, done);

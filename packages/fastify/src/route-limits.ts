@@ -1,5 +1,5 @@
 import type { Store } from '@rollgate/core';
-import { invalidOption, isMemoryStore, validateString } from '@rollgate/core/store';
+import { getOrInsert, invalidOption, isMemoryStore, validateString } from '@rollgate/core/store';
 import { mergeOptions, optionError, type WarningCode } from '@rollgate/http';
 import type { RateLimitHookOptions, RateLimitOptions, RateLimitRouteOptions } from './options.js';
 import { createHook, type RateLimitHook } from './rate-limit-hook.js';
@@ -74,8 +74,7 @@ export class RouteHooks {
     if (typeof routeOptions !== 'object' || routeOptions === null) {
       throw invalidOption(`config.rateLimit of ${route}`, 'an object or false', routeOptions);
     }
-    const hooksByRoute = this.#hooks.get(routeOptions) ?? new Map<string, RateLimitHook>();
-    this.#hooks.set(routeOptions, hooksByRoute);
+    const hooksByRoute = getOrInsert(this.#hooks, routeOptions, () => new Map<string, RateLimitHook>());
     const constraintSuffix = constraints === undefined ? '' : ` ${JSON.stringify(constraints, serializePattern)}`;
     // The map keeps the hook, so there is one per route even if the route's first request creates it.
     const silence: WarningCode[] = ['ROLLGATE_LIMITER_PER_REQUEST'];

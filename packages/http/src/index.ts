@@ -10,7 +10,7 @@ export type { Outcome } from './gate/outcome.js';
 export type { RequestEvent } from './gate/request-event.js';
 export type { Connection, Host } from './host/host.js';
 export type { Adapter, Framework, Next, NodeResponse } from './node/adapter.js';
-export { cloudflareAddress, forwardedAddress, vercelAddress, type WithHeaders, withAddress } from './node/addresses.js';
+export { cloudflareAddress, forwardedAddress, vercelAddress, type WithHeaders } from './node/addresses.js';
 export { HttpLimiter } from './node/http-limiter.js';
 export { onResponseFinished } from './node/response-lifecycle.js';
 export { endResponse, sendRejection } from './node/send-rejection.js';

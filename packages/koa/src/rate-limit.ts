@@ -9,7 +9,6 @@ import {
   type LimitSource,
   renderRejection,
   resolveByPrototype,
-  withAddress,
 } from '@rollgate/http';
 import type { Context, Middleware } from 'koa';
 import { keepDecisionHeaders, keepRejectionHeaders } from './keep-headers.js';
@@ -88,36 +87,32 @@ export interface RateLimitMiddleware<Given extends Limits = Limits, HasLimits ex
 export function rateLimit<Given extends Limits, Source = unknown>(
   options: RateLimitOptions<Given> & LimitSource<Source>,
 ): RateLimitMiddleware<Given, HasLimits<Source>> {
-  const { address, handler } = (options ?? {}) as RateLimitOptions;
+  const { handler } = (options ?? {}) as RateLimitOptions;
   validateOptionalFunction('handler', handler);
 
-  const httpLimiter: HttpLimiter<Context, Context> = new HttpLimiter(
-    withAddress(KOA, address),
-    options as unknown as RateLimitOptions,
-    {
-      attachDecision: (ctx, decision) => {
-        ctx.rateLimit = decision;
-        ctx.onerror = keepDecisionHeaders;
-      },
-      hasHandler: handler !== undefined,
-      // The middleware around this one must not wait forever.
-      settlesDropped: true,
-      sendRejection(ctx, _response, next, decision, rejection) {
-        ctx.status = rejection.status;
-        if (handler !== undefined) {
-          return httpLimiter.callHandler(ctx, rejection, () => handler(ctx, decision), createOnFailure(ctx));
-        }
-        if ('error' in rejection) {
-          ctx.onerror = keepRejectionHeaders;
-          return next(rejection.error);
-        }
-        const { type, body } = renderRejection(rejection, ctx.req.headers.accept);
-        ctx.set('Content-Type', type);
-        ctx.body = body;
-        return undefined;
-      },
+  const httpLimiter: HttpLimiter<Context, Context> = new HttpLimiter(KOA, options as unknown as RateLimitOptions, {
+    attachDecision: (ctx, decision) => {
+      ctx.rateLimit = decision;
+      ctx.onerror = keepDecisionHeaders;
     },
-  );
+    hasHandler: handler !== undefined,
+    // The middleware around this one must not wait forever.
+    settlesDropped: true,
+    sendRejection(ctx, _response, next, decision, rejection) {
+      ctx.status = rejection.status;
+      if (handler !== undefined) {
+        return httpLimiter.callHandler(ctx, rejection, () => handler(ctx, decision), createOnFailure(ctx));
+      }
+      if ('error' in rejection) {
+        ctx.onerror = keepRejectionHeaders;
+        return next(rejection.error);
+      }
+      const { type, body } = renderRejection(rejection, ctx.req.headers.accept);
+      ctx.set('Content-Type', type);
+      ctx.body = body;
+      return undefined;
+    },
+  });
 
   const rateLimitMiddleware = (...[ctx, next]: Parameters<Middleware>) => {
     let isLater = false;

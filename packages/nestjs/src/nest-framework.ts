@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Decision } from '@rollgate/core';
 import { type Connection, type Framework, type NodeResponse, resolveByPrototype } from '@rollgate/http';
-import type { NestResponse, RateLimitOptions } from './options.js';
+import type { NestResponse } from './options.js';
 
 /**
  * What the guard knows about one message of a gateway. The guard, the interceptors and the decorators of a message each get
@@ -101,19 +101,17 @@ export const getSetHeader = (response: NestResponse): HeaderMethods['header'] =>
   response.raw === undefined ? writer(response).setHeader : writer(response).header;
 
 /** How the limiter reads Nest's requests and changes its responses, over Express and Fastify. */
-export const createNestFramework = (
-  address: RateLimitOptions['address'],
-): Framework<ExecutionContext, NestResponse> => ({
+export const NEST: Framework<ExecutionContext, NestResponse> = {
   name: 'RateLimit',
   ownOptions: ['address'],
   resetUnit: 'delta',
-  getClientAddress: address ?? getClientAddress,
+  getClientAddress,
   getOriginalRequest: originalRequest,
   getSettledRequest: (context) => (context.getType() === 'ws' ? messageOf(context) : originalRequest(context)),
   haveOwnClasses: true, // Nest runs on Express by default, whose requests have them.
   countsRepeatedly: true, // The guard counts each call of a handler once. A GraphQL operation may call several.
   getRequestHeader: (context, name) => headersOf(context)[name],
-  getConnection: (context) => (address === undefined ? getConnection(requestOf(context)) : undefined),
+  getConnection: (context) => getConnection(requestOf(context)),
   isDisconnected: (context) => requestOf(context).socket?.destroyed ?? false,
   isResponseSent: (response) => response.sent ?? (response as ServerResponse).writableEnded,
   getNodeResponse: nodeResponse,
@@ -123,7 +121,7 @@ export const createNestFramework = (
     getHeader: (response, name) => writer(response).getHeader(name),
     removeHeader: (response, name) => writer(response).removeHeader(name),
   },
-});
+};
 
 function getClientAddress(context: ExecutionContext): string | undefined {
   const { ip, handshake, _socket, socket } = requestOf(context);

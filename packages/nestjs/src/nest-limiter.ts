@@ -2,7 +2,7 @@ import { type ExecutionContext, StreamableFile } from '@nestjs/common';
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, sleep, withCode } from '@rollgate/core/store';
 import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
-import { createNestFramework, getSetHeader, responseOf } from './nest-framework.js';
+import { getSetHeader, NEST, responseOf } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 import { attachDecision } from './rate-limit-decision.js';
 import { RateLimitException } from './rate-limit-exception.js';
@@ -35,8 +35,8 @@ export class NestLimiter {
   readonly #httpLimiter: HttpLimiter<ExecutionContext, NestResponse>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
-  constructor({ address, ...options }: RateLimitOptions) {
-    this.#httpLimiter = new HttpLimiter(createNestFramework(address), options as never, {
+  constructor(options: RateLimitOptions) {
+    this.#httpLimiter = new HttpLimiter(NEST, options as never, {
       attachDecision,
       sendRejection(context, response, next, decision, rejection) {
         if ('body' in rejection && context.getType() === 'http') {

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { MemoryStore } from '@rollgate/core';
-import { invalidOption, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
+import { getOrInsert, invalidOption, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 import { mergeOptions, optionError, type WarningCode } from '@rollgate/http';
 import { NestLimiter } from './nest-limiter.js';
 import type { RateLimitModuleOptions, RateLimitOptions } from './options.js';
@@ -23,7 +23,7 @@ const limitersOf = new WeakMap<RateLimitModuleOptions, RouteLimiters>();
 export class RouteLimiters {
   readonly #options: RateLimitModuleOptions;
   readonly #byModule: RouteLimiter;
-  readonly #byClass = new WeakMap<Type, RouteLimiter>();
+  readonly #byClass = new WeakMap<Type, NestLimiter>();
   /** By the method, then by its class, because classes may inherit a method. */
   readonly #byMethod = new WeakMap<Handler, WeakMap<Type, { readonly limiter: RouteLimiter }>>();
   #modules: ModulesContainer | undefined;
@@ -41,9 +41,7 @@ export class RouteLimiters {
   static of(options: RateLimitModuleOptions): RouteLimiters {
     if (typeof options !== 'object' || options === null)
       throw invalidOption('RateLimitModule options', 'an object', options);
-    const limiters = limitersOf.get(options) ?? new RouteLimiters(options);
-    limitersOf.set(options, limiters);
-    return limiters;
+    return getOrInsert(limitersOf, options, () => new RouteLimiters(options));
   }
 
   /** Sets the app's modules, whose controllers may have the same name. */
@@ -76,12 +74,8 @@ export class RouteLimiters {
    * @throws TypeError with the name of the class or method whose options are invalid.
    */
   get(type: Type, method: Handler): RouteLimiter {
-    const found = this.#byMethod.get(method)?.get(type);
-    if (found !== undefined) return found.limiter;
-    const limiter = this.#create(method, type);
-    const byType = this.#byMethod.get(method) ?? new WeakMap();
-    this.#byMethod.set(method, byType.set(type, { limiter }));
-    return limiter;
+    const byType = getOrInsert(this.#byMethod, method, () => new WeakMap());
+    return getOrInsert(byType, type, () => ({ limiter: this.#create(method, type) })).limiter;
   }
 
   #create(method: Handler, type: Type): RouteLimiter {
@@ -96,9 +90,8 @@ export class RouteLimiters {
     return ofClass === undefined ? this.#byModule : this.#ofClass(type, ofClass);
   }
 
-  #ofClass(type: Type, options: RateLimitOptions): RouteLimiter {
-    if (!this.#byClass.has(type)) this.#byClass.set(type, this.#createWith(options, type));
-    return this.#byClass.get(type);
+  #ofClass(type: Type, options: RateLimitOptions): NestLimiter {
+    return getOrInsert(this.#byClass, type, () => this.#createWith(options, type));
   }
 
   #createWith(options: RateLimitOptions, type: Type, method?: Handler): NestLimiter {

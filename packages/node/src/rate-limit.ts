@@ -1,14 +1,6 @@
 import type { Limits, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
-import {
-  type Framework,
-  type HasLimits,
-  HttpLimiter,
-  type LimitSource,
-  sendRejection,
-  toError,
-  withAddress,
-} from '@rollgate/http';
+import { type Framework, type HasLimits, HttpLimiter, type LimitSource, sendRejection, toError } from '@rollgate/http';
 import type { Handler, RateLimitOptions, Request, Response } from './options.js';
 import { respondToError } from './respond-to-error.js';
 
@@ -58,24 +50,20 @@ const NODE: Framework<Request, Response> = {
 export function rateLimit<Given extends Limits, Source = unknown>(
   options: RateLimitOptions<Given> & LimitSource<Source>,
 ): RateLimitMiddleware<Given, HasLimits<Source>> {
-  const { address, handler, onError = respondToError } = (options ?? {}) as RateLimitOptions;
+  const { handler, onError = respondToError } = (options ?? {}) as RateLimitOptions;
   for (const [name, value] of Object.entries({ handler, onError })) validateOptionalFunction(name, value);
 
-  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(
-    withAddress(NODE, address),
-    options as unknown as RateLimitOptions,
-    {
-      attachDecision: (request, decision) => {
-        request.rateLimit = decision;
-      },
-      hasHandler: handler !== undefined,
-      sendRejection(request, response, next, decision, rejection) {
-        if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
-        response.statusCode = rejection.status;
-        return httpLimiter.callHandler(response, rejection, () => handler(request, response, decision), next);
-      },
+  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(NODE, options as unknown as RateLimitOptions, {
+    attachDecision: (request, decision) => {
+      request.rateLimit = decision;
     },
-  );
+    hasHandler: handler !== undefined,
+    sendRejection(request, response, next, decision, rejection) {
+      if (handler === undefined) return sendRejection(response, request.headers.accept, rejection, next);
+      response.statusCode = rejection.status;
+      return httpLimiter.callHandler(response, rejection, () => handler(request, response, decision), next);
+    },
+  });
 
   return Object.assign(createWrap(httpLimiter, onError), {
     middleware: httpLimiter.createMiddleware(),

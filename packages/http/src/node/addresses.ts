@@ -57,6 +57,11 @@ export function forwardedAddress(options: ForwardedAddressOptions): (request: Wi
   return ({ headers }) => toAddress(headers['x-forwarded-for'] as string | undefined);
 }
 
+/** The option `address` of adapters that have it. */
+interface AddressOption<Request> {
+  readonly address?: (request: Request) => string | undefined;
+}
+
 /**
  * Returns a framework whose requests have the addresses that the option `address` returns, so that its own settings do not matter.
  *
@@ -64,9 +69,10 @@ export function forwardedAddress(options: ForwardedAddressOptions): (request: Wi
  */
 export function withAddress<Request, Response>(
   framework: Framework<Request, Response>,
-  address: ((request: Request) => string | undefined) | undefined,
+  options: object | undefined,
 ): Framework<Request, Response> {
+  const address = (options as AddressOption<Request> | undefined)?.address;
+  if (address === undefined || !framework.ownOptions.includes('address')) return framework;
   validateOptionalFunction('address', address);
-  if (address === undefined) return framework;
   return { ...framework, getClientAddress: address, getConnection: () => undefined };
 }
