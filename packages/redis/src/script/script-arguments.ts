@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import { type Costs, costAt } from '@rollgate/core/store';
+import { costAt } from '@rollgate/core/store';
 import { CHANGES_PART, COUNTER_PART, partOfScript, type ScriptParts } from '../operations/algorithm-registry.js';
 import {
   type CheckOperation,
@@ -48,19 +48,18 @@ export function toScriptArguments(operations: readonly Operation[]) {
 
 function pushRun(values: string[], run: readonly Operation[]): void {
   const first = run[0]!;
-  if (first.kind !== 'check' && first.kind !== 'peek') {
-    const changes = run as readonly Change[];
+  values.push(first.kind, String(run.length));
+  if (first.kind === 'check' || first.kind === 'peek') {
+    const { encodedPlan, clockMicros, costs } = first;
     values.push(
-      first.kind,
-      String(run.length),
-      'script' in first ? first.script : (planOf(first)?.text ?? ''),
-      JSON.stringify(inputOf(changes)),
+      encodedPlan.text,
+      String(clockMicros ?? ''),
+      typeof costs === 'number' ? String(costs) : costs.join(' '),
     );
-    return;
+  } else {
+    const plan = 'script' in first ? first.script : (planOf(first)?.text ?? '');
+    values.push(plan, JSON.stringify(inputOf(run as readonly Change[])));
   }
-  const { kind, encodedPlan, clockMicros, costs } = first;
-  const costsText = typeof costs === 'number' ? String(costs) : costs.join(' ');
-  values.push(kind, String(run.length), encodedPlan.text, String(clockMicros ?? ''), costsText);
 }
 
 function partsOf(operation: Operation): ScriptParts {
@@ -113,39 +112,25 @@ function inputOfSettlement({ number, clockMicros, receipt, hits }: SettleOperati
 
 /** Whether `next` continues the run of operations that starts with `first`. */
 function canShareRun(first: Operation, next: Operation): boolean {
-  if (first.kind === 'settle') return next.kind === 'settle' && areSettledAlike(first, next);
+  if (first.kind === 'settle' && next.kind === 'settle') {
+    return (
+      first.hits.length === next.hits.length &&
+      (first.number === false) === (next.number === false) && // A number adds a key to the operation.
+      areSamePlans(first.receipt.encodedPlan, next.receipt.encodedPlan)
+    );
+  }
   return (
     (first.kind === 'check' || first.kind === 'peek') &&
     first.kind === next.kind &&
     first.encoding === undefined &&
     next.encoding === undefined &&
     first.queueCount === next.queueCount &&
-    areSameExceptKeys(first, next)
-  );
-}
-
-function areSameExceptKeys(one: CheckOperation, other: CheckOperation): boolean {
-  return (
-    one.clockMicros === other.clockMicros &&
-    areSameCosts(one.costs, other.costs) &&
-    areSamePlans(one.encodedPlan, other.encodedPlan)
-  );
-}
-
-/** Whether both settle the same number of rules of one plan. A number adds a key to the operation. */
-function areSettledAlike(one: SettleOperation, other: SettleOperation): boolean {
-  return (
-    one.hits.length === other.hits.length &&
-    (one.number === false) === (other.number === false) &&
-    areSamePlans(one.receipt.encodedPlan, other.receipt.encodedPlan)
+    first.clockMicros === next.clockMicros &&
+    (first.costs === next.costs || String(first.costs) === String(next.costs)) &&
+    areSamePlans(first.encodedPlan, next.encodedPlan)
   );
 }
 
 function areSamePlans(one: EncodedPlan, other: EncodedPlan): boolean {
   return one === other || one.text === other.text;
-}
-
-function areSameCosts(one: Costs, other: Costs): boolean {
-  if (one === other || typeof one === 'number' || typeof other === 'number') return one === other;
-  return one.length === other.length && one.every((cost, index) => cost === other[index]);
 }

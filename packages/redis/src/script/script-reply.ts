@@ -146,43 +146,22 @@ export class ScriptReply {
     let remaining = numbers[2]!;
     let reset = numbers[3]!;
     let nextUnit = numbers[4]!;
-    let ahead: number | undefined;
-    let usageAt = 0;
-    switch (count) {
-      case 2: // Of a rejection until the next unit is free.
-        if (first >= 0) throw this.#unexpectedLine();
-        reset = wait;
-        wait = nextUnit = -first;
-        delay = -1;
-        remaining = 0;
-        break;
-      case 3: // Of an action that was recorded.
-        nextUnit = remaining;
-        reset = wait;
-        remaining = first;
-        delay = wait = ahead = 0;
-        break;
-      case 5:
-        break;
-      case 6: // Of an action that was recorded.
-        ahead = numbers[5];
-        break;
-      case 7: // Of a result that nothing was recorded for, with usage.
-        usageAt = 5;
-        break;
-      case 9: // Of such a result of a period to which units were added.
-        if (!by.addPeriod) throw this.#unexpectedLine();
-        usageAt = 5;
-        break;
-      case 8: // Of an action that was recorded, with usage.
-      case 10:
-        if (!by.addPeriod) throw this.#unexpectedLine();
-        ahead = numbers[5];
-        usageAt = 6;
-        break;
-      default:
-        throw this.#unexpectedLine();
-    }
+    // Of an action that was recorded, an even number of figures. More than six end with its usage.
+    let ahead = count > 5 && count % 2 === 0 ? numbers[5] : undefined;
+    const usageAt = count < 7 ? 0 : ahead === undefined ? 5 : 6;
+    if (count === 2 && first < 0) {
+      // Of a rejection until the next unit is free.
+      reset = wait;
+      wait = nextUnit = -first;
+      delay = -1;
+      remaining = 0;
+    } else if (count === 3) {
+      // Of an action that was recorded at now without a delay.
+      nextUnit = remaining;
+      reset = wait;
+      remaining = first;
+      delay = wait = ahead = 0;
+    } else if (count < 5 || count > 10 || (count > 7 && !by.addPeriod)) throw this.#unexpectedLine();
     wait = orInfinity(wait);
     reset = orInfinity(reset);
     nextUnit = orInfinity(nextUnit);
