@@ -18,7 +18,7 @@ export function createConnection(client: unknown): RedisConnection {
 }
 
 function fromIoredis(client: IoredisClient): RedisConnection {
-  const errors = ConnectionErrors.ofIoredis(client);
+  const errors = ConnectionErrors.of(client, true);
   return {
     healthOf: (node) => ({ state: client.status, lastError: errors.last(node) }),
     isCluster: client.isCluster === true,
@@ -35,7 +35,7 @@ function fromNodeRedis(appClient: NodeRedisClient): RedisConnection {
   const client = hasMethods(appClient, ['withTypeMapping'])
     ? (appClient as NodeRedisClient & { withTypeMapping(mapping: object): NodeRedisClient }).withTypeMapping({})
     : appClient;
-  const errors = ConnectionErrors.ofNodeRedis(appClient);
+  const errors = ConnectionErrors.of(appClient, false);
   return {
     healthOf: (node) => ({ state: stateOf(appClient), lastError: errors.last(node) }),
     isCluster: 'slots' in appClient && 'masters' in appClient,
