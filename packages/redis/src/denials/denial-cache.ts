@@ -1,8 +1,21 @@
-import type { Decision } from '@rollgate/core';
+import type { Decision, LimitDecision } from '@rollgate/core';
 import { getOrInsert, toDecision } from '@rollgate/core/store';
 import type { CheckInput, CheckResult } from '../operations/operations.js';
 import { performance } from '../util/platform.js';
-import { type Denial, isValid, limitDecisionsAt } from './denial.js';
+
+/** A rejection by Redis. */
+interface Denial extends Pick<CheckResult, 'limitDecisions' | 'stableMicros'> {
+  readonly id: string;
+  /** The text of its plan. */
+  readonly text: string;
+  /** The Redis keys of its rules. */
+  readonly keys: readonly string[];
+  /** When the check was sent and its result received, by the clock on which its waits run down. */
+  readonly sentMicros: number;
+  readonly receivedMicros: number;
+  /** When its result was received, by this process's monotonic clock, even when another clock is injected. */
+  readonly receivedMs: number;
+}
 
 /** A check or a peek that was sent. */
 export interface SentCheck extends CheckInput {
@@ -51,11 +64,25 @@ export class DenialCache {
     if (denial === undefined) return undefined;
     const nowMs = performance.now();
     const nowMicros = input.clockMicros ?? toMicros(nowMs);
-    if (isValid(denial, nowMicros, nowMs)) {
+    if (this.#isValid(denial, nowMicros, nowMs)) {
       return toDecision(input.encodedPlan.plan.rules, limitDecisionsAt(denial, nowMicros), undefined, input.costs);
     }
     this.#drop(denial);
     return undefined;
+  }
+
+  /**
+   * Whether the denial is valid. Redis decided at some time after the check was sent, so the denial is valid from then on. The clock that
+   * decides may be faster than that of this process.
+   */
+  #isValid(
+    { sentMicros, stableMicros, receivedMicros, receivedMs }: Denial,
+    nowMicros: number,
+    nowMs: number,
+  ): boolean {
+    const sinceSent = nowMicros - sentMicros;
+    const ageMs = Math.max((nowMicros - receivedMicros) / 1000, nowMs - receivedMs);
+    return sinceSent >= 0 && sinceSent < stableMicros && ageMs < this.maxAgeMs;
   }
 
   /** Keeps the result of a check or a peek if it is a denial, or drops the denials that it has ended. */
@@ -112,8 +139,7 @@ export class DenialCache {
       stableMicros,
       sentMicros,
       receivedMicros,
-      expiresMicros: receivedMicros + this.maxAgeMs * 1000,
-      expiresMs: nowMs + this.maxAgeMs,
+      receivedMs: nowMs,
     };
     this.#denials.set(id, denial);
     for (const [key, denials] of this.#mapsOf(denial)) getOrInsert(denials, key, () => new Set()).add(denial);
@@ -151,4 +177,20 @@ function idOf({ encodedPlan, keys, costs }: CheckInput): string {
 /** Whole microseconds, because waits are whole microseconds as well. */
 function toMicros(ms: number): number {
   return Math.floor(ms * 1000);
+}
+
+/**
+ * The decisions of the denial's limits at a later time.
+ *
+ * The waits run down from the time at which the result arrived, so they are never too short.
+ */
+function limitDecisionsAt({ limitDecisions, receivedMicros }: Denial, nowMicros: number): LimitDecision[] {
+  const passedMicros = Math.max(0, nowMicros - receivedMicros);
+  const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
+  return limitDecisions.map((decision) => ({
+    ...decision,
+    retryAfterMs: left(decision.retryAfterMs),
+    resetMs: left(decision.resetMs),
+    nextUnitMs: left(decision.nextUnitMs!), // Only limits on slots have none, and no denial is kept for those.
+  }));
 }
