@@ -1,6 +1,14 @@
 -- The operations on tickets. Each may run twice. The input of all starts as `open_line` describes, and their keys are those of the
 -- rules and then the queues.
 
+-- Defines an operation, which gets the line and the rest of its input. Unless it returns a result, the items are its result.
+local function define(kind, operate)
+  kinds[kind] = function(run, stamp, first_key)
+    local line = open_line(run, stamp, first_key)
+    return operate(line, unpack(run.input, 8)) or close_line(line)
+  end
+end
+
 local function is_empty(line)
   for index = 1, #line.queues do
     if first_in(line, index) then return false end
@@ -43,10 +51,8 @@ local function arrive(line, ticket, most, may_start)
   return not item
 end
 
--- The input continues with the id, the number (0 for a new ticket), the most tickets (-1 for any number of them), and the costs.
-function kinds.enter(run, stamp, first_key)
-  local line, input = open_line(run, stamp, first_key), run.input
-  local id, number, most, costs = unpack(input, 8, 11)
+-- Lets a ticket wait, or start at once. Its number is 0 if it is new. The most tickets are -1 for any number of them.
+define('enter', function(line, id, number, most, costs)
   local ticket = own_ticket(line, id, costs)
   note_first(line)
   -- A client that has lost the reply sends the operation again.
@@ -64,14 +70,11 @@ function kinds.enter(run, stamp, first_key)
     if number_of(line, ticket) > 0 then notify_place(line, ticket) end
   end
   notify_first(line)
-  return close_line(line)
-end
+end)
 
 -- Gives a ticket that was too late for its turn its place back. Starts no ticket, because the units of that turn would count against it.
--- A settlement that frees them follows, and a "wake". The input continues with the id, the number and the costs.
-function kinds.restore(run, stamp, first_key)
-  local line, input = open_line(run, stamp, first_key), run.input
-  local id, number, costs = unpack(input, 8, 10)
+-- A settlement that frees them follows, and a "wake".
+define('restore', function(line, id, number, costs)
   local ticket = own_ticket(line, id, costs)
   ticket.number = number_of(line, ticket)
   if ticket.number == 0 then
@@ -81,19 +84,16 @@ function kinds.restore(run, stamp, first_key)
   end
   touch(line)
   if number_of(line, ticket) > 0 then notify_place(line, ticket) end
-  return close_line(line)
-end
+end)
 
--- Extends the lease, grants turns, and replies what has become of tickets. The input continues with the id, the number and the costs of
--- each.
-function kinds.sync(run, stamp, first_key)
-  local line, input = open_line(run, stamp, first_key), run.input
+-- Extends the lease, grants turns, and replies what has become of tickets. The input has the id, the number and the costs of each.
+define('sync', function(line, ...)
   note_first(line)
   touch(line)
   grant_turns(line)
-  local has_notified = false
-  for index = 8, #input, 3 do
-    local id, costs = input[index], input[index + 2]
+  local asked, has_notified = { ... }, false
+  for index = 1, #asked, 3 do
+    local id, costs = asked[index], asked[index + 2]
     local ticket = own_ticket(line, id, costs)
     ticket.number = number_of(line, ticket)
     if ticket.number == 0 then add_item(line, line.owner, string.format('%d %d', MISSING, id))
@@ -104,31 +104,25 @@ function kinds.sync(run, stamp, first_key)
     step_count = step_count + 2
   end
   notify_first(line)
-  return close_line(line)
-end
+end)
 
--- Takes a ticket out. The input continues with the id and the costs.
-function kinds.leave(run, stamp, first_key)
-  local line, input = open_line(run, stamp, first_key), run.input
-  local id, costs = unpack(input, 8, 9)
+-- Takes a ticket out.
+define('leave', function(line, id, costs)
   note_first(line)
   if not remove_from_all(line, own_ticket(line, id, costs)) then
     add_item(line, line.owner, string.format('%d %d', MISSING, id))
   end
   grant_turns(line)
   notify_first(line)
-  return close_line(line)
-end
+end)
 
 -- Grants the turns of quota that another operation of the same script has freed.
-function kinds.wake(run, stamp, first_key)
-  local line, input = open_line(run, stamp, first_key), run.input
-  if is_empty(line) then return close_line(line) end
+define('wake', function(line)
+  if is_empty(line) then return end
   note_first(line)
   grant_turns(line)
   notify_first(line, true)
-  return close_line(line)
-end
+end)
 
 -- Where the settings of an algorithm have the minDifference.
 local DIFFERENCES = {
@@ -164,10 +158,8 @@ local function reject_behind(results, waits)
   return string.sub(rejected, 1, -2)
 end
 
--- A check by a caller that does not wait, which is behind all that do. The input continues with the costs.
-function kinds.tail(run, stamp, first_key)
-  local line, input = open_line(run, stamp, first_key), run.input
-  local costs = input[8]
+-- A check by a caller that does not wait, which is behind all that do.
+define('tail', function(line, costs)
   line.owner = '-' -- The reply is that of a check, so its owner gets its turns by messages, too.
   if not is_empty(line) then
     note_first(line)
@@ -177,6 +169,6 @@ function kinds.tail(run, stamp, first_key)
     if line.is_cut then error('+', 0) end
   end
   local waits = not is_empty(line) and waits_behind(line, costs)
-  local results = raise_false(decide(line.rules, nil, cost_list(costs), not waits, line.injected_now, stamp, first_key))
+  local results = raise_false(decide(line.rules, nil, cost_list(costs), not waits, line.injected_now, line.stamp, line.first_key))
   return waits and reject_behind(results, waits) or results
-end
+end)
