@@ -150,11 +150,6 @@ function log.append(hits, time, cost)
   write(hits, offset, hits.plain_count and pack('>i7I7', time, hits.total + hits.refunded) or pack('>i7', time))
 end
 
-function log.time_of(hits, index)
-  if index == 0 then return hits.oldest end
-  return (read(hits, index))
-end
-
 -- The units of all hits before `index`, including those before the oldest hit.
 function log.total_before(hits, index)
   if index == hits.size then return hits.total end
@@ -177,17 +172,7 @@ function log.drop(hits, index, dropped)
   if hits.plain_count then hits.dropped = dropped else hits.total = hits.size end
 end
 
--- Sets the limit that records now. The next write saves it. `stamp` identifies a new log.
-function log.set_recorder(hits, rule, stamp)
-  if hits.size == 0 then hits.stamp = stamp end
-  hits.recorder = rule
-end
-
 define_lazily(log, function()
-  function log.raise_foreign(key)
-    error('Expected a log of hits in ' .. key .. ', got another value. Delete the key or change the prefix', 0)
-  end
-
   -- A log that contradicts itself is damaged if its description has plausible times. Otherwise another program has written it.
   function log.raise_contradiction(hits, keep)
     if keep > 0 and keep <= MAX_AHEAD and hits.created >= EARLIEST and hits.created <= LATEST then error('damaged', 0) end

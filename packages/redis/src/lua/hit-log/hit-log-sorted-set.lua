@@ -18,7 +18,7 @@ local function read(hits, index)
   local before, cost = string.match(found[1], '^(%d+):(%d+)[ ;]')
   if not before then
     if index >= 0 then error('damaged', 0) end
-    error('Expected a log of hits in ' .. hits.key .. ', got another value. Delete the key or change the prefix', 0)
+    log.raise_foreign(hits.key)
   end
   return tonumber(found[2]), tonumber(before), tonumber(cost), found[1]
 end
@@ -89,11 +89,6 @@ define_lazily(log, function()
     return function() redis.call('ZREM', hits.key, '') end
   end
 
-  function log.time_of(hits, index)
-    if index == 0 then return hits.oldest end
-    return (read(hits, index))
-  end
-
   -- The units of all hits before `index`, including those before the oldest hit.
   function log.total_before(hits, index)
     if index == hits.size then return hits.total end
@@ -119,12 +114,6 @@ define_lazily(log, function()
       local first = math.max(before, dropped)
       replace(hits, member, time, first, before + cost - first, log.gaps_text(hits))
     end
-  end
-
-  -- Sets the limit that records now. The next hit contains it. `stamp` identifies a new log.
-  function log.set_recorder(hits, rule, stamp)
-    if hits.size == 0 then hits.stamp = stamp end
-    hits.recorder = rule
   end
 
   -- A member cannot be removed alone, because all later ones contain the units before them.

@@ -18,7 +18,22 @@ local NEAR_PART = 512
 -- Every search reads all gaps, so more of them would slow down the usual check of such a key.
 local MAX_GAPS = 64
 
+function log.time_of(hits, index)
+  if index == 0 then return hits.oldest end
+  return (read(hits, index))
+end
+
+-- Sets the limit that records now. The next write saves it. `stamp` identifies a new log.
+function log.set_recorder(hits, rule, stamp)
+  if hits.size == 0 then hits.stamp = stamp end
+  hits.recorder = rule
+end
+
 define_lazily(log, function()
+  function log.raise_foreign(key)
+    error('Expected a log of hits in ' .. key .. ', got another value. Delete the key or change the prefix', 0)
+  end
+
   -- The first index above `low` for which `predicate` is true; `high` if it is false below it. It never changes back to false.
   local function first_where(low, high, predicate)
     while low + 1 < high do
