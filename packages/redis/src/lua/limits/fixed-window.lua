@@ -72,21 +72,22 @@ local function apply_fixed_window(rule, key, now, cost, mode, stamp, injected_no
 end
 -- end of what checks need
 
+-- Lowers the count of a state, and keeps its expiry.
+local function lower_count(key, stamp, units, window_end, count, scale, newest, longest, reset_stamp)
+  count = math.max(0, count - units)
+  local text = (count > 0 or newest) and format_fixed_window(window_end, count, scale, newest, longest)
+  rewrite_text(key, text, reset_stamp, stamp)
+end
+
 changes['fixed-window'] = {
   read = read_fixed_window,
   has_marker = true,
   refund = function(_, key, stamp, _, at, cost, kept)
     local window_end, count, scale, newest, longest, reset_stamp = raise_false(read_fixed_window(key))
     if window_end ~= at or (reset_stamp and reset_stamp > stamp) then return end
-    count = math.max(0, count - (cost - kept))
-    local text = (count > 0 or newest) and format_fixed_window(window_end, count, scale, newest, longest)
-    rewrite_text(key, text, reset_stamp, stamp)
+    lower_count(key, stamp, cost - kept, window_end, count, scale, newest, longest, reset_stamp)
   end,
   credit = function(_, key, stamp, _, units, state)
-    local window_end, count, scale, newest, longest, reset_stamp = unpack(state, 1, 6)
-    if count == 0 then return end
-    count = math.max(0, count - units)
-    local text = (count > 0 or newest) and format_fixed_window(window_end, count, scale, newest, longest)
-    rewrite_text(key, text, reset_stamp, stamp)
+    if state[2] > 0 then lower_count(key, stamp, units, unpack(state, 1, 6)) end
   end,
 }

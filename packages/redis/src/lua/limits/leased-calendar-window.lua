@@ -95,9 +95,11 @@ local function find_reservations(rule, key, now)
   return state
 end
 
--- Writes a state whose reservations have been read, or the beginning of one whose reservations stay.
+-- Writes a state, or deletes one of which nothing is left. Reservations that have not been read stay.
 local function write_reservations(state)
-  if state.leases then redis.call('SET', state.key, pack_beginning(state) .. state.leases, 'KEEPTTL')
+  if state.count + state.extra == 0 then redis.call('UNLINK', state.key)
+  elseif state.newest == 0 then redis.call('SET', state.key, pack_count(state), 'KEEPTTL')
+  elseif state.leases then redis.call('SET', state.key, pack_beginning(state) .. state.leases, 'KEEPTTL')
   else redis.call('SETRANGE', state.key, 0, pack_beginning(state)) end
 end
 
@@ -107,8 +109,8 @@ local function spend(rule, state, now, cost, id, stamp, reserves)
   state.first, state.ends = state.first or stamp, math.max(state.ends, state.period_end)
   state.scale, state.count = math.max(state.scale, rule[3]), math.min(state.count + cost, MAX_UNITS)
   if not reserves then
-    if is_listed then write_reservations(state) else redis.call('SET', key, pack_count(state)) end
-    return
+    if not is_listed then state.newest = 0 end
+    return write_reservations(state)
   end
   local ends = now + rule[4]
   local lease = struct.pack('>ddd', id, ends, rule[5] == 1 and cost or -cost)
@@ -155,7 +157,7 @@ end
 -- Replaces what a check has reserved by what it has cost. A negative cost stands for one that a release has spent before.
 -- `state` is what `find` has returned.
 local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_at, now, id, cost, settled)
-  local key, is_spent, owed = state.key, cost < 0, nil
+  local is_spent, owed = cost < 0, nil
   cost = math.abs(cost)
   -- If the server's clock has stepped back to an earlier period, a state that began later may have an earlier stamp.
   local is_same_start = state.first and state.first <= recorded_stamp
@@ -176,16 +178,13 @@ local function settle_reservation(rule, state, stamp, recorded_stamp, recorded_a
       state.leases = string.sub(text, 1, position - 1) .. string.sub(text, position + LEASE_SIZE)
       state.reserved = math.max(0, state.reserved - cost)
     end
-    if state.count + state.extra == 0 and owed <= 0 then redis.call('UNLINK', key) return end
     -- Without reservations, the value is as short as before the first one. Ids stay unique while the server's clock decides.
     if state.leases == '' and now == stamp then state.newest, state.leases = 0, nil end
-    if state.newest > 0 then write_reservations(state) else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
-    if owed <= 0 then return end
+    if owed <= 0 then return write_reservations(state) end
   end
   if owed <= 0 then
     -- What has ended stays so, even if the clock steps back.
-    if not is_same_start or not state.leases then return end
-    if state.count + state.extra == 0 then redis.call('UNLINK', key) else write_reservations(state) end
+    if is_same_start and state.leases then write_reservations(state) end
     return
   end
   spend(rule, state, now, owed, 0, stamp, false)
@@ -216,17 +215,16 @@ local function renew_reservations(key, input, first, last, now, lost)
 end
 
 -- Gives spent units back. Those of reservations stay.
-local function credit_spent(rule, key, stamp, _, units, state, is_beyond)
+local function credit_spent(rule, _, stamp, _, units, state, is_beyond)
   if not state.first and not is_beyond then return end
   if is_beyond and state.newest > 0 then state.leases = state.leases or reservations_of(state) end -- They move.
   local reserved = math.min(state.reserved, state.count)
   local spent, extra = credit_period(state.count - reserved, state.extra, units, is_beyond)
   state.count, state.extra = reserved + spent, extra
-  if state.count + extra == 0 then redis.call('UNLINK', key) return end
   if is_beyond then
     state.first, state.ends, state.scale = state.first or stamp, math.max(state.ends, state.period_end), math.max(state.scale, rule[3])
   end
-  if state.newest > 0 then write_reservations(state) else redis.call('SET', key, pack_count(state), 'KEEPTTL') end
+  write_reservations(state)
   if is_beyond then return state.ends, rule[2] end
 end
 

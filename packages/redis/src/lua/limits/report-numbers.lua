@@ -56,13 +56,11 @@ local function report_refill(state, reported, limit, remaining, now, sent, max_a
   state.one, state.other, state.since = math.min(fill, MAX_FILL), span, now
 end
 
--- What the server has reported, if the rule is for its response.
+-- What the server has reported in the response that the rule is for.
 local function reported_by(rule)
-  if not rule[5] then return nil end
-  local kind, remaining, limit, reset, window, block, age, reserve, needed = unpack(rule, 5, 13)
   return {
-    kind = kind, remaining = remaining, limit = limit, reset = reset, window = window, block = block, age = age, reserve = reserve,
-    needed = needed,
+    kind = rule[5], remaining = rule[6], limit = rule[7], reset = rule[8], window = rule[9], block = rule[10], age = rule[11],
+    reserve = rule[12], needed = rule[13],
   }
 end
 
