@@ -1,10 +1,10 @@
 import { MemoryStore } from '@rollgate/core';
 import { type Exploration, type ExploreOptions, explore } from '../explore.js';
 import { Expansion, type Finding } from './expansion.js';
-import { createLeasingStore } from './leasing-store.js';
 import { StateObserver } from './observed-limit.js';
 import { prepare, type Scenario } from './scenario.js';
 import { type MakeStore, StoreUnderTest } from './store-under-test.js';
+import { createStoreWithLeases } from './store-with-leases.js';
 
 /** What {@link exploreLimits} takes. */
 export interface LimitsOptions extends Omit<ExploreOptions, 'order'> {
@@ -29,5 +29,5 @@ export async function exploreLimits(scenario: Scenario, options: LimitsOptions):
 }
 
 function makeStoreFor({ leasesEnd = false }: Scenario): MakeStore {
-  return leasesEnd ? createLeasingStore : (clock) => new MemoryStore({ clock });
+  return leasesEnd ? createStoreWithLeases : (clock) => new MemoryStore({ clock });
 }

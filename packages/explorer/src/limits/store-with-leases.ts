@@ -3,7 +3,7 @@ import type { TestClock } from '../../../store-conformance/src/test-clock.js';
 import type { ExploredStore } from './store-under-test.js';
 
 /** A store of `createStore` in a `Map`. It hides `renew` from the limiter, so that only steps renew leases. */
-export function createLeasingStore(clock: TestClock): ExploredStore {
+export function createStoreWithLeases(clock: TestClock): ExploredStore {
   const rows = new Map<string, StoredNumbers>();
   const store = createStore({
     clock,
