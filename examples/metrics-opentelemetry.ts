@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import rateLimit, { type RequestEvent, type StoreFailure } from '@rollgate/fastify';
+import rateLimit, { type RequestEvent, type StoreFailure, type StoreRecovery } from '@rollgate/fastify';
 import { RedisStore } from '@rollgate/redis';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';
@@ -33,9 +33,18 @@ subscribe('rollgate:request', (message) => {
     decisions.add(1, { limiter, limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
+// A store that stops responding after errors publishes another failure of the same outage, so this remembers which parts are down.
+const downParts = new Map<object, Set<string>>();
+const partsOf = (store: object) => downParts.get(store) ?? downParts.set(store, new Set()).get(store)!;
 subscribe('rollgate:store:failure', (message) => {
-  console.error('The store has failed:', (message as StoreFailure).error); // Rollgate emits no warning if there is a subscriber.
-  storeFailures.add(1);
+  const { store, part, error } = message as StoreFailure;
+  console.error('The store has failed:', error); // Rollgate emits no warning if there is a subscriber.
+  if (!partsOf(store).has(part)) storeFailures.add(1);
+  partsOf(store).add(part);
+});
+subscribe('rollgate:store:recovery', (message) => {
+  const { store, part } = message as StoreRecovery;
+  partsOf(store).delete(part);
 });
 
 const redis = REDIS_URL === undefined ? undefined : new Redis(REDIS_URL);

@@ -52,13 +52,14 @@ subscribe('rollgate:request', (message) => {
     decisions.inc({ limiter, limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
-// A store publishes another failure when it stops responding after errors, so this remembers which parts are down.
+// A store that stops responding after errors publishes another failure of the same outage, so this remembers which parts are down.
 const downParts = new Map<object, Set<string>>();
 const partsOf = (store: object) => downParts.get(store) ?? downParts.set(store, new Set()).get(store)!;
 const publishDown = () => storeDown.set([...downParts.values()].reduce((sum, parts) => sum + parts.size, 0));
 subscribe('rollgate:store:failure', (message) => {
   const { store, part, error } = message as StoreFailure;
   console.error('The store has failed:', error); // Rollgate emits no warning if there is a subscriber.
+  if (partsOf(store).has(part)) return;
   storeFailures.inc();
   partsOf(store).add(part);
   publishDown();

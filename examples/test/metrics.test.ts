@@ -20,6 +20,16 @@ function samples(metrics: string): Record<string, number> {
   return found;
 }
 
+/** A module that publishes two failures of one outage, its recovery and the next failure, at the first request. */
+const FOUR_EVENTS = `data:text/javascript,${encodeURIComponent(`
+  import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
+  const [failure, recovery] = ['failure', 'recovery'].map((event) => channel('rollgate:store:' + event));
+  const event = { store: {}, part: '', error: new Error('refused') };
+  subscribe('rollgate:request', function publish() {
+    unsubscribe('rollgate:request', publish);
+    for (const next of [failure, failure, recovery, failure]) next.publish(event);
+  });`)}`;
+
 describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file) => {
   test('counts decisions and the rejections of a dry run, by limit and never by client', async () => {
     const redis = await RedisServer.start();
@@ -50,6 +60,12 @@ describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file
       'stricter allowed': 4,
       'store failures': 1,
     });
+  });
+
+  test('counts an outage once although its errors turn into timeouts, and the next one again', async () => {
+    const { url } = await start(file, { REDIS_URL: undefined, NODE_OPTIONS: `--import ${FOUR_EVENTS}` });
+    await fetch(url);
+    expect(samples(await (await fetch(`${url}/metrics`)).text())).toMatchObject({ 'store failures': 2 });
   });
 
   test('needs no Redis', async () => {
