@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, Store } from '@rollgate/core';
+import { type Clock, RateLimiter, type Store } from '@rollgate/core';
 import { describeStore } from '@rollgate/store-conformance';
 import { transformSync } from 'esbuild';
 
@@ -10,11 +10,15 @@ interface Row {
   numbers: number[];
 }
 
+/** The database's time, by which the store decides without a clock of its own. */
+let micros = 0;
+
 const rows = new Map<string, Row>();
 
 /** What each statement of the page does, by its first words. A new statement fails here: also run it on PostgreSQL. */
-const STATEMENTS: Record<string, (...values: never[]) => Row[]> = {
+const STATEMENTS: Record<string, (...values: never[]) => readonly object[]> = {
   'select pg_advisory_xact_lock': () => [],
+  'select floor(1e6 *': () => [{ micros }],
   'select key, numbers from limits': (keys: string[]) => keys.flatMap((key) => rows.get(key) ?? []),
   'delete from limits': (key: string) => {
     rows.delete(key);
@@ -26,7 +30,7 @@ const STATEMENTS: Record<string, (...values: never[]) => Row[]> = {
   },
 };
 
-async function execute([text]: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> {
+async function execute([text]: TemplateStringsArray, ...values: unknown[]): Promise<readonly object[]> {
   const [, run] = Object.entries(STATEMENTS).find(([words]) => text!.startsWith(words))!;
   return run(...(values as never[]));
 }
@@ -43,7 +47,7 @@ const sql = {
 
 const page = readFileSync(join(__dirname, '../../../docs/extending.md'), 'utf8');
 const [, source] = /^```ts\n(\/\/ src\/postgres-store\.ts\n.*?)^```$/ms.exec(page)!;
-const program = { exports: {} as { createPostgresStore(client: typeof sql, clock: Clock): Store } };
+const program = { exports: {} as { createPostgresStore(client: typeof sql, clock?: Clock): Store } };
 new Function('require', 'module', transformSync(source!, { loader: 'ts', format: 'cjs' }).code)(require, program);
 const { createPostgresStore } = program.exports;
 
@@ -52,4 +56,14 @@ describeStore('the store for PostgreSQL', (clock) => createPostgresStore(sql, cl
   longRun: 100,
   seed: 1,
   shared: true,
+});
+
+test('without a clock, the store decides by the time of the database', async () => {
+  const limiter = new RateLimiter({ limits: '1/1m', store: createPostgresStore(sql) });
+  micros = 1.7e15;
+  await limiter.check('ann');
+  micros += 59_000_000;
+  expect((await limiter.check('ann')).retryAfterMs).toBe(1000);
+  micros += 1_000_000;
+  expect((await limiter.check('ann')).allowed).toBe(true);
 });
