@@ -83,8 +83,7 @@ export interface Decision<Name extends string = string, Missing extends string =
   /**
    * Milliseconds until the same action would be allowed if nothing else happens, exact to the microsecond. It is 0 if
    * the action is allowed, and `Infinity` if its cost exceeds a limit, because then it can never be allowed. It is also
-   * `Infinity` while the key has a block without an end. After
-   * checks with many different costs, a `RedisStore` may estimate a wait that is too long, up to the reset.
+   * `Infinity` while the key has a block without an end.
    */
   readonly retryAfterMs: number;
   /** Milliseconds until the reported limit's full quota is free if nothing else happens. */
