@@ -64,6 +64,7 @@ export class ScriptBuilder {
   #build(parts: ScriptParts): Script {
     const files = luaFilesOf(parts).map((name) => readLua(name).split(END_OF_CHECKS));
     const applies = algorithmsOf(parts).map((name) => `['${name}'] = apply_${name.replaceAll('-', '_')}`);
+    if (parts & QUEUES_PART) applies.push('queue = true'); // Behind the rules of a plan, `tickets.lua` has queues.
     const hasOtherKinds = parts & (CHANGES_PART | COUNTER_PART | QUEUES_PART);
     const text = [
       maxStepsLine(MAX_STEPS),

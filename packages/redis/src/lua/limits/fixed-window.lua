@@ -15,7 +15,7 @@ local function read_fixed_window(key)
     newest, longest = tonumber(newest), tonumber(longest)
     if not window_end or (newest and not longest) then return false, rare_steps().foreign(key) end
   end
-  return window_end * 1000, tonumber(count), tonumber(scale), newest, longest, reset_stamp
+  return window_end * 1000, count + 0, scale + 0, newest, longest, reset_stamp
 end
 
 local function format_fixed_window(window_end, count, scale, newest, longest)

@@ -27,7 +27,7 @@ local function read_leaky_bucket(key)
   end
   local free_at, scale = string.match(text, '^(%-?%d+)(%d%d)$')
   if not free_at or #gaps % 34 > 0 or string.find(gaps, '[^%d-]') then return false, rare_steps().foreign(key) end
-  return tonumber(free_at), tonumber(scale), reset_stamp, gaps
+  return free_at + 0, scale + 0, reset_stamp, gaps
 end
 
 local function format_leaky_bucket(free_at, scale, gaps)

@@ -11,9 +11,9 @@ local function read_sliding_window_counter(key)
   if not text then return nil, nil, 0, 0, 0, nil, nil, reset_stamp end
   local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
   local window_end, window, current, previous, scale, newest, longest = string.match(text, pattern)
-  newest, longest = tonumber(newest), tonumber(longest)
+  if newest ~= '' then newest, longest = tonumber(newest), tonumber(longest) else newest, longest = nil, nil end
   if not window_end or (newest and not longest) then return false, rare_steps().foreign(key) end
-  return window_end * 1000, window * 1000, tonumber(current), tonumber(previous), tonumber(scale), newest, longest, reset_stamp
+  return window_end * 1000, window * 1000, current + 0, previous + 0, scale + 0, newest, longest, reset_stamp
 end
 
 local function format_sliding_window_counter(window_end, window, current, previous, scale, newest, longest)

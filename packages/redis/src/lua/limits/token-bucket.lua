@@ -33,9 +33,10 @@ local function read_token_bucket(key)
   if text.err then return false, text.err end
   local pattern = '^(%-?%d+):(%d+):(%d+):(%-?%d+):(%-?%d+):(%d+):?(%-?%d*):?(%d*)$'
   local full, parts, refunded, since_newest, since_created, scale, newest, longest = string.match(text, pattern)
-  newest, longest = tonumber(newest), tonumber(longest)
+  if newest ~= '' then newest, longest = tonumber(newest), tonumber(longest) else newest, longest = nil, nil end
   if not full or (newest and not longest) then return false, rare_steps().foreign(key) end
-  return tonumber(full), tonumber(parts), tonumber(refunded), full - since_newest, full - since_created, tonumber(scale), newest, longest
+  full = full + 0
+  return full, parts + 0, refunded + 0, full - since_newest, full - since_created, scale + 0, newest, longest
 end
 
 local function format_token_bucket(full, parts, refunded, newest_action, created, scale, newest, longest)

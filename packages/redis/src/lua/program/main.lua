@@ -40,13 +40,13 @@
 local read_plan = #ARGV ~= 2 and function(text)
   local plan, rule = {}, nil
   for word in string.gmatch(text, '%S+') do
-    local setting = tonumber(word)
-    if setting then rule[#rule + 1] = setting
-    elseif word == 'unenforced' then rule.is_unenforced = true
-    else
-      rule = { name = word, apply = applies[word] }
+    local apply = applies[word]
+    if apply then
+      -- Has room for six settings, because a table that grows takes longer.
+      rule = { nil, nil, nil, nil, nil, nil, name = word, apply = apply, limit = nil }
       plan[#plan + 1] = rule
-    end
+    elseif word == 'unenforced' then rule.is_unenforced = true
+    else rule[#rule + 1] = word + 0 end
   end
   for index = 1, #plan do
     rule = plan[index]
@@ -69,11 +69,10 @@ local last_plan_text, last_plan -- Runs often have the plan of the one before.
 while position <= argument_count and step_count < MAX_STEPS do
   -- A check of one rule needs nothing but the rule, its function, now and the cost.
   local last, key_count, run, rule, apply, injected_now, cost = #keys, 1, nil, nil, nil, nil, 1
-  local limit, window = tonumber(values[1]), nil
-  local plan, costs, records
+  local limit, window, plan, costs, records
   local both, allowed_line -- Of the last check, because the next one often has the same.
   if argument_count == 2 then
-    window, position = tonumber(values[2]), 3
+    limit, window, position = values[1] + 0, values[2] + 0, 3
     rule, apply = { limit, window, 0 }, apply_rolling_window
     if last > 1 then rule.half_start = false end
   else
