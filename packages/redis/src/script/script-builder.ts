@@ -24,6 +24,9 @@ const LOG_FILES: Readonly<Record<Log, readonly string[]>> = {
 /** The line of `lua/limits/rolling-window.lua` that the files of the log replace. */
 const LOG_LINE = '-- include log\n';
 
+/** The files of `lua/queues` with the operations on queues, in order. */
+const QUEUE_FILES = ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'];
+
 /** The lines of `lua/program/main.lua` that files of `lua/queues` replace. */
 const QUEUE_LINES = /^-- include (unless-\w+)\n/gm;
 
@@ -44,17 +47,14 @@ export interface Script {
  * creates its functions again, so a script contains only the parts that it needs.
  */
 export class ScriptBuilder {
-  /** What {@link QUEUES_PART} consists of. */
-  #queuesLua: readonly string[] = [];
-  #queueChecks: Readonly<Record<string, string>> = {};
+  #queuesLua: Readonly<Record<string, string>> = {};
   readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(private readonly log: Log) {}
 
-  /** Adds what has no other way into the scripts: the operations on queues, and what checks look for before they run. */
-  addQueues(operations: readonly string[], checks: Readonly<Record<string, string>> = {}): void {
-    this.#queuesLua = operations;
-    this.#queueChecks = checks;
+  /** Adds the files of `lua/queues`: the operations on queues, and what checks look for before they run. */
+  addQueues(files: Readonly<Record<string, string>>): void {
+    this.#queuesLua = files;
   }
 
   get(parts: ScriptParts): Script {
@@ -76,8 +76,8 @@ export class ScriptBuilder {
       readLua('decide'),
       ...(parts & CHANGES_PART ? ['local changes = {}', ...files.map(([, changes = '']) => changes)] : []),
       parts & CHANGES_PART ? readLua('changes') : '',
-      ...(parts & QUEUES_PART ? this.#queuesLua : []),
-      readLua('main').replace(QUEUE_LINES, (_line, name: string) => this.#queueChecks[`${name}.lua`] ?? ''),
+      ...(parts & QUEUES_PART ? QUEUE_FILES.map((name) => this.#queuesLua[`${name}.lua`]) : []),
+      readLua('main').replace(QUEUE_LINES, (_line, name: string) => this.#queuesLua[`${name}.lua`] ?? ''),
     ]
       .join('\n')
       .replace(LOG_LINE, () => LOG_FILES[this.log].map(readLua).join(''))

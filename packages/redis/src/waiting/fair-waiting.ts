@@ -92,7 +92,7 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
   const receiver = subscriber === undefined ? undefined : new Subscriber(subscriber);
   return {
     connect(store, scripts, log) {
-      scripts.addQueues(QUEUES_LUA, queuesLua);
+      scripts.addQueues(queuesLua);
       const room = new WaitingRoom(store, {
         leaseMs,
         horizonMicros: horizonMs && Math.round(horizonMs * 1000),
@@ -117,10 +117,6 @@ export function fairWaiting(options: FairWaitingOptions = {}): FairWaiting {
     },
   };
 }
-
-const QUEUES_LUA = ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map(
-  (name) => queuesLua[`${name}.lua`]!,
-);
 
 function invalidDuration(name: string, expected: string, value: unknown): RangeError {
   return withCode(

@@ -43,10 +43,7 @@ export class ScriptRunner {
     this.#redis = redis;
     this.#keys = keys;
     this.#defect = defect;
-    this.#scripts.addQueues(
-      ['tickets', 'places', 'estimates', 'turns', 'ticket-operations'].map((name) => queuesLua[`${name}.lua`]!),
-      queuesLua,
-    );
+    this.#scripts.addQueues(queuesLua);
   }
 
   /** Runs the steps, each on its own state. */
