@@ -117,11 +117,6 @@ export function algorithmsOf(parts: ScriptParts): string[] {
   return NAMES.filter((name) => parts & partOfScript(name));
 }
 
-/** The part of the script that implements the limit's algorithm. */
-export function scriptPartOf(limit: Limit): ScriptParts {
-  return partOfScript(scriptNameOf(limit));
-}
-
 /** The part of the script with this name. */
 export function partOfScript(name: string): ScriptParts {
   return 1 << NAMES.indexOf(name);

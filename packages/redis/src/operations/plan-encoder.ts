@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
 import { getOrInsert, isPlainWindow, type Plan } from '@rollgate/core/store';
-import { type ScriptParts, scriptPartOf, toRuleText } from './algorithm-registry.js';
+import { partOfScript, type ScriptParts, scriptNameOf, toRuleText } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
 /** A plan in the form that the scripts read, and its Redis keys. */
@@ -65,7 +65,7 @@ function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros:
     text: toText(plan, nowMicros),
     plainWindow: rules.length === 1 ? encodePlainWindow(rules[0]!.limit) : undefined,
     isUnenforced: rules.length === 1 && rules[0]!.limit.enforced === false,
-    parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
+    parts: rules.reduce((parts, { limit }) => parts | partOfScript(scriptNameOf(limit)), 0),
     isCacheable: rules.every(({ limit }) => !limit.countRejected && !limit.leaseMicros),
     buildKeys: createKeyBuilder(plan, clusterSlot),
   };

@@ -45,25 +45,19 @@ export async function renewLeases(
   clockMicros: number | undefined,
   isCluster: boolean,
 ): Promise<RedisReceipt[]> {
-  const lost = new Set<RedisReceipt>();
-  const sent: Promise<void>[] = [];
-  const send = (owned: readonly OwnedLease[]) => {
-    const renewed = renewOnce(owned, add, clockMicros).then((lostReceipts) => {
-      for (const receipt of lostReceipts) lost.add(receipt);
-    });
-    renewed.catch(() => {}); // `Promise.all` below rejects with the error.
-    sent.push(renewed);
-  };
+  const sent: Promise<RedisReceipt[]>[] = [];
   const leases = receipts.flatMap((receipt) => leasesOf(receipt).map((hit): OwnedLease => ({ receipt, hit })));
   for (const group of groupLeases(leases, isCluster)) {
     for (let start = 0; start < group.length; start += MAX_LEASES) {
       // One operation per turn. In one batch, each script would get all operations that the ones before it have left.
       if (start > 0) await new Promise((resolve) => setImmediate(resolve));
-      send(group.slice(start, start + MAX_LEASES));
+      const renewed = renewOnce(group.slice(start, start + MAX_LEASES), add, clockMicros);
+      renewed.catch(() => {}); // `Promise.all` below rejects with the error.
+      sent.push(renewed);
     }
   }
-  await Promise.all(sent);
-  return [...lost];
+  const lost = await Promise.all(sent);
+  return [...new Set(lost.flat())];
 }
 
 /** A lease with the receipt that it belongs to. */
@@ -86,7 +80,17 @@ function renewOnce(
   // Others were released since the renewal began.
   const open = owned.filter(({ hit }) => hit.cost > 0 && hit.ended === undefined);
   for (const { receipt, hit } of open) {
-    if (hit.formerCost !== undefined) add(settlementOf(receipt, hit, hit.formerCost, clockMicros));
+    if (hit.formerCost === undefined) continue;
+    add({
+      kind: 'settle',
+      keys: [hit.key],
+      number: false,
+      receipt,
+      hits: [{ ...hit, cost: hit.formerCost, settledCost: hit.cost }],
+      clockMicros,
+      resolve: () => confirmSettlement([hit]),
+      reject() {}, // The next renewal repeats it.
+    });
   }
   const keys = open.map(({ hit }) => hit.key);
   const leases = open.map(({ receipt, hit }): RenewedLease => {
@@ -100,25 +104,6 @@ function renewOnce(
     const script = scriptNameOf(limitOf(open[0]!.receipt, open[0]!.hit));
     add({ kind: 'renew', script, keys, leases, clockMicros, resolve: onRenewed, reject });
   });
-}
-
-/** Changes the units of a lease in Redis from `formerCost` to those that it has here. */
-function settlementOf(
-  receipt: RedisReceipt,
-  hit: RedisHit,
-  formerCost: number,
-  clockMicros: number | undefined,
-): SettleOperation {
-  return {
-    kind: 'settle',
-    keys: [hit.key],
-    number: false,
-    receipt,
-    hits: [{ ...hit, cost: formerCost, settledCost: hit.cost }],
-    clockMicros,
-    resolve: () => confirmSettlement([hit]),
-    reject: () => {}, // The next renewal repeats it.
-  };
 }
 
 /**

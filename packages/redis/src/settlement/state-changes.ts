@@ -4,7 +4,7 @@ import type { CheckInput, CheckResult, Operation, SettledHit } from '../operatio
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import type { RedisHit, RedisReceipt } from '../operations/receipt.js';
 import type { OperationSender } from '../sending/operation-sender.js';
-import { confirmSettlement, isReservation, leasesOf, possibleHits, renewLeases } from './lease-renewal.js';
+import { confirmSettlement, isReservation, leasesOf, possibleHits } from './lease-renewal.js';
 import type { ResendNumbers } from './resend-numbers.js';
 
 /** Sends the operations that change states other than by a check, and ends the denials that they affect. */
@@ -73,15 +73,6 @@ export class StateChanges {
     return this.#run(numbered.keys, (resolve, reject) => {
       return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve, reject };
     });
-  }
-
-  /** Extends the leases of these receipts. Returns the receipts whose slots are lost. */
-  renew(
-    receipts: readonly RedisReceipt[],
-    clockMicros: number | undefined,
-    isCluster: boolean,
-  ): Promise<RedisReceipt[]> {
-    return renewLeases(receipts, (operation) => this.sender.add(operation), clockMicros, isCluster);
   }
 
   /** Records without deciding. Returns the result of a peek with a cost of 1. */

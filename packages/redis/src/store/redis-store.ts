@@ -16,14 +16,12 @@ import {
   toDecision,
 } from '@rollgate/core/store';
 import type { RedisClient } from '../clients/redis-clients.js';
-import type { RedisConnection } from '../clients/redis-connection.js';
-import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckOperation } from '../operations/operations.js';
 import { PlanEncoder } from '../operations/plan-encoder.js';
 import { RedisReceipt } from '../operations/receipt.js';
-import { type ClusterSlot, counterKey } from '../operations/redis-keys.js';
-import type { Log } from '../script/script-builder.js';
+import { counterKey } from '../operations/redis-keys.js';
 import { OperationSender } from '../sending/operation-sender.js';
+import { renewLeases } from '../settlement/lease-renewal.js';
 import { ResendNumbers } from '../settlement/resend-numbers.js';
 import { StateChanges } from '../settlement/state-changes.js';
 import { hashSlotOf } from '../util/hash-slot.js';
@@ -66,14 +64,11 @@ export class RedisStore implements Store, CountingStore {
   declare readonly partOfSubject?: (counter: CounterAlgorithm, subject: string) => string;
   /** Applies the limiter's `timeout` and `onStoreError`. */
   readonly guard = guardStore;
+  readonly #options: ReturnType<typeof resolveRedisOptions>;
   readonly #plans: PlanEncoder;
-  readonly #connection: RedisConnection;
-  readonly #clusterSlot: ClusterSlot | undefined;
-  readonly #log: Log;
   readonly #sender: OperationSender;
   /** The injected clock. */
   readonly clock: Clock | undefined;
-  readonly #denials: DenialCache | undefined;
   readonly #changes: StateChanges;
   /** The queues of all processes, if the store has them. */
   readonly waiting: StoreWaiting | undefined;
@@ -81,22 +76,19 @@ export class RedisStore implements Store, CountingStore {
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
-    const { client, connection, scripts, clusterSlot, clock, denials, log, waiting } = resolveRedisOptions(options);
+    this.#options = resolveRedisOptions(options);
+    const { client, connection, scripts, clusterSlot, clock, denials, log, waiting } = this.#options;
     this.backend = client;
-    this.#connection = connection;
-    this.#clusterSlot = clusterSlot;
-    this.#log = log;
     this.#sender = new OperationSender(connection, scripts);
     this.#plans = new PlanEncoder(clusterSlot);
     this.clock = clock;
-    this.#denials = denials;
     const { isCluster, mayResend } = connection;
     this.#changes = new StateChanges(this.#sender, denials, mayResend ? new ResendNumbers(isCluster) : undefined);
     this.#queues = waiting?.connect(this.#toQueueingStore(), scripts, log);
     this.waiting = this.#queues?.waiting;
     if (!isCluster) return;
     const nodeOf = (key: string) => connection.nodeOf(hashSlotOf(key));
-    this.partOf = (plan, keys) => nodeOf(this.#plans.encode(plan).buildKeys(keys)[0]!);
+    this.partOf = (plan, keys) => nodeOf(this.namesOf(plan, keys)[0]!);
     this.partOfReceipt = (receipt) => (receipt instanceof RedisReceipt ? nodeOf(receipt.hits[0]!.key) : '');
     this.partOfSubject = (counter, subject) => nodeOf(counterKey(counter, subject));
   }
@@ -106,7 +98,7 @@ export class RedisStore implements Store, CountingStore {
     const input = this.#toInput(plan, keys, costs);
     // A denial would hide that a place is free again, for example because a caller has stopped waiting.
     if (this.#queues !== undefined) return this.#checkBehindCallers(this.#queues, input);
-    return this.#denials?.find(input) ?? this.#send('check', input);
+    return this.#options.denials?.find(input) ?? this.#send('check', input);
   }
 
   /** Implements {@link Store.peek}. */
@@ -116,7 +108,9 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.settle}, even for a decision by another `RedisStore` on the same Redis. */
   settle(receipt: unknown, costs: SettledCosts): Promise<void> {
-    return this.#settle(requireReceipt(receipt), costs);
+    const settled = this.#changes.settle(requireReceipt(receipt), costs, this.#clockMicros());
+    this.#wakeQueues(requireReceipt(receipt));
+    return settled;
   }
 
   /** Implements {@link Store.release}. */
@@ -131,7 +125,13 @@ export class RedisStore implements Store, CountingStore {
    * A lease whose slots are still free is taken again.
    */
   renew(receipts: readonly unknown[]): Promise<readonly unknown[]> {
-    return this.#changes.renew(receipts.map(requireReceipt), this.#clockMicros(), this.#connection.isCluster);
+    const { isCluster } = this.#options.connection;
+    return renewLeases(
+      receipts.map(requireReceipt),
+      (lease) => this.#sender.add(lease),
+      this.#clockMicros(),
+      isCluster,
+    );
   }
 
   /** Implements {@link Store.charge}. */
@@ -150,10 +150,8 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.reset}. */
   reset(plan: Plan, keys: Keys): Promise<void> {
-    const encodedPlan = this.#plans.encode(plan);
-    const redisKeys = encodedPlan.buildKeys(keys);
-    const done = this.#changes.reset(encodedPlan, redisKeys);
-    this.#queues?.wake(encodedPlan, redisKeys, 1);
+    const done = this.#changes.reset(this.#plans.encode(plan), this.namesOf(plan, keys));
+    this.#wakeKeys(plan, keys);
     return done;
   }
 
@@ -169,23 +167,24 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.connectionTo}. */
   connectionTo(part: string): StoreConnection {
-    return this.#connection.healthOf(part);
+    return this.#options.connection.healthOf(part);
   }
 
   /** Implements {@link Store.inspection}. Loads its code when it is first used. */
   get inspection(): StoreInspection {
+    const { connection, clusterSlot, log } = this.#options;
     const load = async () => {
       const { RedisInspection } = await import('../inspection/redis-inspection.js');
       return new RedisInspection({
         client: this.backend,
-        connection: this.#connection,
-        clusterSlot: this.#clusterSlot,
+        connection,
+        clusterSlot,
         toInput: (plan) => this.#toInput(plan, '', 1),
         send: (operation) => this.#sender.add(operation),
       });
     };
     return {
-      options: { log: this.#log, ...(this.#clusterSlot && { clusterSlot: this.#clusterSlot }) },
+      options: { log, ...(clusterSlot && { clusterSlot }) },
       listKeys: async (...call) => (await load()).listKeys(...call),
       writeNote: async (...note) => (await load()).writeNote(...note),
       readNotes: async () => (await load()).readNotes(),
@@ -199,12 +198,6 @@ export class RedisStore implements Store, CountingStore {
     return new Promise((resolve, reject) => {
       this.#sender.add({ kind: 'count', counter, keys, units, intervalMicros, clockMicros, resolve, reject });
     });
-  }
-
-  #settle(receipt: RedisReceipt, costs: SettledCosts): Promise<void> {
-    const settled = this.#changes.settle(receipt, costs, this.#clockMicros());
-    this.#wakeQueues(receipt);
-    return settled;
   }
 
   /** Grants the turns of units that a change has freed. It was sent just before, so both run in one script. */
@@ -224,8 +217,7 @@ export class RedisStore implements Store, CountingStore {
 
   /** Grants the turns of units that are free now. */
   #wakeKeys(plan: Plan, keys: Keys): void {
-    const encodedPlan = this.#plans.encode(plan);
-    this.#queues?.wake(encodedPlan, encodedPlan.buildKeys(keys), 1);
+    this.#queues?.wake(this.#plans.encode(plan), this.namesOf(plan, keys), 1);
   }
 
   #toQueueingStore(): QueueingStore {
@@ -236,7 +228,7 @@ export class RedisStore implements Store, CountingStore {
         return { encodedPlan, keys: encodedPlan.buildKeys(keys) };
       },
       send: (operation) => this.#sender.add(operation),
-      refund: (receipt) => this.#settle(requireReceipt(receipt), 0),
+      refund: (receipt) => this.settle(receipt, 0),
     };
   }
 
@@ -247,7 +239,7 @@ export class RedisStore implements Store, CountingStore {
   }
 
   #send(kind: CheckOperation['kind'], input: CheckInput): PromiseLike<Decision> {
-    const check = new PendingCheck(kind, input, this.#denials);
+    const check = new PendingCheck(kind, input, this.#options.denials);
     this.#sender.add(check);
     return check.decision;
   }
@@ -274,7 +266,7 @@ export class RedisStore implements Store, CountingStore {
   #clockMicros(): number | undefined {
     if (this.clock === undefined) return undefined;
     const nowMicros = readMicros(this.clock);
-    if (nowMicros < this.#lastMicros) this.#denials?.noteClockStep();
+    if (nowMicros < this.#lastMicros) this.#options.denials?.noteClockStep();
     this.#lastMicros = nowMicros;
     return nowMicros;
   }
