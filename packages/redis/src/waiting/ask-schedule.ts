@@ -84,15 +84,10 @@ export class AskSchedule {
     if (isBeat) this.room.askAll(nowMs + this.room.leaseMs / 4); // One call extends the leases of all lines.
   }
 
-  /** The reply to a `sync` has come. */
-  end(): void {
+  /** The reply to a `sync` has come, or it has failed. */
+  end(hasReplied: boolean): void {
     this.#isAsking = false;
-    this.room.lead.note(this.room.nowMs() - this.#dueMs);
-  }
-
-  /** A `sync` has failed. */
-  fail(): void {
-    this.#isAsking = false;
+    if (hasReplied) this.room.lead.note(this.room.nowMs() - this.#dueMs);
   }
 
   /** Whether no reply to a `sync` has come for a whole lease. */

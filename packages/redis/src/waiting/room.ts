@@ -7,11 +7,6 @@ import type { Subscriber } from './subscriber.js';
 import type { Ticket, Turn } from './ticket.js';
 import type { Caller, HorizonSettings, TicketGroup } from './ticket-group.js';
 
-/** A line that can take its tickets out of the queues. */
-export interface Leavable {
-  sendLeave(ticket: Ticket): void;
-}
-
 /** What a line needs of the queues of its store. */
 export interface Room {
   readonly leaseMs: number;
@@ -29,8 +24,8 @@ export interface Room {
   receive(text: string, sentMs: number, group: TicketGroup): void;
   /** Refunds a turn that no action uses. */
   refund(turn: Turn): void;
-  /** The `leave` of a ticket has failed. */
-  noteUnconfirmed(ticket: Ticket, line: Leavable): void;
+  /** The `leave` of a ticket has failed. `leave` sends it again. */
+  noteUnconfirmed(ticket: Ticket, leave: () => void): void;
   /** Asks for turns in all lines, because messages may be lost, or only in those whose leases must be extended until a time. */
   askAll(untilMs?: number): void;
   /** Forgets the line of a group, which is empty. */

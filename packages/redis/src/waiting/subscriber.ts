@@ -65,22 +65,7 @@ export class Subscriber {
     const channel = channelOf(owner);
     if (this.#listening.size === 0) this.#addListeners();
     const listening = getOrInsert(this.#listening, channel, (): Listening => ({ onMessage, onReady, state: 'new' }));
-    if (listening.state === 'new') this.#subscribe(channel, listening);
-  }
-
-  #addListeners(): void {
-    if (this.#isIoredis) {
-      this.#client.on('message', ((channel: string, text: string) => {
-        this.#listening.get(channel)?.onMessage(text);
-      }) as (...values: never[]) => void);
-    }
-    // After a new connection, the client subscribes again before it sends anything else.
-    this.#client.on('ready', () => {
-      for (const { state, onReady } of this.#listening.values()) if (state === 'subscribed') onReady();
-    });
-  }
-
-  #subscribe(channel: string, listening: Listening): void {
+    if (listening.state !== 'new') return;
     listening.state = 'subscribing';
     // node-redis has a listener only once, however often it is passed.
     const subscribed = this.#isIoredis
@@ -95,6 +80,18 @@ export class Subscriber {
         listening.state = 'new'; // The next call of `wait` tries again.
       },
     );
+  }
+
+  #addListeners(): void {
+    if (this.#isIoredis) {
+      this.#client.on('message', ((channel: string, text: string) => {
+        this.#listening.get(channel)?.onMessage(text);
+      }) as (...values: never[]) => void);
+    }
+    // After a new connection, the client subscribes again before it sends anything else.
+    this.#client.on('ready', () => {
+      for (const { state, onReady } of this.#listening.values()) if (state === 'subscribed') onReady();
+    });
   }
 }
 

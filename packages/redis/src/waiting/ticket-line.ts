@@ -58,7 +58,7 @@ export class TicketLine {
   /** Arrives once more, because a broken connection fails only what is on its way. The operation takes one place if both have run. */
   #onArrivalFailed(ticket: Ticket): void {
     if (ticket.state !== 'waits') {
-      this.room.noteUnconfirmed(ticket, this);
+      this.#onLeaveFailed(ticket);
     } else if (ticket.hasFailed) {
       // The operation may have run, so its turn may come.
       this.leave(ticket);
@@ -73,14 +73,18 @@ export class TicketLine {
   leave(ticket: Ticket): void {
     ticket.state = 'left';
     this.#delete(ticket);
-    this.sendLeave(ticket);
+    this.#sendLeave(ticket);
     this.#schedule();
   }
 
   /** Takes a ticket out of the queues. If that fails, the room calls it again when Redis replies. */
-  sendLeave(ticket: Ticket): void {
+  #sendLeave(ticket: Ticket): void {
     const rest = [ticket.id, this.group.costsText(ticket.costs)];
-    this.#send('leave', rest, () => this.room.noteUnconfirmed(ticket, this));
+    this.#send('leave', rest, () => this.#onLeaveFailed(ticket));
+  }
+
+  #onLeaveFailed(ticket: Ticket): void {
+    this.room.noteUnconfirmed(ticket, () => this.#sendLeave(ticket));
   }
 
   /** The ticket has its turn. */
@@ -101,7 +105,7 @@ export class TicketLine {
   #notePlace(ticket: Ticket, item: Exclude<TicketItem, { kind: 'granted' }>, receivedMs: number): void {
     if (ticket.state !== 'waits') {
       // Its `leave` was lost, or its `enter` has run a second time. It would hold up all others.
-      if ('wait' in item) this.sendLeave(ticket);
+      if ('wait' in item) this.#sendLeave(ticket);
     } else if (item.kind === 'missing') {
       ticket.missingSinceMs ??= receivedMs;
     } else if (item.kind === 'first') {
@@ -163,7 +167,7 @@ export class TicketLine {
       ticket.dueMs = Infinity;
     }
     this.#send('sync', asked, () => {
-      this.#asks.fail();
+      this.#asks.end(false);
       this.#schedule();
     });
     this.#schedule();
@@ -179,7 +183,7 @@ export class TicketLine {
       encoding: this.group.encode(kind, caller, rest),
       resolve: (text, sentMs) => {
         this.#asks.noteReply();
-        if (kind === 'sync') this.#asks.end();
+        if (kind === 'sync') this.#asks.end(true);
         // Redis must know how this process gets messages now. It runs the rest of a long batch after later operations.
         if (caller.contact !== this.room.caller().contact) this.#asks.hurry(Infinity);
         this.room.receive(text, sentMs, this.group);

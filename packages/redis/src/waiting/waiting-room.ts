@@ -10,7 +10,7 @@ import type { TicketOperation } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoder.js';
 import { performance, randomId } from '../util/platform.js';
 import { AskLead } from './ask-lead.js';
-import type { Leavable, QueueingStore, Room, RoomSettings } from './room.js';
+import type { QueueingStore, Room, RoomSettings } from './room.js';
 import { INJECTED_CLOCK, ServerClock } from './server-clock.js';
 import { Ticket, type Turn } from './ticket.js';
 import { type Caller, TicketGroup } from './ticket-group.js';
@@ -33,8 +33,8 @@ export class WaitingRoom implements StoreWaiting, Room {
   readonly #tickets = new Map<number, { readonly ticket: Ticket; readonly line: TicketLine }>();
   /** When tickets have left during the last lease, by their ids, in this order. */
   readonly #leftMs = new Map<number, number>();
-  /** The lines of tickets whose `leave` has failed, so they may still hold up others. */
-  readonly #unconfirmed = new Map<Ticket, Leavable>();
+  /** How to repeat the `leave` of tickets for which it has failed, so they may still hold up others. */
+  readonly #unconfirmed = new Map<Ticket, () => void>();
   /** The numbers of callers that wait in this process, because the queues have failed. They return when Redis replies. */
   readonly #lostNumbers = new WeakMap<StoreWait, number>();
   readonly #serverClock: typeof INJECTED_CLOCK;
@@ -161,15 +161,15 @@ export class WaitingRoom implements StoreWaiting, Room {
     if (sentMs !== undefined) this.#leaveAgain();
   }
 
-  noteUnconfirmed(ticket: Ticket, line: Leavable): void {
-    if (ticket.state !== 'waits') this.#unconfirmed.set(ticket, line);
+  noteUnconfirmed(ticket: Ticket, leave: () => void): void {
+    if (ticket.state !== 'waits') this.#unconfirmed.set(ticket, leave);
   }
 
   /** Call it when Redis replies. As long as it does not, nothing extends the lease of the tickets. */
   #leaveAgain(): void {
-    const unconfirmed = [...this.#unconfirmed];
+    const unconfirmed = [...this.#unconfirmed.values()];
     this.#unconfirmed.clear();
-    for (const [ticket, line] of unconfirmed) line.sendLeave(ticket);
+    for (const leave of unconfirmed) leave();
   }
 
   /** Refunds a turn that no action uses. */
