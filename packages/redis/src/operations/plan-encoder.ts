@@ -60,19 +60,14 @@ function toText({ rules }: Plan, nowMicros: number): string {
 
 function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros: number): EncodedPlan {
   const { rules } = plan;
+  const only = rules.length === 1 ? rules[0]!.limit : undefined;
   return {
     plan,
     text: toText(plan, nowMicros),
-    plainWindow: rules.length === 1 ? encodePlainWindow(rules[0]!.limit) : undefined,
-    isUnenforced: rules.length === 1 && rules[0]!.limit.enforced === false,
+    plainWindow: only && isPlainWindow(only) ? [String(only.limit), String(only.windowMicros)] : undefined,
+    isUnenforced: only?.enforced === false,
     parts: rules.reduce((parts, { limit }) => parts | partOfScript(scriptNameOf(limit)), 0),
     isCacheable: rules.every(({ limit }) => !limit.countRejected && !limit.leaseMicros),
     buildKeys: createKeyBuilder(plan, clusterSlot),
   };
-}
-
-function encodePlainWindow(limit: Limit): readonly [string, string] | undefined {
-  return isPlainWindow(limit) && limit.enforced !== false
-    ? [String(limit.limit), String(limit.windowMicros)]
-    : undefined;
 }
