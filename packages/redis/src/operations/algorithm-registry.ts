@@ -15,8 +15,8 @@ interface Algorithm {
   readonly suffix: string;
   /** The files of `lua/` that its steps need, in order. */
   readonly dependencies: readonly string[];
-  /** The settings of a limit, in the order of the parameters of the script's `rule`. The time determines its periods. */
-  readonly settings: (limit: never, nowMicros: number) => readonly number[];
+  /** The settings of a limit, in the order of the parameters of the script's `rule`. Without it, the limit knows them itself. */
+  readonly settings?: (limit: never) => readonly number[];
 }
 
 const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
@@ -53,7 +53,6 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   'calendar-window': {
     suffix: '/cw',
     dependencies: ['string-state'],
-    settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   block: {
     suffix: '/b',
@@ -63,12 +62,10 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   'leased-calendar-window': {
     suffix: '/cw',
     dependencies: ['errors', 'string-state', 'calendar-window'],
-    settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   'reported-quota': {
     suffix: '/tq3',
     dependencies: ['errors', 'mul-div', 'string-state', 'reported-state', 'report-numbers'],
-    settings: (by: ScriptedLimit, nowMicros) => by.settingsAt(nowMicros),
   },
   concurrency: {
     suffix: '/c',
@@ -100,16 +97,9 @@ export const QUEUES_PART: ScriptParts = 1 << (PARTS.length + 1);
 /** The files of `lua/` that these parts consist of. Each file comes after those that it depends on. */
 export function luaFilesOf(parts: ScriptParts): string[] {
   const included = PARTS.filter((_, index) => parts & (1 << index));
-  const forErrors = parts & (CHANGES_PART | QUEUES_PART) ? ['errors'] : [];
-  const forChanges = parts & CHANGES_PART ? ['string-state'] : [];
-  return [
-    ...new Set([
-      ...forErrors,
-      ...forChanges,
-      ...included.flatMap(([, dependencies]) => dependencies),
-      ...included.map(([name]) => name),
-    ]),
-  ];
+  const files = parts & CHANGES_PART ? ['errors', 'string-state'] : parts & QUEUES_PART ? ['errors'] : [];
+  const dependencies = included.flatMap(([, names]) => names);
+  return [...new Set([...files, ...dependencies, ...included.map(([name]) => name)])];
 }
 
 /** The algorithms of these parts. */
@@ -170,6 +160,6 @@ export function encodeLimit(limit: Limit, nowMicros: number): readonly (string |
     const message = `Expected a limit whose algorithm is one of ${known}, got \`${algorithm}\`, which RedisStore does not support. Use a MemoryStore for it`;
     throw withCode('ERR_ROLLGATE_UNSUPPORTED_ALGORITHM', new TypeError(message));
   }
-  const settings = ALGORITHMS[algorithm]!.settings(limit as never, nowMicros);
+  const settings = ALGORITHMS[algorithm]!.settings?.(limit as never) ?? (limit as ScriptedLimit).settingsAt(nowMicros);
   return [algorithm, countRejected ? 1 : 0, settings.length, ...settings];
 }
