@@ -76,11 +76,7 @@ interface Listing {
 
 /** Lists the keys of a store by SCAN. A peek of each key shows whether it still has a state. */
 export class RedisInspection implements Omit<StoreInspection, 'options'> {
-  readonly #store: InspectedStore;
-
-  constructor(store: InspectedStore) {
-    this.#store = store;
-  }
+  constructor(private readonly store: InspectedStore) {}
 
   async listKeys(plan: Plan, start: string, next: unknown): Promise<KeyPage> {
     if (start.length > MAX_KEY_LENGTH) return { keys: [], next: undefined };
@@ -90,7 +86,7 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
   }
 
   async *#pages(plan: Plan, start: string): Pages {
-    const { client, connection, clusterSlot } = this.#store;
+    const { client, connection, clusterSlot } = this.store;
     const { before, ends } = keyPartsOf(plan, clusterSlot);
     const limits = Array.from(new Set(plan.rules.map(({ name }) => name)), (name) => ({
       plan: { ...plan, rules: plan.rules.filter((rule) => rule.name === name) },
@@ -121,19 +117,19 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
     if (index < 0) return undefined;
     const part = found.slice(before.length, -ends[index]!.length);
     const keys = ends.map((end) => before + part + end);
-    const input = this.#store.toInput(plan);
+    const input = this.store.toInput(plan);
     const { limitDecisions } = await new Promise<CheckResult>((resolve, reject) => {
-      this.#store.send({ kind: 'peek', ...input, keys, resolve, reject });
+      this.store.send({ kind: 'peek', ...input, keys, resolve, reject });
     });
     return toStoredKey(plan, index, part, limitDecisions);
   }
 
   async writeNote(name: string, text: string, forMs: number): Promise<void> {
-    await this.#store.connection.eval(WRITE_NOTE, [NOTES], [name, text, String(Math.ceil(forMs))]);
+    await this.store.connection.eval(WRITE_NOTE, [NOTES], [name, text, String(Math.ceil(forMs))]);
   }
 
   async readNotes(): Promise<string[]> {
-    const notes = (await this.#store.connection.eval(READ_NOTES, [NOTES], [])) as string[];
+    const notes = (await this.store.connection.eval(READ_NOTES, [NOTES], [])) as string[];
     return notes.map((note) => note.slice(1));
   }
 }

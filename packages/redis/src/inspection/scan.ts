@@ -8,16 +8,13 @@ export type Scan = (cursor: string, pattern: string) => Promise<readonly [next: 
 /** How many keys a step looks at. Most may belong to other apps, and each step takes a round trip. */
 const COUNT = 1000;
 
+/** What a client of ioredis, node-redis or Upstash has of these. */
 interface Scanning {
   scan(...values: unknown[]): Promise<unknown>;
   ping(): Promise<unknown>;
-}
-
-interface IoredisCluster {
+  /** Of a `Cluster` of ioredis. */
   nodes(role: string): Scanning[];
-}
-
-interface NodeRedisCluster {
+  /** Of a cluster of node-redis. */
   readonly masters: readonly object[];
   nodeClient(node: object): Scanning | Promise<Scanning>;
 }
@@ -26,7 +23,7 @@ interface NodeRedisCluster {
 export async function createScans(client: RedisClient, isCluster: boolean): Promise<Scan[]> {
   if ('customCommand' in client) return createGlideScans(client, isCluster);
   // The store needs no types of these methods, so those of the client are not part of its options.
-  const scanning = client as unknown as Scanning & NodeRedisCluster & IoredisCluster;
+  const scanning = client as unknown as Scanning;
   // A client that has not connected yet knows no nodes.
   if (isCluster) await scanning.ping();
   if ('isOpen' in client) {
