@@ -35,15 +35,15 @@ export function nameCount(type: Type, method: Handler | undefined, modules: Modu
 /** @throws TypeError if the class has no method of this name. */
 export function methodOf(type: Type, name: unknown): Handler {
   const method = methodsOf(type).find(([own]) => own === name)?.[1];
-  if (typeof method === 'function') return method as Handler;
+  if (method !== undefined) return method;
   throw invalidOption('method', `the name of a method of ${type.name}`, name);
 }
 
 /** Returns the methods of a class with their own limit. */
 export function limitedMethods(type: Type): Handler[] {
   return methodsOf(type)
-    .map(([, value]) => value as Handler)
-    .filter((value) => typeof value === 'function' && readMetadata(value));
+    .map(([, method]) => method)
+    .filter(readMetadata);
 }
 
 /** What Nest sets on the methods of controllers, gateways and resolvers that it calls. */
@@ -52,17 +52,15 @@ const ROUTE_METADATA = ['path', 'websockets:message_mapping', 'graphql:resolver_
 /** Whether a class has a route without its own decorator. */
 export function hasUndecoratedRoute(type: Type): boolean {
   return methodsOf(type).some(
-    ([, value]) =>
-      typeof value === 'function' &&
-      readMetadata(value) === undefined &&
-      ROUTE_METADATA.some((key) => Reflect.hasMetadata(key, value)),
+    ([, method]) =>
+      readMetadata(method) === undefined && ROUTE_METADATA.some((key) => Reflect.hasMetadata(key, method)),
   );
 }
 
 /** A decorator may have replaced the method by a function with another name, so the name is that of the property. */
 export function nameMethod(type: Type, method: Handler): string {
   const names = methodsOf(type)
-    .filter(([, value]) => value === method)
+    .filter(([, own]) => own === method)
     .map(([name]) => name);
   return names.includes(method.name) ? method.name : (names[0] ?? method.name);
 }
@@ -71,22 +69,22 @@ export function nameMethod(type: Type, method: Handler): string {
 function nameOwnCounts(type: Type): string[] {
   const ofClass = readMetadata(type);
   if (ofClass && ofClass.prefix !== undefined) return [];
-  const methods = methodsOf(type).filter(([, value]) => {
-    const options = typeof value === 'function' && readMetadata(value);
+  const methods = methodsOf(type).filter(([, method]) => {
+    const options = readMetadata(method);
     return options && options.prefix === undefined;
   });
   return [...(ofClass ? [''] : []), ...methods.map(([name]) => `.${name}`)];
 }
 
-/** The properties of a class's prototype, and those that it inherits and does not override, without calling getters. */
-function methodsOf(type: Type): [name: string, value: unknown][] {
-  const methods = new Map<string, unknown>();
+/** The methods of a class, and those that it inherits and does not override, without calling getters. */
+function methodsOf(type: Type): [name: string, method: Handler][] {
+  const values = new Map<string, unknown>();
   for (let prototype = type.prototype; prototype; prototype = Object.getPrototypeOf(prototype)) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
+      if (name !== 'constructor' && !values.has(name)) values.set(name, value);
     }
   }
-  return [...methods];
+  return [...values].filter((entry): entry is [string, Handler] => typeof entry[1] === 'function');
 }
 
 /** Returns what `@Controller` has set. */
