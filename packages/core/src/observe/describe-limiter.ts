@@ -1,3 +1,4 @@
+import type { LimiterInternals } from '../limiter/rate-limiter.js';
 import { closesUsedUp } from '../limits/limit.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import type { Store } from '../store/store.js';
@@ -6,14 +7,11 @@ import { type Duration, parseInterval } from '../validation/duration.js';
 import { optionError, validateOptionNames } from '../validation/validate.js';
 import { describeLimit, type LimitDescription } from './describe-limit.js';
 import { type KeptNote, keepWriting } from './keep-writing.js';
-import { type Inspected, inspectionOf, storeOf } from './keys-of.js';
+import { inspectionOf, storeOf } from './keys-of.js';
 
 /** The part of a `RateLimiter` that {@link describeLimiter} uses. */
 interface DescribedLimiter extends Pick<LimiterDescription, 'name' | 'prefix'> {
-  internals(): ReturnType<Inspected['internals']> & {
-    readonly hasOwnName: boolean;
-    readonly ends: (() => void)[];
-  };
+  internals(): LimiterInternals;
 }
 
 /** What a store knows about a limiter, from {@link describeLimiter}. */
@@ -96,25 +94,16 @@ export async function describedLimiters(store: Store): Promise<LimiterDescriptio
 /** Returns the description, or nothing for a text that another program has written. */
 function parse(text: string): LimiterDescription[] {
   try {
-    const { name, prefix, limits, store } = JSON.parse(text) as Partial<LimiterDescription>;
-    if (typeof name !== 'string' || typeof prefix !== 'string' || Object(limits) !== limits) return [];
-    const revived = Object.entries(limits!).map(([limit, one]) => [
-      limit,
-      { ...one, options: reviveInfinity(one.options) },
-    ]);
-    return [{ name, prefix, limits: Object.fromEntries(revived), store: { ...store } }];
+    const { name, prefix, limits, store } = JSON.parse(text, reviveInfinity) as Partial<LimiterDescription>;
+    const areLimits = Object(limits) === limits && Object.values(limits!).every((limit) => Object(limit) === limit);
+    if (typeof name !== 'string' || typeof prefix !== 'string' || !areLimits) return [];
+    return [{ name, prefix, limits: limits!, store: { ...store } }];
   } catch {
     return [];
   }
 }
 
 /** JSON has no `Infinity`, which only a quota and a block may be. */
-function reviveInfinity(options: LimitDescription['options']): LimitDescription['options'] {
-  if (options === undefined) return undefined;
-  const mayBeInfinite = (name: string) => name === 'limit' || name === 'capacity' || name === 'blockFor';
-  const revived = Object.entries(options).map(([name, value]) => [
-    name,
-    mayBeInfinite(name) && value === 'Infinity' ? Infinity : value,
-  ]);
-  return Object.fromEntries(revived);
+function reviveInfinity(name: string, value: unknown): unknown {
+  return value === 'Infinity' && ['limit', 'capacity', 'blockFor'].includes(name) ? Infinity : value;
 }
