@@ -9,22 +9,17 @@ import {
   type State,
   type Verdict,
 } from '../limits/limit.js';
+import type { Inspected } from '../observe/keys-of.js';
 import { toPlan } from '../plan/constant-limits.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { SomeKeys } from '../plan/keys-and-limits.js';
 import type { Plan, Rule } from '../plan/plan.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
-import type { Store } from '../store/store.js';
 import { withMembers } from '../util/with-members.js';
 import { withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/errors.js';
 import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { type GiveBack, giveBackOf } from './give-back.js';
-
-/** The part of a `RateLimiter` that {@link credit} uses. */
-interface CreditedLimiter {
-  internals(options?: Pick<CheckOptions, 'limits'>): { readonly plan: Plan; readonly store: Store };
-}
 
 /** The options of {@link credit}. */
 export interface CreditOptions extends Pick<CheckOptions, 'limits'> {
@@ -72,7 +67,7 @@ export interface CreditOptions extends Pick<CheckOptions, 'limits'> {
  * ```
  */
 export async function credit<Name extends string = string>(
-  limiter: CreditedLimiter,
+  limiter: Inspected,
   key: SomeKeys<Name>,
   units: number,
   options: CreditOptions = {},

@@ -1,7 +1,8 @@
 import type { Decision } from '../decision/decision.js';
 import { degrade, resultWithoutState, toDecision } from '../decision/to-decision.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import type { Costs, Keys, Plan } from '../plan/plan.js';
+import type { StoredCall } from '../plan/constant-limits.js';
+import type { Plan } from '../plan/plan.js';
 import { decideConstants } from '../store/decide-constants.js';
 import type { OnStoreError } from '../store/store-types.js';
 import type { StoreError } from './store-error.js';
@@ -10,11 +11,8 @@ import type { StoreError } from './store-error.js';
 const DENY_RETRY_MS = 1000;
 
 /** A call of a store that returns a decision. */
-export interface DecidingCall {
+export interface DecidingCall extends StoredCall {
   readonly operation: 'check' | 'peek' | 'charge';
-  readonly plan: Plan;
-  readonly keys: Keys;
-  readonly costs: Costs;
 }
 
 /** A receipt of the fallback memory. A store's own receipt never has this class. */

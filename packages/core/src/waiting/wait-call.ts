@@ -2,32 +2,24 @@ import type { Decision } from '../decision/decision.js';
 import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { LeaseKeeper } from '../leases/lease-keeper.js';
 import type { Key } from '../plan/keys-and-limits.js';
-import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { Cost } from '../plan/resolve-costs.js';
 import { type Refunder, refundInBackground } from '../store/background-refund.js';
 import type { Store } from '../store/store.js';
-import type { Cancellation } from '../time/cancellation.js';
+import type { StoreWait } from '../store/store-types.js';
 import type { StartOrder } from '../time/start-order.js';
 import { type Awaitable, isThenable, mapAwaitable } from '../util/awaitable.js';
 
 /** A call of `RateLimiter.wait`. */
-export interface WaitCall {
+export interface WaitCall extends StoreWait {
   readonly limiter: Refunder;
   readonly store: Store;
   /** Keeps the slots that the call takes, if its plan has any. */
   readonly leaseKeeper: LeaseKeeper | undefined;
-  readonly plan: Plan;
-  readonly keys: Keys;
-  readonly costs: Costs;
   /** The key and the cost as the caller passed them. */
   readonly key: Key;
   readonly cost: Cost | undefined;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
-  /** Ends the wait. */
-  readonly cancellation: Cancellation;
-  /** How many callers may wait in one queue. */
-  readonly maxWaiting: number;
 }
 
 /**

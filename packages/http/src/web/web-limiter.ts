@@ -106,15 +106,11 @@ export class WebLimiter<Call> {
   }
 }
 
-/** The options that determine whether a limiter needs the client's address. */
-interface AddressOptions {
-  readonly address?: unknown;
-  readonly key?: unknown;
-  readonly allowList?: readonly string[] | false | undefined;
-}
-
 /** @throws TypeError if `address` is not a function, or if it is absent although the limiter needs the address. */
-function validateAddressOption({ address, key, allowList }: AddressOptions): void {
+function validateAddressOption<Call>(
+  options: HttpOptions<Call, Limits, Response> & { readonly address?: unknown },
+): void {
+  const { address, key, allowList } = options;
   validateOptionalFunction('address', address);
   if (address !== undefined || (key !== undefined && !allowList)) return;
   throw optionError(NO_ADDRESS);
