@@ -1,5 +1,5 @@
 import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable, refundInBackground } from '@rollgate/core/store';
+import { isThenable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import { toError } from '../errors/errors.js';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
@@ -9,9 +9,8 @@ import { isRejectionError } from '../rejection/status.js';
 import { findProxyMistake } from '../warnings/proxy-mistake.js';
 import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
 import { withAddress } from './addresses.js';
-import { delayRequest } from './delay-request.js';
 import { NODE_HEADERS, omitFromRedirects, rememberCacheControl, withdrawRejection } from './node-headers.js';
-import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
+import { endIfStarted, onDisconnect, onResponseFinished } from './response-lifecycle.js';
 
 /** The promise of all requests that have continued or been rejected when a middleware returns. */
 const DONE = /* @__PURE__ */ Promise.resolve();
@@ -192,15 +191,34 @@ export class HttpLimiter<Request, Response> {
     }
   }
 
+  /**
+   * Delays an allowed request until its start, and then continues with it in the caller's async context. If the client disconnects or
+   * other code, such as a timeout, responds before, it refunds the request instead.
+   *
+   * Over HTTP/1, Node stops reading once about 64 kB of a request's body are unread. It then cannot detect a disconnect, so
+   * such a request continues at its start. A closing server waits for delayed requests as for any others.
+   */
   #delay(outcome: AllowedOutcome, request: Request, response: Response, next: Next): Promise<unknown> {
-    const isSent = () => this.#isResponseSent(response);
+    const { limiter } = this;
+    const { decision, needsSettlement } = outcome;
     return new Promise((resolve) => {
-      const proceed = () => {
-        if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+      const drop = () => {
+        refundInBackground(limiter, decision);
+        if (this.#adapter.settlesDropped || this.#isResponseSent(response)) resolve(undefined);
+      };
+      let cancel = () => {};
+      const stopWatching = onDisconnect(this.#framework.getNodeResponse(response), () => {
+        cancel();
+        drop();
+      });
+      if (stopWatching === undefined) return;
+      const onStart = () => {
+        stopWatching();
+        if (this.#isResponseSent(response)) return drop();
+        if (needsSettlement) this.#settleLater(outcome, request, response);
         resolve(new Promise((continued) => continued(next())));
       };
-      const drop = () => (this.#adapter.settlesDropped || isSent()) && resolve(undefined);
-      delayRequest(this.limiter, this.#framework.getNodeResponse(response), outcome.decision, isSent, proceed, drop);
+      cancel = scheduleAfter(decision.delayMs, onStart, limiter.clock);
     });
   }
 
