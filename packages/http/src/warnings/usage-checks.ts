@@ -25,13 +25,11 @@ let isServing = false;
 export class UsageChecks {
   /** Whether to inspect requests and keys. */
   isInspecting = true;
-  readonly #silence: readonly WarningCode[];
   #inspectionsLeft = INSPECTED_REQUESTS;
   readonly #seenRequests = new WeakSet<object>();
   #mayBeSingleUse: boolean;
 
-  constructor(silence: readonly WarningCode[]) {
-    this.#silence = silence;
+  constructor(private readonly silence: readonly WarningCode[]) {
     this.#mayBeSingleUse = isServing && !silence.includes('ROLLGATE_LIMITER_PER_REQUEST');
   }
 
@@ -100,7 +98,7 @@ export class UsageChecks {
 
   /** Emits a process warning, once for each code. */
   #emit(code: WarningCode, text: string): void {
-    if (this.#silence.includes(code)) return;
+    if (this.silence.includes(code)) return;
     warnOnce(code, text, `Silence it with \`silence: ['${code}']\`. ${PAGE}#${code.toLowerCase()}`);
   }
 }
