@@ -9,6 +9,15 @@ import { FULL, LATEST, PARTS, REFUNDED, type TokenBucket } from '../limits/token
 /** Gives up to `units` recorded units of a state back, the newest first. */
 export type GiveBack = (state: State, nowMicros: number, units: number) => void;
 
+/** By the algorithm, for limits whose units are interchangeable or in order. */
+const BY_ALGORITHM: Readonly<Record<string, (...credit: [...Parameters<GiveBack>, limit: Limit]) => unknown>> = {
+  'rolling-window': (state, _, units) => removeNewest(state, units),
+  'fixed-window': (state, _, units) => take(state, COUNT, units),
+  'sliding-window-counter': (state, _, units) => take(state, PREVIOUS, take(state, CURRENT, units)),
+  'bucketed-window': giveBackOfBuckets,
+  'token-bucket': returnTokens,
+};
+
 /**
  * Returns how to give units of the limit back, or `undefined` if it has none to give back.
  *
@@ -16,21 +25,8 @@ export type GiveBack = (state: State, nowMicros: number, units: number) => void;
  */
 export function giveBackOf(limit: Limit, isBeyond: boolean): GiveBack | undefined {
   if (limit.extend) return isBeyond ? (...credit) => limit.extend!(...credit) : giveBackOfPeriod(limit);
-  if (isBeyond) return undefined;
-  switch (limit.algorithm) {
-    case 'rolling-window':
-      return (state, _, units) => removeNewest(state, units);
-    case 'fixed-window':
-      return (state, _, units) => void take(state, COUNT, units);
-    case 'sliding-window-counter':
-      return (state, _, units) => void take(state, PREVIOUS, take(state, CURRENT, units));
-    case 'bucketed-window':
-      return giveBackOfBuckets;
-    case 'token-bucket':
-      return (state, nowMicros, units) => returnTokens(limit as TokenBucket, state, nowMicros, units);
-    default:
-      return undefined;
-  }
+  const giveBack = isBeyond ? undefined : BY_ALGORITHM[limit.algorithm];
+  return giveBack && ((...credit) => void giveBack(...credit, limit));
 }
 
 /** Takes up to `units` from a count of a state. Returns how many are left to take. */
@@ -49,13 +45,14 @@ function giveBackOfBuckets(state: State, _nowMicros: number, units: number): voi
 }
 
 /** Fills the bucket by so many of the tokens that are missing, up to now or the latest action after a clock step back. */
-function returnTokens(limit: TokenBucket, state: State, nowMicros: number, units: number): void {
+function returnTokens(state: State, nowMicros: number, units: number, limit: Limit): void {
+  const { tokens, micros } = limit as TokenBucket;
   const { numbers, start } = state;
   const latestMicros = Math.max(nowMicros, numbers[start + LATEST]!);
-  const parts = Math.min(numbers[start + PARTS]!, limit.tokens - 1);
+  const parts = Math.min(numbers[start + PARTS]!, tokens - 1);
   const untilFull = numbers[start + FULL]! - latestMicros;
   if (untilFull < 0 || untilFull + parts === 0) return;
-  if (units < mulDivUp(untilFull, limit.tokens, limit.micros, parts)) {
+  if (units < mulDivUp(untilFull, tokens, micros, parts)) {
     const atMicros = latestMicros + numbers[start + REFUNDED]!;
     limit.refund(state, nowMicros, { atMicros, recordedMicros: latestMicros, cost: units }, 0);
     return;

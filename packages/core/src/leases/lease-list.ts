@@ -1,4 +1,5 @@
 import { isCount, type State } from '../limits/limit.js';
+import { lowestWhere } from '../util/lowest-where.js';
 
 // The state of a `concurrency` limit, or a part of the state of another limit with leases. All times are microseconds.
 /** The id of the newest lease. Ids only grow. */
@@ -108,14 +109,7 @@ export function markPermanent(state: State, index: number): void {
 
 /** The index of the first lease whose id is not below `id`. */
 export function indexOf(state: State, id: number): number {
-  let low = 0;
-  let high = countOf(state);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (state.numbers[placeOf(state, middle)]! < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return lowestWhere(-1, countOf(state), (index) => state.numbers[placeOf(state, index)]! >= id);
 }
 
 /** Whether the lease at `index` has this id. */

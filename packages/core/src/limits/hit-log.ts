@@ -18,6 +18,7 @@
  * Invariant: times never decrease from the oldest hit to the newest. NEWEST repeats the last one, so that a lookup need not
  * read the ring, which is rarely in the processor's cache.
  */
+import { lowestWhere } from '../util/lowest-where.js';
 import { isCount, type State } from './limit.js';
 
 export const DIFFERENCE = 0;
@@ -126,20 +127,18 @@ export function keepNewest(log: State, units: number): void {
 
 /** Removes up to `cost` of the units that were recorded at `micros`. O(hits recorded since). */
 export function removeUnits(log: State, micros: number, cost: number): void {
-  let left = cost;
-  for (let index = firstAfter(log, micros) - 1; left > 0 && index >= 0 && timeOf(log, index) === micros; index--) {
-    const units = unitsOf(log, index);
-    const taken = Math.min(left, units);
-    if (hasTotals(log)) lowerTotals(log, index, taken);
-    if (taken === units) removeHit(log, index);
-    left -= taken;
-  }
+  removeBefore(log, firstAfter(log, micros), cost, micros);
 }
 
 /** Removes up to `units` units, the newest first. */
 export function removeNewest(log: State, units: number): void {
+  removeBefore(log, hitsOf(log), units, -Infinity);
+}
+
+/** Removes up to `units` units of the hits before `end`, the newest first, but not of those before `earliestMicros`. */
+function removeBefore(log: State, end: number, units: number, earliestMicros: number): void {
   let left = units;
-  for (let index = hitsOf(log) - 1; left > 0 && index >= 0; index--) {
+  for (let index = end - 1; left > 0 && index >= 0 && timeOf(log, index) >= earliestMicros; index--) {
     const own = unitsOf(log, index);
     const taken = Math.min(left, own);
     if (hasTotals(log)) lowerTotals(log, index, taken);
@@ -287,15 +286,4 @@ function move(log: State, capacity: number, needsTotals: boolean): void {
     numbers[times + index] = copy[index]!;
     if (needsTotals) numbers[totals + index] = copy[hits + index]!;
   }
-}
-
-/** The first index above `low` for which `holds`, or `high`. Once it holds, it holds for all higher indices. */
-function lowestWhere(low: number, high: number, holds: (index: number) => boolean): number {
-  let [below, at] = [low, high];
-  while (below + 1 < at) {
-    const middle = (below + at) >>> 1;
-    if (holds(middle)) at = middle;
-    else below = middle;
-  }
-  return at;
 }

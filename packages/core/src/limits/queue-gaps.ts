@@ -5,6 +5,7 @@
  *   3  BOUNDS  twice the number of gaps
  *   4  the start and the end of each gap in microseconds, in ascending order
  */
+import { lowestWhere } from '../util/lowest-where.js';
 import { isCount, type State } from './limit.js';
 
 const BOUNDS = 3;
@@ -68,14 +69,7 @@ export function describeGaps(state: State): number[] {
 
 /** The index of the first gap that ends at `micros` or later. */
 function indexOfEnd(state: State, micros: number): number {
-  let low = 0;
-  let high = boundsOf(state) / 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (boundAt(state, 2 * middle + 1) < micros) low = middle + 1;
-    else high = middle;
-  }
-  return 2 * low;
+  return 2 * lowestWhere(-1, boundsOf(state) / 2, (gap) => boundAt(state, 2 * gap + 1) >= micros);
 }
 
 function boundsOf({ numbers, start }: State): number {
