@@ -274,7 +274,11 @@ export class RateLimiter<Given extends Limits = Limits, HasLimits extends boolea
     ...options: OptionsOf<HasLimits, Pick<CheckOptions<Own>, 'limits'>>
   ): Promise<void>;
   async reset(key: unknown, options?: Pick<CheckOptions, 'limits'>): Promise<void> {
-    await resetKeys(this.#store, selectLimits(this.#planOf(options), key), key);
+    const plan = selectLimits(this.#planOf(options), key);
+    const keys = resolveKeys(plan, key);
+    const store = this.#store;
+    await store.reset(plan, keys);
+    wakeWaiters(store, () => namesOf(store, plan, keys));
   }
 
   /**
@@ -360,13 +364,6 @@ function chargeKeys(store: Store, plan: Plan, key: unknown, costs: Costs): Await
     wakeWaiters(store, () => namesOf(store, plan, keys));
     return decision;
   });
-}
-
-/** Drops the state of keys, and wakes the callers that wait for the quota that is free now. */
-async function resetKeys(store: Store, plan: Plan, key: unknown): Promise<void> {
-  const keys = resolveKeys(plan, key);
-  await store.reset(plan, keys);
-  wakeWaiters(store, () => namesOf(store, plan, keys));
 }
 
 /** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */

@@ -3,7 +3,6 @@ import { MAX_BUCKETS } from '../limits/bucket-counts.js';
 import { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import type { CountingStore } from '../store/store-types.js';
-import type { Awaitable } from '../util/awaitable.js';
 import {
   DEFAULT_TIMEOUT_MS,
   type Duration,
@@ -109,7 +108,7 @@ export class RollingCounter {
     const timeoutMs = parseTimeout(options.timeout ?? DEFAULT_TIMEOUT_MS);
     this.#ownStore = store === undefined ? new MemoryStore() : undefined;
     const counting = store ?? (this.#ownStore as MemoryStore);
-    this.#store = isMemoryStore(counting) ? counting : new GuardedCountingStore(counting, timeoutMs);
+    this.#store = isMemoryStore(counting) ? counting : guardCounts(counting, timeoutMs);
   }
 
   /**
@@ -159,31 +158,17 @@ function requireSubject(subject: unknown): string {
   throw withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption('subject', 'a string of at least one character', subject));
 }
 
-interface CountCall {
-  readonly counter: CounterAlgorithm;
-  readonly subject: string;
-  readonly units: number;
-  readonly intervalMicros: number;
-}
+type CountCall = Parameters<CountingStore['addCount']>;
 
 /** Wraps a counting store, so that each call settles by its deadline. Counts have no fallback. */
-class GuardedCountingStore implements CountingStore {
-  readonly #counts: CallGuard<CountCall, number>;
-
-  constructor(store: CountingStore, timeoutMs: number) {
+function guardCounts(store: CountingStore, timeoutMs: number): CountingStore {
+  const counts = new CallGuard<CountCall, number>(store, timeoutMs, {
+    partOf: store.partOfSubject && (([counter, subject]) => store.partOfSubject!(counter, subject)),
+    send: (call) => store.addCount(...call),
+    onlyReads: ([, , units]) => units === 0,
     // With 0 units, it only counts.
-    const send = ({ counter, subject, units, intervalMicros }: CountCall) =>
-      store.addCount(counter, subject, units, intervalMicros);
-    this.#counts = new CallGuard<CountCall, number>(store, timeoutMs, {
-      partOf: store.partOfSubject && (({ counter, subject }) => store.partOfSubject!(counter, subject)),
-      send,
-      onlyReads: ({ units }) => units === 0,
-      probe: (call) => send({ ...call, units: 0 }),
-      ...RETHROW,
-    });
-  }
-
-  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
-    return this.#counts.run({ counter, subject, units, intervalMicros });
-  }
+    probe: ([counter, subject, , intervalMicros]) => store.addCount(counter, subject, 0, intervalMicros),
+    ...RETHROW,
+  });
+  return { addCount: (...call) => counts.run(call) };
 }
