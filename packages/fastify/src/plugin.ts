@@ -115,34 +115,21 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
 /** Creates the plugin's hook, which finds the limit of the request's route. */
 function createPluginHook(registration: Registration): RateLimitHook['run'] {
   const { hook, routeHooks, globalHook } = registration;
-
-  function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const { rateLimit: options } = request.routeOptions.config;
-    if (options === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
-    else if (options === undefined || options === false || findRegistration(request.server) !== registration) done();
-    else runRouteHook(options, request, reply, done);
-  }
-
-  function runRouteHook(
-    routeOptions: RateLimitRouteOptions,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: Done,
-  ): void {
-    const { method, url } = request.routeOptions.config;
+  return function rateLimitHook(request, reply, done) {
+    const { config } = request.routeOptions;
+    const { rateLimit: options } = config;
+    if (options === undefined && globalHook !== undefined) return globalHook.run(request, reply, done);
+    if (options === undefined || options === false || findRegistration(request.server) !== registration) return done();
     let routeHook: RateLimitHook;
     try {
-      routeHook = routeHooks.get(routeOptions, method, url);
+      routeHook = routeHooks.get(options, config.method, config.url);
     } catch (error) {
-      done(error as Error); // Only for a route that was added before the plugin. `onRoute` throws for the others.
-      return;
+      return done(error as Error); // Only for a route that was added before the plugin. `onRoute` throws for the others.
     }
     if (routeHook.hook === hook) routeHook.run(request, reply, done);
     else if (addedToRoutes.has(routeHook)) done();
     else done(latePluginError(routeHook.hook));
-  }
-
-  return rateLimitHook;
+  };
 }
 
 function latePluginError(hook: Hook): Error {

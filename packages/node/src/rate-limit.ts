@@ -65,21 +65,14 @@ export function rateLimit<Given extends Limits, Source = unknown>(
     },
   });
 
-  return Object.assign(createWrap(httpLimiter, onError), {
-    middleware: httpLimiter.createMiddleware(),
-    limiter: httpLimiter.limiter as never,
-  });
-}
-
-/** Creates the function that puts the limiter in front of a listener. */
-function createWrap(httpLimiter: HttpLimiter<Request, Response>, onError: NonNullable<RateLimitOptions['onError']>) {
-  return function wrap<Req extends Request, Res extends Response>(listener: Handler<Req, Res>) {
-    return (request: Req, response: Res): void => {
+  const wrap =
+    <Req extends Request, Res extends Response>(listener: Handler<Req, Res>) =>
+    (request: Req, response: Res): void => {
       const fail = (thrown: unknown) => onError(toError(thrown), request, response);
       httpLimiter.run(request, response, (error) => {
         if (error !== undefined) fail(error);
         else new Promise((resolve) => resolve(listener(request, response))).catch(fail);
       });
     };
-  };
+  return Object.assign(wrap, { middleware: httpLimiter.createMiddleware(), limiter: httpLimiter.limiter as never });
 }
