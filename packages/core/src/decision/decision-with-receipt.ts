@@ -1,5 +1,4 @@
-import type { RejectionReason } from '../limits/limit.js';
-import { closesUsedUp } from '../limits/limit.js';
+import { closesUsedUp, type RejectionReason } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { NO_DECISION, RECEIPT } from './receipt.js';

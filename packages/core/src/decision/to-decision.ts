@@ -1,5 +1,4 @@
-import type { Limit } from '../limits/limit.js';
-import { closesUsedUp } from '../limits/limit.js';
+import { closesUsedUp, type Limit } from '../limits/limit.js';
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { DecisionWithReceipt, NO_LIMITS, RuleResults } from './decision-with-receipt.js';

@@ -1,5 +1,4 @@
-import type { SlotLimit } from '../limits/limit.js';
-import { type Hit, type Mode, records, type State, type Verdict } from '../limits/limit.js';
+import { type Hit, type Mode, records, type SlotLimit, type State, type Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validateQuota } from '../validation/validate.js';
 import { LeaseKeeper, type LeaseKeepingLimit } from './lease-keeper.js';

@@ -17,9 +17,6 @@ const KEYS = 'a string or a number, or a record with one per limit';
 /** What a key should be instead of a large integer, which shares its number with others: 2^53 + 1 is 2^53. */
 const SAFE_KEY = 'a string or a bigint in place of an integer that is not safe';
 
-/** What the key of one limit should be. */
-const ONE_KEY = 'a string or a number';
-
 /**
  * Creates the plan that decides by these limits.
  *
@@ -92,7 +89,7 @@ function resolveKeyRecord(plan: Plan, key: object): Keys {
   validateNames(names, key);
   const keys = plan.rules.map(({ name }) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
-    return resolveKey(`key.${name}`, ONE_KEY, value);
+    return resolveKey(`key.${name}`, 'a string or a number', value);
   });
   // Equal keys count as one key, so that `wait` puts all their callers into one queue.
   return keys.every((value) => value === keys[0]) ? keys[0]! : keys;

@@ -3,12 +3,6 @@ import { MAX_TIMER_MS } from '../util/background-timer.js';
 import { invalidNumber } from './validate.js';
 import { warnOnce } from './warn-once.js';
 
-/** What a timeout should be. */
-const SHORT_TIMEOUT = 'a duration of at most 24 days';
-
-/** What a duration with an ambiguous unit should have. */
-const CLEAR_UNIT = "a clear unit, such as '1m' for a minute or '30d' for a month";
-
 /** What a duration should be. */
 const DURATION = "a duration such as '1m' or a positive number of milliseconds, at most 100 years";
 
@@ -48,7 +42,7 @@ const MINUTE_OR_MONTH = /[\d/] *M$/;
 /** Returns what to write instead of text such as `1M` or `100/M`, or `undefined` for other values. */
 export function clarifyUnit(value: unknown): string | undefined {
   const isAmbiguous = typeof value === 'string' && MINUTE_OR_MONTH.test(value.slice(-MAX_TEXT_LENGTH));
-  return isAmbiguous ? CLEAR_UNIT : undefined;
+  return isAmbiguous ? "a clear unit, such as '1m' for a minute or '30d' for a month" : undefined;
 }
 
 /** Rejects text without a unit, because a number that was not converted may have been meant in any unit. */
@@ -87,6 +81,6 @@ export const DEFAULT_TIMEOUT_MS = 500;
  */
 export function parseTimeout(timeout: Duration): number {
   const ms = parseDuration('timeout', timeout);
-  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', SHORT_TIMEOUT, timeout);
+  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', 'a duration of at most 24 days', timeout);
   return ms;
 }

@@ -5,9 +5,6 @@ import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js
 /** What an entry of `allowList` should be. */
 const NETWORK = "an IP address or a network such as '10.0.0.0/8'";
 
-/** What `allowList` should be. */
-const ALLOW_LIST = 'an array of addresses and networks';
-
 /**
  * Creates the function that returns whether an address is on the list.
  *
@@ -15,7 +12,7 @@ const ALLOW_LIST = 'an array of addresses and networks';
  * @throws TypeError with the invalid entry.
  */
 export function createAllowList(entries: readonly string[]): (address: string) => boolean {
-  if (!Array.isArray(entries)) throw invalidOption('allowList', ALLOW_LIST, entries);
+  if (!Array.isArray(entries)) throw invalidOption('allowList', 'an array of addresses and networks', entries);
   const networks = entries.map((entry, index) => parseNetwork(entry, `allowList[${index}]`));
   return cacheByAddress((address) => {
     const parsed = parseAddress(stripPort(address));
