@@ -1,14 +1,6 @@
 import type { Decision } from '../decision/decision.js';
 import type { CheckOptions } from '../limiter/rate-limiter-options.js';
-import {
-  closesUsedUp,
-  isConstant,
-  type Limit,
-  type Mode,
-  OVERDRAW,
-  type State,
-  type Verdict,
-} from '../limits/limit.js';
+import { closesUsedUp, isConstant, type Limit, OVERDRAW } from '../limits/limit.js';
 import type { Inspected } from '../observe/keys-of.js';
 import { toPlan } from '../plan/constant-limits.js';
 import { resolveKeys, selectLimits } from '../plan/create-plan.js';
@@ -19,7 +11,7 @@ import { withMembers } from '../util/with-members.js';
 import { withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/errors.js';
 import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import { type GiveBack, giveBackOf } from './give-back.js';
+import { giveBackOf } from './give-back.js';
 
 /** The options of {@link credit}. */
 export interface CreditOptions extends Pick<CheckOptions, 'limits'> {
@@ -116,18 +108,13 @@ function toCreditingPlan(plan: Plan, key: unknown, isBeyond: boolean): Plan {
 function toCreditingRule(rule: Rule, isBeyond: boolean): Rule {
   const { limit } = rule;
   if (isConstant(limit) || closesUsedUp(limit)) return rule;
-  const giveBack = giveBackOf(limit, isBeyond) ?? (() => {});
-  return { ...rule, limit: toCrediting(limit, giveBack, isBeyond ? 'beyond' : 'used') };
-}
-
-/** Returns the limit with another effect of a charge. */
-function toCrediting(limit: Limit, giveBack: GiveBack, givesBack: NonNullable<Limit['givesBack']>): Limit {
-  const apply = (state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode) => {
+  const giveBack = giveBackOf(limit, isBeyond);
+  const apply: Limit['apply'] = (state, nowMicros, cost, verdict, mode) => {
     if (mode !== OVERDRAW) return limit.apply(state, nowMicros, cost, verdict, mode);
-    giveBack(state, nowMicros, cost);
+    giveBack?.(state, nowMicros, cost);
     verdict.expiresMicros = limit.expiresMicros(state);
   };
-  return withMembers(limit, { apply, givesBack });
+  return { ...rule, limit: withMembers(limit, { apply, givesBack: isBeyond ? 'beyond' : 'used' }) };
 }
 
 function notGivenBack({ name, limit: { algorithm } }: Rule, isBeyond: boolean): TypeError {
