@@ -1,7 +1,7 @@
 import type { StoreConnection } from '../store/store-types.js';
 import type { Clock } from '../time/clock.js';
 import type { Awaitable } from '../util/awaitable.js';
-import type { StoredNumbers } from './stored-state.js';
+import type { StoredNumbers } from './transaction-states.js';
 
 /**
  * Updates the states of some keys. `states` are the numbers that the store has for each of them, or `undefined`. Returns a

@@ -4,8 +4,7 @@ import { isUsed, type KeyPage, type StoredKey, type StoreInspection } from '../s
 import { isKeyHash } from '../store/stored-key.js';
 import type { Awaitable } from '../util/awaitable.js';
 import type { CreateStoreOptions, Operation } from './create-store-options.js';
-import { StoredState } from './stored-state.js';
-import { beginStorageKey, TransactionStates, toStorageKey } from './transaction-states.js';
+import { beginStorageKey, StoredState, TransactionStates, toStorageKey } from './transaction-states.js';
 
 /** How many states a step reads. */
 const MOST_STATES = 100;

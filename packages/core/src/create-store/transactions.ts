@@ -3,8 +3,7 @@ import { type Awaitable, isThenable } from '../util/awaitable.js';
 import { PendingResult } from '../util/pending-result.js';
 import { optionError } from '../validation/validate.js';
 import type { CreateStoreOptions, Operation, Update } from './create-store-options.js';
-import { StoredState } from './stored-state.js';
-import { TransactionStates, toStorageKey } from './transaction-states.js';
+import { StoredState, TransactionStates, toStorageKey } from './transaction-states.js';
 
 /** One operation, as the transaction of a database. Its result is pending while the database works. */
 class Transaction<Result> extends PendingResult<Result> implements Operation {
@@ -12,31 +11,26 @@ class Transaction<Result> extends PendingResult<Result> implements Operation {
   misuse: { readonly error: unknown } | undefined;
   /** Whether a transaction that only reads has found a state to delete. It must run again, and write. */
   needsWrite = false;
+  readonly isReadOnly: boolean;
+  readonly freesQuota: boolean;
   #last: { readonly result: Result } | undefined;
 
   constructor(
     readonly keys: readonly string[],
-    readonly effect: Effect,
+    effect: Effect,
     private readonly operate: (states: States) => Result,
     private readonly toNowMicros: (ofDatabase: number | undefined) => number,
   ) {
     super();
-  }
-
-  get isReadOnly(): boolean {
-    return this.effect === 'none';
-  }
-
-  get freesQuota(): boolean {
-    return this.effect === 'frees';
+    this.isReadOnly = effect === 'none';
+    this.freesQuota = effect === 'frees';
   }
 
   /** The result of the last attempt. @throws what it has thrown, or a TypeError if there was none. */
   get result(): Result {
     if (this.misuse !== undefined) throw this.misuse.error;
     if (this.#last !== undefined) return this.#last.result;
-    const message = 'Expected `transact` to call `update`, but it did not';
-    throw optionError(message);
+    throw optionError('Expected `transact` to call `update`, but it did not');
   }
 
   readonly update: Update = (stored, nowMicros) => {
