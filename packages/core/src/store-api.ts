@@ -2,13 +2,13 @@
 
 export { createStore, TransactionalStore } from './create-store/create-store.js';
 export type { CreateStoreOptions, ListedStates, Operation, Update } from './create-store/create-store-options.js';
-export type { StoredNumbers } from './create-store/stored-state.js';
 export {
   type BatchChanges,
   type BatchStates,
   type TransactionBatch,
   TransactionQueue,
 } from './create-store/transaction-queue.js';
+export type { StoredNumbers } from './create-store/transaction-states.js';
 export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decision/rate-limit-error.js';
 export { readReceipt } from './decision/receipt.js';
 export { isReportedBefore, toDecision } from './decision/to-decision.js';

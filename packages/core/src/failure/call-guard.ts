@@ -43,36 +43,34 @@ export interface CallKind<Call, Result> extends FailureHandler<Result, Call> {
 export class CallGuard<Call, Result> {
   /** The health of the store, and its fallback memory. */
   readonly health: StoreHealth;
+  readonly #kind: CallKind<Call, Result>;
   readonly #deadlines: Deadlines;
   /** The health of a store without parts. */
   readonly #onlyPart: PartHealth | undefined;
 
-  constructor(
-    store: Store | CountingStore,
-    timeoutMs: number,
-    private readonly kind: CallKind<Call, Result>,
-  ) {
+  constructor(store: Store | CountingStore, timeoutMs: number, kind: CallKind<Call, Result>) {
     this.health = StoreHealth.of(store);
+    this.#kind = kind;
     this.#deadlines = new Deadlines(timeoutMs, timersOf(store.clock));
     this.#onlyPart = kind.partOf === undefined ? this.health.ofPart('') : undefined;
   }
 
   /** Sends a call and guards it. While its part of the store is down, fails at once and sends a probe when one is due. */
   run(call: Call): Awaitable<Result> {
-    const part = this.#onlyPart ?? this.health.ofPart(this.kind.partOf!(call));
+    const part = this.#onlyPart ?? this.health.ofPart(this.#kind.partOf!(call));
     const { timeoutMs } = this.#deadlines;
     let sentWhileDown: CallEffect | undefined;
     if (timeoutMs <= part.unresponsiveForMs) {
-      sentWhileDown = effectOf(this.kind, call);
+      sentWhileDown = effectOf(this.#kind, call);
       if (!part.isSentWhileDown(sentWhileDown)) {
         this.#probe(part, call);
-        return this.kind.onFailure(storeDownError(timeoutMs, part.connection), call);
+        return this.#kind.onFailure(storeDownError(timeoutMs, part.connection), call);
       }
     }
-    const result = this.kind.send(call);
+    const result = this.#kind.send(call);
     if (!isThenable(result)) return result; // Such as a rejection that the store remembers. The trial is still due.
     if (sentWhileDown !== undefined) part.recordTrial(sentWhileDown);
-    return new GuardedCall(result, call, this.kind, part, this.#deadlines).promise;
+    return new GuardedCall(result, call, this.#kind, part, this.#deadlines).promise;
   }
 
   /** Guards a call that was sent to this part of the store, even if the part is down. */
@@ -103,7 +101,7 @@ export class CallGuard<Call, Result> {
   #probe(part: PartHealth, call: Call): void {
     if (!part.claimProbe()) return;
     const sentMs = part.clock.now();
-    new Promise((resolve) => resolve(this.kind.probe(call))).then(
+    new Promise((resolve) => resolve(this.#kind.probe(call))).then(
       () => part.recordSuccess(sentMs, 'probes'),
       () => part.recordProbeReply(),
     );

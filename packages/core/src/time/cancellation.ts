@@ -10,6 +10,8 @@ import { type Timers, timersOf } from './clock-timers.js';
  * `AbortSignal.any` could combine these only since Node 20.3. A signal that outlives the wait would then keep memory for it.
  */
 export class Cancellation {
+  /** The time by which the caller waits. */
+  readonly timers: Timers;
   readonly #dueMs: number;
   readonly #stopListening: (() => void) | undefined;
   readonly #stopTimer: (() => void) | undefined;
@@ -23,12 +25,8 @@ export class Cancellation {
   /** Rejects what the caller waits for. */
   #reject = (_reason: unknown): void => {};
 
-  constructor(
-    signal: AbortSignal | undefined,
-    timeoutMs: number,
-    /** The time by which the caller waits. */
-    readonly timers: Timers,
-  ) {
+  constructor(signal: AbortSignal | undefined, timeoutMs: number, timers: Timers) {
+    this.timers = timers;
     this.#dueMs = timers.clock.now() + timeoutMs;
     const onTimeout = () => {
       this.#wake?.();

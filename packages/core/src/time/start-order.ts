@@ -22,15 +22,14 @@ const startsByBackend = new WeakMap<object, Map<string, Start[]>>();
  */
 export class StartOrder {
   readonly #starts: Map<string, Start[]>;
+  readonly #queues: readonly string[];
 
   /**
    * @param backend The backend of the store. Limiters on it share the queues.
    * @param queues The names of the states that delay the call.
    */
-  constructor(
-    backend: object,
-    private readonly queues: readonly string[],
-  ) {
+  constructor(backend: object, queues: readonly string[]) {
+    this.#queues = queues;
     this.#starts = getOrInsert(startsByBackend, backend, () => new Map());
   }
 
@@ -59,18 +58,18 @@ export class StartOrder {
     const { promise: end, resolve: finish } = createDeferred();
     const startMs = Math.max(repliedMs + delayMs, ...aheadMs);
     const start: Start = { startMs, earliestMs: sentMs + delayMs, end };
-    for (const queue of this.queues) getOrInsert(this.#starts, queue, () => []).push(start);
+    for (const queue of this.#queues) getOrInsert(this.#starts, queue, () => []).push(start);
     try {
       await cancellation.sleep(startMs - repliedMs, repliedMs);
     } finally {
-      for (const queue of this.queues) this.#remove(start, queue);
+      for (const queue of this.#queues) this.#remove(start, queue);
       finish();
     }
   }
 
   /** The last start in each of the queues. */
   get #lastOfEach(): Start[] {
-    return this.queues.flatMap((queue) => this.#starts.get(queue)?.at(-1) ?? []);
+    return this.#queues.flatMap((queue) => this.#starts.get(queue)?.at(-1) ?? []);
   }
 
   #remove(start: Start, queue: string): void {
