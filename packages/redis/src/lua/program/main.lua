@@ -38,11 +38,11 @@
 --          checks record at the same microsecond.
 
 local read_plan = #ARGV ~= 2 and function(text)
-  local plan, rule = {}, nil
+  -- Tables with room for two rules and for six settings, because a table that grows takes longer.
+  local plan, rule = { nil, nil }, nil
   for word in string.gmatch(text, '%S+') do
     local apply = applies[word]
     if apply then
-      -- Has room for six settings, because a table that grows takes longer.
       rule = { nil, nil, nil, nil, nil, nil, name = word, apply = apply, limit = nil }
       plan[#plan + 1] = rule
     elseif word == 'unenforced' then rule.is_unenforced = true
