@@ -101,15 +101,18 @@ export class HttpLimiter<Request, Response> {
   run(request: Request, response: Response, next: Next): Awaitable<unknown> {
     return this.gate.judge(request, response, (outcome) => {
       if (outcome.kind !== 'allowed') return this.#applyOther(outcome, request, response, next);
+      const nodeResponse = this.#framework.getNodeResponse(response);
       try {
-        const nodeResponse = this.#framework.getNodeResponse(response);
-        if (!outcome.isDryRun && !nodeResponse.headersSent) this.#writeHeaders(outcome, response, nodeResponse);
-        if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
-        if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+        if (!outcome.isDryRun) this.#writeHeaders(outcome, response, nodeResponse);
       } catch (thrown) {
-        this.#free(outcome, request, response);
-        return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
+        // Asked only now, because each response of Express has its own hidden class, in which the engine looks up each getter anew.
+        if (!nodeResponse.headersSent) {
+          this.#free(outcome, request, response);
+          return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
+        }
       }
+      if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
+      if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
       return next();
     });
   }
