@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Limits, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type CachedLimitsOptions, cachedLimits, type LimitsFailure } from '@rollgate/core/cached-limits';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { bundleCopies } from '@rollgate/test-support/fresh-copies';
 
 const failures: LimitsFailure[] = [];
 const note = (event: unknown) => void failures.push(event as LimitsFailure);
@@ -134,6 +135,29 @@ test('a new key without limits is an error, unless there are default limits', as
   await call2;
   expect(await withDefault.limitOf('ann')).toBe(2);
   expect(failures).toHaveLength(2);
+});
+
+test('without a subscriber, a failed load causes a warning, which says what decides instead', async () => {
+  unsubscribe('rollgate:limits:failure', note);
+  const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+  const name = '@rollgate/core/cached-limits';
+  const load = await bundleCopies<{ [name]: { cachedLimits: typeof cachedLimits } }>(name);
+  const fail = () => {
+    throw new Error('down');
+  };
+  // A new copy for each, because each warns once.
+  await load()[name].cachedLimits({ load: fail, defaultLimits: '2/1m' })('ann');
+  await expect(load()[name].cachedLimits({ load: fail })('ann')).rejects.toThrow('down');
+  const loads = [async () => '5/1m', fail];
+  const known = load()[name].cachedLimits({ load: () => loads.shift()!() });
+  await known('ann');
+  await known.refresh('ann');
+  expect(warn.mock.calls.map(([message]) => message)).toEqual([
+    'The limits of a key could not be loaded, so its default ones decide: down',
+    'The limits of a key could not be loaded, and there are no others, so the call fails: down',
+    'The limits of a key could not be loaded, so its last ones decide: down',
+  ]);
+  warn.mockRestore();
 });
 
 test.each([

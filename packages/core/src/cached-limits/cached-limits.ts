@@ -265,9 +265,11 @@ function validateLimits<Given extends Limits>(limits: Given): Given {
 function report(failure: LimitsFailure): void {
   if (failures.hasSubscribers) failures.publish(failure);
   else {
+    const consequence =
+      failure.used === 'none' ? 'and there are no others, so the call fails' : `so its ${failure.used} ones decide`;
     warnOnce(
       'ROLLGATE_LIMITS_FAILED',
-      `The limits of a key could not be loaded, so its last or default ones decide: ${messageOf(failure.error)}`,
+      `The limits of a key could not be loaded, ${consequence}: ${messageOf(failure.error)}`,
     );
   }
 }
