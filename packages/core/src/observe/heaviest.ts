@@ -8,18 +8,11 @@ interface Counter<Item> extends QueueMember {
   readonly overcount: number;
 }
 
-/** An item, its count, and the most by which the count is too high. */
-interface Counted<Item> {
-  readonly item: Item;
-  readonly count: number;
-  readonly overcount: number;
-}
-
 /**
  * The most frequent items of a stream, by counters whose number is bounded (Space-Saving). A new item takes the counter with the
  * least count, and goes on from there, so that no count is ever too low.
  */
-export class Heaviest<Item> {
+export class Heaviest<Item extends object> {
   readonly #counters = new Map<string, Counter<Item>>();
   readonly #byCount = new PriorityQueue<Counter<Item>>();
 
@@ -32,10 +25,10 @@ export class Heaviest<Item> {
     this.#byCount.set(counter, counter.priority + 1);
   }
 
-  /** Returns the items with the highest counts, highest first. */
-  top(count: number): Counted<Item>[] {
+  /** Returns the items with the highest counts, highest first, each with its count and the most by which that is too high. */
+  top(count: number): (Item & { readonly count: number; readonly overcount: number })[] {
     const sorted = [...this.#counters.values()].sort((one, other) => other.priority - one.priority);
-    return sorted.slice(0, count).map(({ last, priority, overcount }) => ({ item: last, count: priority, overcount }));
+    return sorted.slice(0, count).map(({ last, priority, overcount }) => ({ ...last, count: priority, overcount }));
   }
 
   /** The most that an item without a counter may have. */

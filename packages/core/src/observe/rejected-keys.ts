@@ -122,16 +122,14 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
     const counted = stored === text ? toTextKey(key) : stored;
     heaviest.add(JSON.stringify([name, stored]), { key: counted, limiter: name, violated: decision.violated });
   });
-  const top = (count: number): RejectedKey[] =>
-    heaviest.top(count).map(({ item, count, overcount }) => ({ ...item, count, overcount }));
   const toNote = (): RejectedNote => {
-    const rejected = top(WRITTEN + 1);
+    const rejected: RejectedKey[] = heaviest.top(WRITTEN + 1);
     const [next] = rejected.splice(WRITTEN);
     return { process: processId(), rejected, others: next?.count ?? heaviest.mostOfOthers };
   };
   const written = store && keepInStore(store, everyMs, toNote);
   return {
-    top: (count = 10) => top(validateCount(count)),
+    top: (count = 10) => heaviest.top(validateCount(count)),
     close() {
       unsubscribe();
       written?.close();
