@@ -33,7 +33,18 @@ export class RouteHooks {
   ): RateLimitHook {
     const route = `${method} ${url}`;
     const existing = this.#hooks.get(routeOptions)?.get(route);
-    return existing ?? this.#createForRoute(routeOptions, [method].flat(), url, route, constraints);
+    if (existing !== undefined) return existing;
+    if (typeof routeOptions !== 'object' || routeOptions === null) {
+      throw invalidOption(`config.rateLimit of ${route}`, 'an object or false', routeOptions);
+    }
+    const hooksByRoute = getOrInsert(this.#hooks, routeOptions, () => new Map<string, RateLimitHook>());
+    const constraintSuffix = constraints === undefined ? '' : ` ${JSON.stringify(constraints, serializePattern)}`;
+    // The map keeps the hook, so there is one per route even if the route's first request creates it.
+    const silence: WarningCode[] = ['ROLLGATE_LIMITER_PER_REQUEST'];
+    const hook = createHook(this.#merge(routeOptions, `${route}${constraintSuffix}`, silence));
+    hooksByRoute.set(route, hook);
+    if ([method].flat().includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);
+    return hook;
   }
 
   /**
@@ -62,26 +73,6 @@ export class RouteHooks {
   validatePluginOptions(): void {
     const merged = this.#merge({}, 'no route', ['ROLLGATE_SHARED_KEYS']);
     createHook(mergeOptions({ limit: 1, window: '1s' }, merged));
-  }
-
-  #createForRoute(
-    routeOptions: RateLimitRouteOptions,
-    methods: string[],
-    url: string,
-    route: string,
-    constraints: object | undefined,
-  ): RateLimitHook {
-    if (typeof routeOptions !== 'object' || routeOptions === null) {
-      throw invalidOption(`config.rateLimit of ${route}`, 'an object or false', routeOptions);
-    }
-    const hooksByRoute = getOrInsert(this.#hooks, routeOptions, () => new Map<string, RateLimitHook>());
-    const constraintSuffix = constraints === undefined ? '' : ` ${JSON.stringify(constraints, serializePattern)}`;
-    // The map keeps the hook, so there is one per route even if the route's first request creates it.
-    const silence: WarningCode[] = ['ROLLGATE_LIMITER_PER_REQUEST'];
-    const hook = createHook(this.#merge(routeOptions, `${route}${constraintSuffix}`, silence));
-    hooksByRoute.set(route, hook);
-    if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);
-    return hook;
   }
 
   /** @param name The name of the route or hook, which is part of its prefix unless it has a `groupId` or a `prefix`. */
