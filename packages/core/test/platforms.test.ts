@@ -1,6 +1,10 @@
+import { MemoryStore, type Store } from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+import { describeOutgoingCalls } from '@rollgate/test-support/describe-outgoing-calls';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
-import { copyString } from '../src/store/stored-key';
-import * as node from '../src/util/platform';
+import { copyString } from '../src/store/stored-key.js';
+import * as node from '../src/util/platform.js';
 import * as web from '../src/util/platform.web';
 
 /** Each line that could be confused with another one by its bytes, and lengths around the blocks of SHA-256. */
@@ -97,4 +101,18 @@ describe('outside Node', () => {
     expect(setTimer.mock.calls.map(([, ms]) => ms)).toEqual([2 ** 31 - 1, 5001]);
     jest.restoreAllMocks();
   });
+});
+
+// Within a process, two limiters have one store, or two stores with one backend.
+
+describeOutgoingCalls('a MemoryStore', async () => {
+  const store = new MemoryStore();
+  return { stores: [store, store], arrive: flushPromises };
+});
+
+describeOutgoingCalls('stores of createStore', async () => {
+  const rows: Rows = new Map();
+  const create = (): Store =>
+    createStore({ backend: rows, transact: async (keys, update) => updateRows(rows, keys, update) });
+  return { stores: [create(), create()], arrive: flushPromises };
 });
