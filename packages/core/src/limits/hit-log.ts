@@ -19,7 +19,7 @@
  * read the ring, which is rarely in the processor's cache.
  */
 import { lowestWhere } from '../util/lowest-where.js';
-import { isCount, type State } from './limit.js';
+import { isCount, START_BITS, type State } from './limit.js';
 
 export const DIFFERENCE = 0;
 export const RETENTION = 1;
@@ -246,7 +246,9 @@ function removeHit(log: State, index: number): void {
   numbers[start + NEWEST] = timeOf(log, left - 1);
 }
 
-function clear({ numbers, start }: State): void {
+function clear(log: State): void {
+  const { numbers } = log;
+  const start = log.start & START_BITS;
   numbers[start + HITS] = 0;
   numbers[start + FIRST] = 0;
   numbers[start + DROPPED] = -1;

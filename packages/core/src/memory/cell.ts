@@ -93,7 +93,8 @@ export class Cell implements KeyState {
   /** Allocates the cell of a new key, which is not in its namespace yet. */
   allocate(namespace: Namespace, key: string, size: number): void {
     this.open(namespace, this.#slab.allocate(HEAD + size));
-    this.unqueue(key);
+    this.numbers[this.start - HEAD + QUEUE] = UNQUEUED;
+    this.unqueuedKey = key;
   }
 
   /** Turns to the numbers of no key, which a test may read as a state. The state follows a head. */

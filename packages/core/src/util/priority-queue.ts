@@ -55,7 +55,7 @@ export class PriorityQueue<Member extends QueueMember> {
       this.#setAt(parent, at);
       at = (at - 1) >> 1;
     }
-    this.#setAt(member, at);
+    if (at !== member.queueIndex) this.#setAt(member, at);
   }
 
   /** Puts `member` at `index`, or farther back, behind members with a lower priority value. */
