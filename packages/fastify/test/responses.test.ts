@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { connect as connectHttp2 } from 'node:http2';
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import { text } from 'node:stream/consumers';
-import { rollingWindow } from '@rollgate/core';
+import { rollingWindow, type Store } from '@rollgate/core';
 import type { RateLimitPluginOptions } from '@rollgate/fastify';
-import { appsOf, listen, memory, serve, storeWith, until, VERSIONS } from '@rollgate/host-tests/fastify-apps';
+import { appsOf, listen, memory, serve, statuses, storeWith, until, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import type { FastifyReply } from 'fastify';
 
@@ -165,5 +165,240 @@ describe.each(VERSIONS)('a failing function in Fastify %s', (_, fastify) => {
     resolvers[0]!('late');
     await app.close();
     expect(sent).toBe(2);
+  });
+});
+
+describe('errors', () => {
+  describe.each(VERSIONS)('Fastify %s', (_, fastify) => {
+    const { limited } = appsOf(fastify);
+
+    test.each([undefined, null, 0, '', 'text'])('a handler that fails with %p allows no request', async (thrown) => {
+      const app = await limited({ limit: 1, window: '1m', handler: () => Promise.reject(thrown) });
+      app.get('/', async () => 'hello');
+      expect(await statuses(await serve(app), '/', '/')).toEqual([200, 500]);
+    });
+
+    test('the app’s error handler gets a rejection as an error with a code', async () => {
+      const app = await limited({ limit: 1, window: '1m', message: { text: 'Slow down' } });
+      const errors: unknown[] = [];
+      app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, _request, reply) => {
+        errors.push(error);
+        reply.code(error.statusCode ?? 500).send({ oops: error.message });
+      });
+      app.get('/', async () => 'hello');
+      const get = await serve(app);
+      await get();
+      const rejected = await get();
+      expect([rejected.status, await rejected.json()]).toEqual([429, { oops: 'Slow down' }]);
+      expect(rejected.headers.get('retry-after')).toBe('60');
+      expect(errors).toHaveLength(1);
+      expect(errors[0]).toBeInstanceOf(Error);
+      expect(errors[0]).toMatchObject({
+        statusCode: 429,
+        code: 'RATE_LIMIT_EXCEEDED',
+        stack: 'RateLimitError: Slow down',
+        decision: { allowed: false, limit: 1 },
+      });
+    });
+
+    test.each([undefined, 402])(
+      'a message that is an error with the status %p leaves the status to the error handler',
+      async (own) => {
+        const message = () => Object.assign(new Error('slow'), own === undefined ? {} : { statusCode: own });
+        const app = await limited({ limit: 1, window: '1m', message });
+        const statusCodes: unknown[] = [];
+        app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+          statusCodes.push(error.statusCode);
+          return reply.redirect('/login');
+        });
+        app.get('/', async () => 'hello');
+        const get = await serve(app);
+        await get();
+        const rejected = await get('/', { redirect: 'manual' });
+        expect([rejected.status, rejected.headers.get('location')]).toEqual([302, '/login']);
+        expect(statusCodes).toEqual([own ?? 429]);
+      },
+    );
+
+    test('a frozen error as message has the status of the rejection', async () => {
+      const app = await limited({ limit: 1, window: '1m', message: Object.freeze(new Error('slow')) });
+      app.get('/', async () => 'hello');
+      expect(await statuses(await serve(app), '/', '/')).toEqual([200, 429]);
+    });
+
+    test('a message object, a handler that returns and one that sends each replace the error', async () => {
+      const app = await limited({ global: false, limit: 1, window: '1m', statusCode: 503 });
+      const config = (own: object) => ({ config: { rateLimit: own } });
+      app.get('/message', config({ message: { oh: 'no' } }), async () => 'hello');
+      app.get('/returns', config({ handler: async () => ({ returned: true }) }), async () => 'hello');
+      const sends = (_request: unknown, reply: { code(status: number): { send(body: unknown): void } }) => {
+        reply.code(418).send({ sent: true });
+      };
+      app.get('/sends', config({ handler: sends }), async () => 'hello');
+      const get = await serve(app);
+      const found: Record<string, unknown> = {};
+      for (const path of ['/message', '/returns', '/sends']) {
+        await get(path);
+        const rejected = await get(path);
+        found[path] = [rejected.status, await rejected.json()];
+      }
+      expect(found).toEqual({
+        '/message': [503, { oh: 'no' }],
+        '/returns': [503, { returned: true }],
+        '/sends': [418, { sent: true }],
+      });
+    });
+
+    describe('a store that fails', () => {
+      silenceOutages();
+
+      const fail = () => Promise.reject(new Error('connection refused'));
+      const failing = (): Store => ({ check: fail, peek: fail, refund: fail, reset: fail });
+
+      test('is hidden from clients by the policy throw, and not from the error handler of the app', async () => {
+        const options = { limit: 1, window: '1m', store: failing(), onStoreError: 'throw' } as const;
+        const app = await limited(options);
+        app.get('/', async () => 'hello');
+        const get = await serve(app);
+        expect(await (await get()).json()).toEqual({
+          statusCode: 503,
+          code: 'ERR_ROLLGATE_STORE_FAILED',
+          error: 'Service Unavailable',
+          message: 'The store of the rate limiter is unavailable',
+        });
+        const handled = await limited(options);
+        handled.get('/', async () => 'hello');
+        handled.setErrorHandler((error: Error) => [error.name, String(error.cause)]);
+        const shown = await (await serve(handled))();
+        expect(await shown.json()).toEqual(['StoreError', 'StoreError: The store failed: connection refused']);
+      });
+
+      test('has one fallback memory for all routes that share a count', async () => {
+        const app = await limited({ limit: 1, window: '1m', store: failing() });
+        app.get('/a', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
+        app.get('/b', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
+        expect(await statuses(await serve(app), '/a', '/b')).toEqual([200, 429]);
+      });
+    });
+  });
+});
+
+const TYPE = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+const TITLE = 'Request cannot be satisfied as assigned quota has been exceeded';
+const limits = { burst: rollingWindow({ limit: 1, window: '1m' }), daily: rollingWindow({ limit: 9, window: '1d' }) };
+
+describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
+  const { limited } = appsOf(fastify);
+
+  async function rejection(options: Partial<RateLimitPluginOptions>) {
+    const app = await limited({ limit: 1, window: '1m', ...options } as RateLimitPluginOptions);
+    const errors: unknown[] = [];
+    app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+      errors.push(error);
+      reply.code(error.statusCode ?? 500).send(error);
+    });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    const reply = await get();
+    return { reply, body: await reply.json(), errors };
+  }
+
+  test('is sent as problem details over HTTP/1, and does not reach the error handler', async () => {
+    const { reply, body, errors } = await rejection({
+      limit: undefined,
+      window: undefined,
+      limits,
+      problem: true,
+    } as never);
+    expect(reply.status).toBe(429);
+    expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({ 'retry-after': '60', 'cache-control': 'no-store' });
+    expect(body).toEqual({
+      type: TYPE,
+      title: TITLE,
+      status: 429,
+      detail: 'Rate limit exceeded: try again in 60 seconds',
+      'violated-policies': ['burst'],
+    });
+    expect(errors).toEqual([]);
+  });
+
+  test('is sent as problem details over HTTP/2, and without a body to HEAD', async () => {
+    const app = await limited({ limit: 1, window: '1m', problem: true, statusCode: 503 }, { http2: true } as never);
+    app.get('/', async () => 'hello');
+    const session = connectHttp2(await listen(app));
+    const send = async (method: string): Promise<[IncomingHttpHeaders, string]> => {
+      const stream = session.request({ ':path': '/', ':method': method });
+      const [headers] = await once(stream, 'response');
+      return [headers, await text(stream)];
+    };
+    await send('GET');
+    const [headers, body] = await send('GET');
+    expect(headers).toMatchObject({ ':status': 503, 'retry-after': '60', 'cache-control': 'no-store' });
+    expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(JSON.parse(body)).toMatchObject({ type: TYPE, status: 503, 'violated-policies': ['default'] });
+    const [ofHead, nothing] = await send('HEAD');
+    expect([ofHead[':status'], nothing]).toEqual([503, '']);
+    expect(ofHead['content-type']).toMatch(/^application\/problem\+json/);
+    session.close();
+  });
+
+  test('a handler replaces both', async () => {
+    const handler = async () => ({ mine: true });
+    const { reply, body, errors } = await rejection({ problem: true, handler });
+    expect([reply.status, body, errors]).toEqual([429, { mine: true }, []]);
+  });
+});
+
+const usual = { limit: 1, window: '1m' };
+
+describe.each(VERSIONS)('a withdrawn rejection in Fastify %s', (_, fastify) => {
+  const { limited } = appsOf(fastify);
+
+  /** Returns the response to a request whose `handler` fails with the reason, after a hook that sets a header. */
+  async function failedWith(reason: unknown, own: Record<string, string> = {}) {
+    const app = await limited({
+      ...usual,
+      global: false,
+      handler: () => {
+        throw reason;
+      },
+    });
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.headers(own);
+    });
+    app.get('/', { preHandler: app.rateLimit() }, async () => 'hello');
+    const get = await serve(app);
+    await get();
+    const { status, headers } = await get();
+    return { status, retryAfter: headers.get('retry-after'), cache: headers.get('cache-control') };
+  }
+
+  test.each([429, 503])(
+    'an error with the status %d is a rejection, too, and keeps Retry-After',
+    async (statusCode) => {
+      const error = Object.assign(new Error('own'), { statusCode });
+      expect(await failedWith(error)).toEqual({ status: statusCode, retryAfter: '60', cache: 'no-store' });
+    },
+  );
+
+  test('any other error is not a rejection', async () => {
+    const own = { 'cache-control': 'private' };
+    expect(await failedWith(new Error('own'), own)).toEqual({ status: 500, retryAfter: null, cache: 'private' });
+    const forbidden = Object.assign(new Error('own'), { statusCode: 403 });
+    expect(await failedWith(forbidden)).toEqual({ status: 403, retryAfter: null, cache: null });
+  });
+
+  test.each([
+    ['async', 204, async (_request: unknown, reply: { code(status: number): unknown }) => void reply.code(204)],
+    ['async, with a status alone', 429, async () => {}],
+  ])('a handler that is %s and returns nothing sends no body', async (_, status, handler) => {
+    const app = await limited({ ...usual, handler });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    const reply = await get();
+    expect([reply.status, await reply.text()]).toEqual([status, '']);
   });
 });
