@@ -1,4 +1,4 @@
-// Records the states that a build writes, and what it decides when it continues with them. The test recorded-states.test.ts of
+// Records the states that a build writes, and what it decides when it continues with them. The test stored-states.test.ts of
 // @rollgate/redis holds every later build to that. `node scripts/record-states.mjs <name> [folder]` uses the build in `folder`,
 // a checkout, and writes packages/redis/test/recorded-states/<name>.json.gz.
 import { spawn } from 'node:child_process';

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The TypeScript that embeds the scripts. The tests run on it. */
 const GENERATED = ['script/lua', 'waiting/queues'].map((name) => new URL(`src/${name}.generated.ts`, import.meta.url));
 /** Tests of clients, servers and networks, which take long and say little about what scripts decide, and the test of this list. */
-const ELSEWHERE = 'test/[^/]*(client|cluster|defects|faults|outage|processes|sentinel)';
+const ELSEWHERE = 'test/[^/]*(client|cluster|defects|failover|faults|processes)';
 
 /** By file: what is wrong, the code as it is embedded, with values for constants, and what replaces it. */
 const DEFECTS = {

@@ -1,4 +1,5 @@
-import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import type { Clock } from '@rollgate/core';
+import { type IoredisClient, RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type CheckOptions, checks, type MakeStore } from '@rollgate/store-conformance';
 import { RedisCluster, RedisServer, startRedis } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
@@ -8,6 +9,8 @@ import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';
 import { clusterClients } from './support/cluster-clients.js';
 import { createExpiryClient } from './support/expiry-client.js';
+import { createScriptEditingClient, replaceParts } from './support/script-editing-client.js';
+import { LOGS } from './support/some-redis.js';
 
 silenceOutages();
 
@@ -127,3 +130,40 @@ describeRedisStore('an ioredis Cluster', { log: 'packed', ...onCluster }, few('r
 describeRedisStore('a node-redis cluster', { log: 'sorted-set', ...onCluster }, few('rollingWindow', 'tokenBucket'));
 describeRedisStore('an iovalkey Cluster', { log: 'packed', ...onCluster }, few('fixedWindow'));
 describeRedisStore('a GLIDE cluster client', { log: 'packed', ...onCluster }, few('slidingWindowCounter'));
+
+/** In the year 2100, so that Redis expires no key during a test. */
+const START_SECONDS = 47_482 * 86_400;
+
+/** A client whose scripts take this clock for the server's. */
+function createServerClockClient(client: Redis, clock: Clock): IoredisClient {
+  const edited = createScriptEditingClient(
+    client,
+    replaceParts([
+      "values, time = ARGV, redis.call('TIME')",
+      "values, time = ARGV, { redis.call('GET', 'test:seconds'), redis.call('GET', 'test:micros') }",
+    ]),
+  );
+  const setTime = () => {
+    const micros = Math.round(clock.now() * 1000);
+    const seconds = START_SECONDS + Math.floor(micros / 1e6);
+    return client.mset('test:seconds', seconds, 'test:micros', micros % 1e6);
+  };
+  return {
+    ...edited,
+    evalsha: (...given: Parameters<typeof edited.evalsha>) => setTime().then(() => edited.evalsha(...given)),
+  };
+}
+
+describe.each(LOGS)('when the clock of the server steps, a store with the log %s', (log) => {
+  let client: Redis;
+  beforeAll(() => {
+    client = new Redis(server.url);
+  });
+  afterAll(() => client.disconnect());
+  const makeStore = (clock: Clock) =>
+    new RedisStore({ client: createServerClockClient(client, clock), log, denialCache: false });
+  // Some of the others expect that operations share a microsecond.
+  const all = checks(makeStore, log === 'packed' ? {} : { algorithms: ['rollingWindow'] });
+  const own = all.filter(({ name, leftOut }) => / clock step/.test(name) && leftOut === undefined);
+  test.each(own)('$name', ({ run }) => run());
+});
