@@ -24,6 +24,8 @@ const HOT_GLOBALS = [
 // With `--optimize-for-size` or a small heap they would take half, but the explorer up to twice the CPU.
 process.env.MALLOC_ARENA_MAX ??= '2';
 process.execArgv.push('--max-semi-space-size=4');
+// A compiler of TypeScript or esbuild takes a quarter less CPU and 40 MB more when it collects its garbage less often.
+process.env.GOGC ??= '400';
 
 const config: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/test'],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startRedis } from '@rollgate/test-support';
+import { TSC } from '@rollgate/test-support/compile';
 import { DENO_ARGUMENTS, PLATFORM_PROGRAMS } from '@rollgate/test-support/platform-programs';
 import { isRelative, linksIn, REPOSITORY, SITE } from './support/links.js';
 
@@ -425,8 +426,7 @@ describe('installed next to the frameworks and clients', () => {
 
   test.each(RESOLUTIONS)('the types are right for module $module, resolution $moduleResolution', (options) =>
     runThere(
-      process.execPath,
-      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      TSC,
       ...TSC_OPTIONS.split(' '),
       ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
       ...['use.mts', 'use.cts'],

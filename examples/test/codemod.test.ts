@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { TSC } from '@rollgate/test-support/compile';
 import { transform } from 'esbuild';
 import { APPS, HOST, pairsOf, ROOT } from './support/migration-pages';
 
 const run = promisify(execFile);
 const JSCODESHIFT = join(ROOT, 'examples/node_modules/jscodeshift/bin/jscodeshift.js');
 const ROLLGATE = join(ROOT, 'packages/cli/dist/main.js');
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const TSC_OPTIONS =
   '--ignoreConfig --noEmit --singleThreaded --strict --skipLibCheck --target es2022 --module nodenext --types node';
 
@@ -159,7 +159,7 @@ test.each(PROGRAMS.map((program) => [program.app, program.heading, program] as c
 test('the translated programs compile and behave like those of the page', async () => {
   const translated = PROGRAMS.filter(({ app, heading }) => REPORTED[app][heading] === undefined);
   const files = translated.map(({ file }) => join(folder, file));
-  await run(process.execPath, [TSC, ...TSC_OPTIONS.split(' '), ...files], { cwd: folder }).catch((error) => {
+  await run(TSC, [...TSC_OPTIONS.split(' '), ...files], { cwd: folder }).catch((error) => {
     throw new Error(error.stdout);
   });
   const compared = translated.filter(({ heading }) => !OTHERS.includes(heading));

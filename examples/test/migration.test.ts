@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { PostgresServer, RedisServer } from '@rollgate/test-support';
+import { TSC } from '@rollgate/test-support/compile';
 import { transform } from 'esbuild';
 import { APPS, HOST, pairsOf, ROOT, readPage } from './support/migration-pages';
 
 const EXAMPLES = join(ROOT, 'examples');
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
 const temporary: string[] = [];
 afterAll(() => {
@@ -34,7 +34,7 @@ async function typeCheck(programs: Record<string, string>): Promise<void> {
   });
   const options =
     '--ignoreConfig --noEmit --singleThreaded --strict --skipLibCheck --target es2022 --module nodenext --types node';
-  const run = promisify(execFile)(process.execPath, [TSC, ...options.split(' '), ...files], { cwd: folder });
+  const run = promisify(execFile)(TSC, [...options.split(' '), ...files], { cwd: folder });
   await run.catch((error) => {
     throw new Error(`${error.stdout}${error.stderr}`);
   });

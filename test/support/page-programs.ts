@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { TSC } from '@rollgate/test-support/compile';
 import { transform } from 'esbuild';
 import { type Example, nameOf, ROOT } from './page-examples.js';
 
 const run = promisify(execFile);
 
-const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const TYPES = join(ROOT, 'node_modules/@types');
 
 /** How long a program may print nothing. Examples may wait for a window to roll, but not forever. */
@@ -204,7 +204,7 @@ export function registerJestTests(examples: readonly Example[]): void {
 export async function typeCheck(examples: readonly Example[]): Promise<void> {
   const files = writeSources(examples);
   const options = `--ignoreConfig --noEmit --singleThreaded --strict --skipLibCheck --target es2022 --module nodenext --experimentalDecorators --types node,jest --typeRoots ${TYPES}`;
-  await run(process.execPath, [TSC, ...options.split(' '), ...files], { cwd: temporary }).catch((error) => {
+  await run(TSC, [...options.split(' '), ...files], { cwd: temporary }).catch((error) => {
     throw new Error(`${error.stdout}${error.stderr}`);
   });
 }
