@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { summarize } from '../bench/src/summary';
 import type { Report } from '../bench/src/table';
 
@@ -18,28 +18,50 @@ const readResults = (part: string): Report => JSON.parse(readFileSync(join(BENCH
 const compiled = mkdtempSync(join(BENCH, 'node_modules/.compiled-'));
 afterAll(() => rmSync(compiled, { recursive: true }));
 
-/** Runs a program of `bench/src` without tsx, which takes five times the CPU, and returns its output. */
-async function runCompiled(file: string, ...args: readonly string[]): Promise<string> {
-  const source = join(BENCH, 'src', file);
-  const program = join(compiled, file.replaceAll('/', '-').replace(/ts$/, 'mjs'));
-  const define = { 'import.meta.url': JSON.stringify(pathToFileURL(source)) };
+const PROGRAMS = { pages: 'update-pages.ts', compare: 'comparison/main.ts', cell: 'comparison/cell-worker.ts' };
+const programOf = (name: string) => join(compiled, `${name}.mjs`);
+/** `main.ts` starts the program of a cell by its path from `src`. */
+const startCompiledCell: Plugin = {
+  name: 'start-compiled-cell',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/comparison\/run\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      expect(source).toContain(`'${PROGRAMS.cell}'`);
+      return { contents: source.replace(PROGRAMS.cell, String(pathToFileURL(programOf('cell')))), loader: 'ts' };
+    });
+  },
+};
+
+beforeAll(async () => {
+  const entryPoints = Object.fromEntries(
+    Object.entries(PROGRAMS).map(([name, file]) => [name, join(BENCH, 'src', file)]),
+  );
+  // All paths in the programs are relative to `src`.
+  const define = { 'import.meta.url': JSON.stringify(pathToFileURL(join(BENCH, 'src/main.ts'))) };
   await build({
-    ...{ entryPoints: [source], outfile: program, define, alias: { '@rollgate/test-support': TEST_SUPPORT } },
+    ...{ entryPoints, outdir: compiled, define, alias: { '@rollgate/test-support': TEST_SUPPORT } },
     ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', target: 'node20' },
+    // In one file, the imports of all libraries would come first.
+    splitting: true,
+    outExtension: { '.js': '.mjs' },
+    plugins: [startCompiledCell],
   });
-  return (await run(process.execPath, [program, ...args])).stdout;
+});
+
+/** Runs a program of `bench/src` without npm and tsx, which take five times the CPU, and returns its output. */
+async function runCompiled(name: 'pages' | 'compare', ...args: readonly string[]): Promise<string> {
+  const { scripts } = JSON.parse(readFileSync(join(BENCH, 'package.json'), 'utf8'));
+  expect(scripts[name]).toBe(`tsx src/${PROGRAMS[name]}`);
+  return (await run(process.execPath, [programOf(name), ...args])).stdout;
 }
 
 test('the pages equal the result files: `npm --prefix bench run pages` writes them', async () => {
-  expect(await runCompiled('update-pages.ts')).toBe('All pages unchanged\n');
-  const { scripts } = JSON.parse(readFileSync(join(BENCH, 'package.json'), 'utf8'));
-  expect(scripts.pages).toBe('tsx src/update-pages.ts');
+  expect(await runCompiled('pages')).toBe('All pages unchanged\n');
 });
 
 test('a cell of the comparison comes from the command next to it', async () => {
   const library = 'rate-limiter-flexible';
-  const command = ['--prefix', BENCH, 'run', '-s', 'compare', '--', 'most-in-window', library];
-  const { stdout } = await run('npm', command);
+  const stdout = await runCompiled('compare', 'most-in-window', library);
   const { cells } = readResults('comparison').rows.find(({ what }) => what === 'most-in-window')!;
   const { value } = cells[library] as { value: number };
   expect(stdout).toMatch(

@@ -141,7 +141,7 @@ type Variables = Record<string, string>;
 /** Ends a program that prints nothing for too long. A program of many examples may take long together, since it prints after each. */
 async function execute(args: string[], variables: Variables): Promise<{ stdout: string }> {
   const options = { cwd: temporary, env: { ...process.env, ...variables } };
-  const running = run(process.execPath, ['--enable-source-maps', ...args], options);
+  const running = run(process.execPath, args, options);
   // An example may handle SIGTERM.
   const silence = setTimeout(() => running.child.kill('SIGKILL'), LONGEST_MS);
   running.child.stdout!.on('data', () => silence.refresh());
@@ -152,8 +152,8 @@ const hasNodeTests = ({ code }: Example) => /from 'node:test'/.test(code);
 
 export async function runExample(example: Example, variables: Variables = {}): Promise<void> {
   const url = await writeProgram(example);
-  const args = hasNodeTests(example) ? ['--test', `${fileName(example)}.js`] : [join(temporary, 'run.js'), url];
-  await execute(args, variables).catch((error) => {
+  const args = hasNodeTests(example) ? [`${fileName(example)}.js`] : [join(temporary, 'run.js'), url];
+  await execute(['--enable-source-maps', ...args], variables).catch((error) => {
     const how = error.killed ? `printed nothing for ${LONGEST_MS} ms` : `failed with exit code ${error.code}`;
     // Jest omits the stack trace, and with it the line.
     const output = `${error.stderr}${error.stdout}`;
