@@ -20,8 +20,9 @@ export class LeasingModel implements Explorable<undefined, Failure> {
 
   expand([place]: readonly [Place<undefined>], reach: Reach<undefined>): Failure | undefined {
     const path = place.actions.map((action) => this.#actions[action]!);
-    for (const action of this.#worldAfter(path).actions()) {
-      const world = this.#worldAfter(path);
+    const first = this.#worldAfter(path);
+    for (const [index, action] of first.actions().entries()) {
+      const world = index === 0 ? first : this.#worldAfter(path);
       world.run(action);
       const problem = world.verify();
       if (problem !== undefined) return { problem, actions: [...path, action] };

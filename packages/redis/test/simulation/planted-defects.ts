@@ -42,7 +42,6 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
   {
     name: 'a refund that is sent twice refunds twice',
-
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>
       patch(lua as Record<string, string>, 'changes.lua', (text) =>
@@ -51,7 +50,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
   {
     name: 'a rejection is served from memory after the process recorded or reset',
-
+    fromSeed: 133,
     symptom: /^Served by the denial cache after a/,
     plant: () => patch(DenialCache.prototype, 'invalidate', () => () => {}),
   },

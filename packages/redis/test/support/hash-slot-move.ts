@@ -1,4 +1,5 @@
 import type { RedisCluster } from '@rollgate/test-support';
+import hashSlotOf from 'cluster-key-slot';
 
 /** A slot that is about to move to another node, and keys in it. */
 export class HashSlotMove {
@@ -12,16 +13,11 @@ export class HashSlotMove {
     this.#hashSlot = hashSlot;
   }
 
-  /** Finds this many keys that share a hash slot. */
+  /** Moves a hash slot with this many keys. */
   static create(cluster: RedisCluster, keyCount: number): HashSlotMove {
-    const keysOf = new Map<number, string[]>();
-    for (let index = 0; ; index++) {
-      const key = `user ${index}`;
-      const hashSlot = hashSlotOf(key);
-      const keys = [...(keysOf.get(hashSlot) ?? []), key];
-      if (keys.length === keyCount) return new HashSlotMove(cluster, hashSlot, keys);
-      keysOf.set(hashSlot, keys);
-    }
+    const keys = foundKeys.get(keyCount) ?? findKeys(keyCount);
+    foundKeys.set(keyCount, keys);
+    return new HashSlotMove(cluster, hashSlotOf(keys[0]!), keys);
   }
 
   /** Moves the hash slot; `between` runs before the first of its keys moves, after each, and when all is done. */
@@ -34,13 +30,17 @@ export class HashSlotMove {
   }
 }
 
-/** The hash slot of a key: CRC-16/XMODEM modulo 16,384, as the specification of Redis Cluster defines it. */
-function hashSlotOf(key: string): number {
-  let crc = 0;
-  for (const byte of Buffer.from(key)) {
-    crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
-    crc &= 0xffff;
+/** The keys of each count, because their search takes longer than a move. */
+const foundKeys = new Map<number, readonly string[]>();
+
+/** Finds this many keys that share a hash slot. */
+function findKeys(keyCount: number): readonly string[] {
+  const keysOf = new Map<number, string[]>();
+  for (let index = 0; ; index++) {
+    const key = `user ${index}`;
+    const hashSlot = hashSlotOf(key);
+    const keys = [...(keysOf.get(hashSlot) ?? []), key];
+    if (keys.length === keyCount) return keys;
+    keysOf.set(hashSlot, keys);
   }
-  return crc % 16_384;
 }

@@ -9,8 +9,9 @@ import { WITHOUT_QUEUE } from './parallel-checks.js';
 /** So large that no operation below is rejected. */
 const QUOTA = 1000;
 const KEY = 'ann';
+const CHECKS = 24;
 
-/** Operations that lead to the same state in any order: on 60 checks of two units each, and on the key. */
+/** Operations that lead to the same state in any order: on checks of two units each, and on the key. */
 function changesOf(limiter: RateLimiter, algorithm: AlgorithmName, decisions: readonly Decision[]) {
   return decisions.flatMap((decision, index): (() => Promise<unknown>)[] => [
     () => {
@@ -29,7 +30,7 @@ async function expectSameStateAtOnce(context: CheckContext, algorithm: Algorithm
   for (const isConcurrent of [false, true]) {
     const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));
     const decisions: Decision[] = [];
-    for (let index = 0; index < 60; index++) decisions.push(await limiter.check(KEY, { cost: 2 }));
+    for (let index = 0; index < CHECKS; index++) decisions.push(await limiter.check(KEY, { cost: 2 }));
     const changes = changesOf(limiter, algorithm, decisions);
     if (isConcurrent) await Promise.all(changes.map((change) => change()));
     else for (const change of changes) await change();
