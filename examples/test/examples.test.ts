@@ -6,16 +6,27 @@ import { promisify } from 'node:util';
 import { PostgresServer, RedisServer } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { Client } from 'pg';
-import { FOLDER, outputOf, start, statuses } from './support/example-server.js';
+import { FOLDER, outputOf, start, startTogether, statuses } from './support/example-server.js';
 
 const run = promisify(execFile);
 
 const TEN = new Array(10).fill(200);
 const SKIP_WAITS = './test/support/skip-waits.mjs';
 
+type Servers = Awaited<ReturnType<typeof startTogether>>;
+
+/** Examples that need nothing but memory. */
+const IN_MEMORY = ['express.ts', 'fastify.ts', 'queue.ts'];
+let inMemory: Servers;
+beforeAll(async () => {
+  inMemory = await startTogether(IN_MEMORY, { CAPACITY: '2', INTERVAL: '1s' });
+});
+afterAll(() => inMemory.stop());
+const urlOf = (file: string) => inMemory.urls[IN_MEMORY.indexOf(file)]!;
+
 test('express.ts allows ten requests per client, and prints what to try', async () => {
-  const { url, printed } = await start('express.ts');
-  expect(printed).toContain(`curl -i ${url}`);
+  const url = urlOf('express.ts');
+  expect(inMemory.printed[0]).toContain(`curl -i ${url}`);
   expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
   const other = { headers: { 'X-Forwarded-For': '203.0.113.7' } };
   expect(await statuses(url, 11, other)).toEqual([...TEN, 429]);
@@ -31,7 +42,7 @@ test('proof.mjs gets 19 requests through express-rate-limit and 10 through Rollg
 });
 
 test('fastify.ts limits all routes, the login more strictly and health not at all', async () => {
-  const { url } = await start('fastify.ts');
+  const url = urlOf('fastify.ts');
   expect(await statuses(`${url}/health`, 12)).not.toContain(429);
   expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
   const login = (name: string) => ({
@@ -44,7 +55,7 @@ test('fastify.ts limits all routes, the login more strictly and health not at al
 });
 
 test('queue.ts delays requests until their start, and rejects those that find the queue full', async () => {
-  const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '1s' });
+  const url = urlOf('queue.ts');
   const responses = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
   const bodies = responses.filter(({ ok }) => ok).map((response) => response.json() as Promise<Record<string, number>>);
@@ -69,48 +80,61 @@ test('notifications.ts prints which notifications are allowed', async () => {
   expect(stdout.match(/✓/g)).toHaveLength(1 + 10 + 4 + 86 + 10 + 2);
 });
 
-// PGlite compiles for seconds.
-test.each(effort(['PostgreSQL'], ['PostgreSQL', 'PGlite']))('postgres.ts keeps a budget in %s', async (database) => {
-  const server = database === 'PGlite' ? undefined : await PostgresServer.start({ fsync: 'off' });
-  const folder = mkdtempSync(join(tmpdir(), 'rollgate-example-'));
-  const env = { DATABASE_URL: server?.url, TMPDIR: folder };
-  const { url } = await start('postgres.ts', env);
-  const ann = { headers: { 'X-API-Key': 'ann' } };
-  expect(await statuses(url, 3, ann)).toEqual([200, 200, 200]);
-  const other = server === undefined ? url : (await start('postgres.ts', env)).url;
-  expect(await statuses(other, 3, ann)).toEqual([200, 200, 429]);
-  expect(await statuses(other, 1)).toEqual([200]);
-  await server?.stop();
-  rmSync(folder, { recursive: true });
-});
+describe('on PostgreSQL', () => {
+  let server: PostgresServer;
+  let processes: Servers[];
+  beforeAll(async () => {
+    server = await PostgresServer.start({ fsync: 'off' });
+    const env = { DATABASE_URL: server.url };
+    const start = () => startTogether(['postgres.ts', 'customer-limits.ts'], env);
+    processes = [await start(), await start()];
+  });
+  afterAll(async () => {
+    for (const each of processes) await each.stop();
+    await server.stop();
+  });
 
-test('customer-limits.ts has a changed limit in force in both processes, and keeps the count', async () => {
-  const server = await PostgresServer.start({ fsync: 'off' });
-  const env = { DATABASE_URL: server.url };
-  const urls = [(await start('customer-limits.ts', env)).url, (await start('customer-limits.ts', env)).url];
-  let requests = 0;
-  const send = async (url: string) => {
-    requests += 1;
-    const response = await fetch(url, { headers: { 'X-Customer': 'acme' } });
-    return (await response.json()) as { limit: number; remaining: number };
-  };
-  for (const url of [...urls, ...urls]) expect(await send(url)).toEqual({ limit: 5, remaining: 5 - requests });
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
-  await client.query("INSERT INTO customer_limits VALUES ('acme', '1000000/1h')");
-  await client.end();
-  for (const url of urls) {
-    let result = await send(url);
-    while (result.limit !== 1_000_000) {
-      requests -= Number(result.remaining === undefined); // A rejection counts nothing.
-      result = await send(url);
+  // PGlite compiles for seconds.
+  test.each(effort(['PostgreSQL'], ['PostgreSQL', 'PGlite']))('postgres.ts keeps a budget in %s', async (database) => {
+    const folder = mkdtempSync(join(tmpdir(), 'rollgate-example-'));
+    let [url, other] = processes.map(({ urls }) => urls[0]!);
+    if (database === 'PGlite') {
+      url = (await start('postgres.ts', { DATABASE_URL: undefined, TMPDIR: folder })).url;
+      other = url;
     }
-    expect(result.remaining).toBe(1_000_000 - requests);
-  }
-  await server.stop();
+    const ann = { headers: { 'X-API-Key': 'ann' } };
+    expect(await statuses(url!, 3, ann)).toEqual([200, 200, 200]);
+    expect(await statuses(other!, 3, ann)).toEqual([200, 200, 429]);
+    expect(await statuses(other!, 1)).toEqual([200]);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('customer-limits.ts has a changed limit in force in both processes, and keeps the count', async () => {
+    const urls = processes.map(({ urls }) => urls[1]!);
+    let requests = 0;
+    const send = async (url: string) => {
+      requests += 1;
+      const response = await fetch(url, { headers: { 'X-Customer': 'acme' } });
+      return (await response.json()) as { limit: number; remaining: number };
+    };
+    for (const url of [...urls, ...urls]) expect(await send(url)).toEqual({ limit: 5, remaining: 5 - requests });
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    await client.query("INSERT INTO customer_limits VALUES ('acme', '1000000/1h')");
+    await client.end();
+    for (const url of urls) {
+      let result = await send(url);
+      while (result.limit !== 1_000_000) {
+        requests -= Number(result.remaining === undefined); // A rejection counts nothing.
+        result = await send(url);
+      }
+      expect(result.remaining).toBe(1_000_000 - requests);
+    }
+  });
 });
 
 test('rejected-keys.ts shows an admin who was rejected, as a page and as JSON', async () => {
+  // Alone, because it reports every limiter of its process.
   const { url } = await start('rejected-keys.ts');
   expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
   expect((await fetch(`${url}/admin/rejected`)).status).toBe(401);
@@ -127,7 +151,7 @@ test('the workers of sqlite.ts share one limit, which survives a restart', async
   const first = await start('sqlite.ts', env);
   const responses = await Promise.all(Array.from({ length: 12 }, () => fetch(first.url)));
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(10);
-  const { url } = await start('sqlite.ts', env);
+  const { url } = await start('sqlite.ts', { ...env, WORKERS: '1' });
   expect(await statuses(url, 1)).toEqual([429]);
   rmSync(folder, { recursive: true });
 });

@@ -11,11 +11,20 @@ const APPS = {
   'login-better-auth.ts': { path: '/api/auth/sign-in/email', types: [FORM_TYPE, JSON_TYPE] },
 };
 
+const FAILING = failingApps();
+
+/** All apps in one process: first the examples, then those that fail for some emails. */
 let servers: Awaited<ReturnType<typeof startTogether>>;
+let redis: RedisServer;
 beforeAll(async () => {
-  servers = await startTogether(Object.keys(APPS), { ADDRESS_LIMIT: '10' });
+  redis = await RedisServer.start();
+  const programs = [...Object.keys(APPS), ...Object.values(FAILING)];
+  servers = await startTogether(programs, { ADDRESS_LIMIT: '10', REDIS_URL: redis.url });
 });
-afterAll(() => servers?.stop());
+afterAll(async () => {
+  await servers?.stop();
+  await redis?.stop();
+});
 
 const count = (statuses: readonly number[], status: number) => statuses.filter((one) => one === status).length;
 
@@ -55,11 +64,19 @@ function replace(source: string, part: string, by: string): string {
   return source.replace(part, by);
 }
 
-const read = (file: string) => readFileSync(join(FOLDER, file), 'utf8');
+function read(file: string): string {
+  return readFileSync(join(FOLDER, file), 'utf8');
+}
+
+/** An example whose limit by address is the default, whatever the variables say. */
+function withDefaultLimit(file: string): string {
+  return replace(read(file), `, ADDRESS_LIMIT = '50' } = process.env`, ` } = process.env, ADDRESS_LIMIT = '50'`);
+}
 
 /** Statements that respond to some emails as an app does whose database is down, or that finds the request wrong. */
-const failWith = (respond: (status: number) => string) =>
-  `if (email === 'down@example.com') ${respond(503)}; if (email === 'odd@example.com') ${respond(400)};`;
+function failWith(respond: (status: number) => string): string {
+  return `if (email === 'down@example.com') ${respond(503)}; if (email === 'odd@example.com') ${respond(400)};`;
+}
 
 /** The program of the page in the first fence of this language after a heading, which prints its address. */
 function ofPage(heading: string, language: string): string {
@@ -74,10 +91,14 @@ function failingApps(): Record<string, Program> {
   const inFastify = failWith((status) => `return reply.code(${status}).send({})`);
   const ofRequest = 'const { email, password } = request.body';
   const sources = {
-    'login-express.ts': replace(read('login-express.ts'), `${ofRequest} ?? {};`, `${ofRequest} ?? {}; ${inExpress}`),
-    'login-fastify.ts': replace(read('login-fastify.ts'), `${ofRequest};`, `${ofRequest}; ${inFastify}`),
+    'login-express.ts': replace(
+      withDefaultLimit('login-express.ts'),
+      `${ofRequest} ?? {};`,
+      `${ofRequest} ?? {}; ${inExpress}`,
+    ),
+    'login-fastify.ts': replace(withDefaultLimit('login-fastify.ts'), `${ofRequest};`, `${ofRequest}; ${inFastify}`),
     'login-better-auth.ts': replace(
-      read('login-better-auth.ts'),
+      withDefaultLimit('login-better-auth.ts'),
       '(request) => auth.handler(request)',
       `async (request) => {
         const email = await emailOf(request.clone());
@@ -96,30 +117,22 @@ function failingApps(): Record<string, Program> {
       `async (request, response) => { const { email } = request.body; ${inExpress}`,
     ),
   };
-  return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, { name, source }]));
+  return Object.fromEntries(
+    Object.entries(sources).map(([name, source]) => [name, { name: `failing-${name}`, source }]),
+  );
 }
 
 describe('failures of the app itself, and requests that it finds wrong', () => {
-  const programs = failingApps();
-  let redis: RedisServer;
-  let failing: typeof servers;
-  beforeAll(async () => {
-    redis = await RedisServer.start();
-    failing = await startTogether(Object.values(programs), { ADDRESS_LIMIT: '50', REDIS_URL: redis.url });
-  });
-  afterAll(async () => {
-    await failing?.stop();
-    await redis?.stop();
-  });
+  const failing = () => servers.urls.slice(Object.keys(APPS).length);
 
-  test.each(Object.keys(programs).map((name, index) => [name, index] as const))(
+  test.each(Object.keys(FAILING).map((name, index) => [name, index] as const))(
     'lock neither the account nor the address in %s',
     async (name, index) => {
       const path = name === 'login-better-auth.ts' ? '/api/auth/sign-in/email' : '/login';
       const send = async (email: string) => {
         const body = JSON.stringify({ email, password: 'guess' });
         const headers = { 'Content-Type': JSON_TYPE };
-        return (await fetch(failing.urls[index]! + path, { method: 'POST', headers, body })).status;
+        return (await fetch(failing()[index]! + path, { method: 'POST', headers, body })).status;
       };
       // More than the account allows, and together more than the address does.
       for (const [email, status] of [
@@ -138,7 +151,7 @@ describe('failures of the app itself, and requests that it finds wrong', () => {
     const send = async (password: string) => {
       const body = JSON.stringify({ email: 'Cleo@example.com', password });
       const headers = { 'Content-Type': JSON_TYPE };
-      return fetch(`${failing.urls.at(-1)}/login`, { method: 'POST', headers, body });
+      return fetch(`${failing().at(-1)}/login`, { method: 'POST', headers, body });
     };
     const guess = async () => (await send('guess')).status;
     for (let count = 0; count < 4; count++) expect(await guess()).toBe(401);
@@ -155,6 +168,6 @@ describe('failures of the app itself, and requests that it finds wrong', () => {
   test('an account without a password is no account', async () => {
     const body = JSON.stringify({ email: 'nobody@example.com' });
     const headers = { 'Content-Type': JSON_TYPE };
-    expect((await fetch(`${failing.urls[0]}/login`, { method: 'POST', headers, body })).status).toBe(401);
+    expect((await fetch(`${failing()[0]}/login`, { method: 'POST', headers, body })).status).toBe(401);
   });
 });

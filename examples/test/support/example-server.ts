@@ -59,16 +59,19 @@ export async function start(
     if (printed.includes('Ctrl-C')) break;
   }
   child.stdout.resume(); // What it prints later is not to wait, nor to fail.
-  return { url: printed.match(/http:\/\/127\.0\.0\.1:\d+/)![0], printed };
+  return { url: urlIn(printed), printed };
 }
 
-/** Runs programs one after the other, and prints the URL that each prints. */
+const urlIn = (printed: string) => printed.match(/http:\/\/127\.0\.0\.1:\d+/)![0];
+
+/** Runs programs one after the other, and prints what each prints first as a line of JSON. */
 const RUNNER = `
 const { log } = console;
 for (const program of process.argv.slice(1)) {
   await new Promise((resolve, reject) => {
     console.log = (text) => {
-      log(text.match(/http:\\/\\/127\\.0\\.0\\.1:\\d+/)[0]);
+      console.log = log;
+      log(JSON.stringify(text));
       resolve();
     };
     import(program).catch(reject);
@@ -86,7 +89,7 @@ export interface Program {
 export async function startTogether(
   files: readonly (string | Program)[],
   env: Record<string, string> = {},
-): Promise<{ urls: string[]; stop(): Promise<void> }> {
+): Promise<{ urls: string[]; printed: string[]; stop(): Promise<void> }> {
   const programs = await Promise.all(
     files.map((file) => (typeof file === 'string' ? compile(file) : compileText(file.name, file.source))),
   );
@@ -96,16 +99,17 @@ export async function startTogether(
     env: { ...process.env, NODE_NO_WARNINGS: '1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const urls: string[] = [];
+  const printed: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
-    urls.push(line);
-    if (urls.length === files.length) break;
+    printed.push(JSON.parse(line));
+    if (printed.length === files.length) break;
   }
+  child.stdout.resume(); // What it prints later is not to wait, nor to fail.
   const stop = async () => {
     child.kill();
     await once(child, 'exit');
   };
-  return { urls, stop };
+  return { urls: printed.map(urlIn), printed, stop };
 }
 
 export async function statuses(url: string, count: number, init?: RequestInit): Promise<number[]> {
