@@ -51,8 +51,19 @@ function segmentsOf(zone: IANAZone, from: number, to: number): { start: number; 
   return segments;
 }
 
+/** The starts of the last days, because luxon takes long, and each start ends one period and begins the next one. */
+const starts = new Map<string, number>();
+
 /** The first time at which a clock in the zone shows this day or a later one. */
 export function startOfDay(zone: IANAZone, day: number): number {
+  const name = `${zone.name} ${day}`;
+  const start = starts.get(name) ?? findStart(zone, day);
+  if (starts.size > 1000) starts.clear();
+  starts.set(name, start);
+  return start;
+}
+
+function findStart(zone: IANAZone, day: number): number {
   for (const { start, end, offset } of segmentsOf(zone, day - 26 * HOUR, day + 50 * HOUR)) {
     const at = Math.max(start, day - offset);
     if (at < end) return at;
