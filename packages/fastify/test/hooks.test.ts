@@ -140,17 +140,21 @@ describe.each(VERSIONS)('a hook that the app creates in Fastify %s', (_, fastify
 const HOUR_MS = 3_600_000;
 const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 
-test.each(['fastify', 'fastify50'])(
-  'a queue delays requests that are injected into %s, and frees the starts of aborted ones',
-  async (module) => {
+describe('requests that are injected', () => {
+  const MODULES = ['fastify', 'fastify50'];
+  let outcomes: Record<string, { passed: [string, number][] }>;
+  beforeAll(async () => {
     const script = `${__dirname}/support/injected.mjs`;
-    const { stdout } = await promisify(execFile)(process.execPath, [script, module]);
-    const { passed, ...rest } = JSON.parse(stdout) as { passed: [string, number][] };
+    outcomes = JSON.parse((await promisify(execFile)(process.execPath, [script, ...MODULES])).stdout);
+  });
+
+  test.each(MODULES)('into %s are delayed by a queue, and the starts of aborted ones are free again', (module) => {
+    const { passed, ...rest } = outcomes[module]!;
     expect(rest).toEqual({ statuses: [200, 200, 200, 200, 429], before: 0, ended: 'aborted', after: 1 });
     expect(passed.map(([name]) => name)).toEqual(['0', '1', '2', '3']);
     for (const [turn, [, atMs]] of passed.entries()) expect(atMs).toBeGreaterThanOrEqual(turn * 50 - 0.001);
-  },
-);
+  });
+});
 
 describe.each(VERSIONS)('a queue in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);

@@ -1,12 +1,11 @@
-// Serves an app for each scenario of the first argument, one after the other, and prints the codes of the warnings. In its
-// own process, because it reads the warnings of the process. A copy of Rollgate warns only once, so the scenario after a
-// warning loads it again.
+// Serves an app of each Fastify for each scenario of the first argument, one after the other, and prints the codes of the
+// warnings. In its own process, because it reads the warnings of the process. A copy of Rollgate warns only once, so the
+// scenario after a warning loads it again.
 import { createRequire } from 'node:module';
 import { setImmediate as flushPromises } from 'node:timers/promises';
 
-const { module, scenarios } = JSON.parse(process.argv[2]);
+const { modules, scenarios } = JSON.parse(process.argv[2]);
 const require = createRequire(import.meta.url);
-const { default: fastify } = await import(module);
 const OURS = /packages[/\\](core|http|fastify)[/\\]dist/;
 
 let codes = [];
@@ -21,18 +20,10 @@ function load() {
   return { MemoryStore: require('@rollgate/core').MemoryStore, rateLimit: require('@rollgate/fastify').default };
 }
 
-async function serve({
-  proxies,
-  hasOwnAddress,
-  hasKey,
-  isShared,
-  isLate,
-  isTwice,
-  isPerRequest,
-  routes = 1,
-  options,
-  ...scenario
-}) {
+async function serve(
+  fastify,
+  { proxies, hasOwnAddress, hasKey, isShared, isLate, isTwice, isPerRequest, routes = 1, options, ...scenario },
+) {
   const { headers = { 'x-forwarded-for': '198.51.100.7' } } = scenario;
   const { MemoryStore, rateLimit } = load();
   const trustProxy = proxies === undefined ? scenario.trustProxy : (address) => proxies.includes(address);
@@ -63,10 +54,14 @@ async function serve({
   return [...statuses];
 }
 
-const results = [];
-for (const scenario of scenarios) {
-  const statuses = await serve(scenario);
-  await flushPromises(); // The process emits a warning a tick later.
-  results.push({ codes, statuses });
+const results = {};
+for (const module of modules) {
+  const { default: fastify } = await import(module);
+  results[module] = [];
+  for (const scenario of scenarios) {
+    const statuses = await serve(fastify, scenario);
+    await flushPromises(); // The process emits a warning a tick later.
+    results[module].push({ codes, statuses });
+  }
 }
 console.log(JSON.stringify(results));
