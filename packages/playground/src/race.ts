@@ -64,33 +64,42 @@ export function toSettings(given: Readonly<Record<keyof Settings, unknown>>): Se
   return given as Settings;
 }
 
+/** The functions that create a limit, by their names in code. */
+const FACTORIES = { rollingWindow, bucketedWindow, slidingWindowCounter, fixedWindow, tokenBucket, leakyBucket };
+
+/** The name of the function of each algorithm. */
+export const FACTORY_NAMES: Readonly<Record<Algorithm, keyof typeof FACTORIES>> = {
+  rolling: 'rollingWindow',
+  bucketed: 'bucketedWindow',
+  counter: 'slidingWindowCounter',
+  fixed: 'fixedWindow',
+  token: 'tokenBucket',
+  leaky: 'leakyBucket',
+};
+
 /** Creates the limit of these settings, with another algorithm if one is given. */
 export function toLimit(settings: Settings, algorithm: Algorithm = settings.algorithm): Limit {
-  const { limit, windowMs, minDifferenceMs } = settings;
-  const window = `${windowMs}ms`;
-  const apart = minDifferenceMs === 0 ? {} : { minDifference: `${minDifferenceMs}ms` };
-  const options = { limit, window, ...apart };
-  switch (algorithm) {
-    case 'rolling':
-      return rollingWindow(options);
-    case 'bucketed':
-      return bucketedWindow({ ...options, buckets: BUCKETS });
-    case 'counter':
-      return slidingWindowCounter(options);
-    case 'fixed':
-      return fixedWindow(options);
-    case 'token':
-      return tokenBucket({ capacity: limit, refill: limit, every: window, ...apart });
-    case 'leaky':
-      return leakyBucket({ capacity: limit, interval: `${leakyIntervalMs(settings)}ms` });
-  }
+  const create = FACTORIES[FACTORY_NAMES[algorithm]] as (options: object) => Limit;
+  return create(toOptions(settings, algorithm));
 }
 
+/** Returns the options of the function that creates the limit. */
+export function toOptions(settings: Settings, algorithm: Algorithm): Readonly<Record<string, number | string>> {
+  const { limit, windowMs, minDifferenceMs } = settings;
+  const window = toDuration(windowMs);
+  const apart = minDifferenceMs === 0 ? {} : { minDifference: toDuration(minDifferenceMs) };
+  if (algorithm === 'leaky') return { capacity: limit, interval: toDuration(leakyIntervalMs(settings)) };
+  if (algorithm === 'token') return { capacity: limit, refill: limit, every: window, ...apart };
+  return { limit, window, ...(algorithm === 'bucketed' ? { buckets: BUCKETS } : {}), ...apart };
+}
+
+const toDuration = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
+
 /** Few enough that the difference to the rolling window is visible. */
-export const BUCKETS = 10;
+const BUCKETS = 10;
 
 /** The time between two starts of the leaky bucket, rounded up so that no window has more than `limit` starts. */
-export const leakyIntervalMs = ({ limit, windowMs }: Settings): number => Math.ceil(windowMs / limit);
+const leakyIntervalMs = ({ limit, windowMs }: Settings): number => Math.ceil(windowMs / limit);
 
 /** When the windows of the clock restart, as a share of the window after the first request. */
 const RESTART = 0.04;
@@ -197,6 +206,8 @@ export interface Burst {
   readonly toMs: number;
 }
 
+const NO_BURST: Burst = { count: 0, fromMs: 0, toMs: 0 };
+
 /** When the allowed requests of a row started, in order. */
 export const startsOf = (shots: readonly Shot[], row: Row): number[] =>
   shots
@@ -212,14 +223,15 @@ export function mostOf(race: Race, row: Row): Burst {
 export const measuredWindow = ({ settings: { windowMs, algorithm }, toleranceMs }: Race, row: Row): number =>
   windowMs - (row === algorithm ? toleranceMs : 0);
 
-/** Finds the most starts in any window, which excludes its first moment. */
-export function worstBurst(starts: readonly number[], windowMs: number): Burst {
-  let worst: Burst = { count: 0, fromMs: 0, toMs: 0 };
+/** For each start, what started in the window that ends with it, which excludes its first moment. */
+export function burstsOf(starts: readonly number[], windowMs: number): Burst[] {
   let first = 0;
-  for (const [index, toMs] of starts.entries()) {
+  return starts.map((toMs, index) => {
     while (starts[first]! <= toMs - windowMs) first += 1;
-    const count = index - first + 1;
-    if (count > worst.count) worst = { count, fromMs: starts[first]!, toMs };
-  }
-  return worst;
+    return { count: index - first + 1, fromMs: starts[first]!, toMs };
+  });
 }
+
+/** Finds the most starts in any window. */
+export const worstBurst = (starts: readonly number[], windowMs: number): Burst =>
+  burstsOf(starts, windowMs).reduce((worst, burst) => (burst.count > worst.count ? burst : worst), NO_BURST);

@@ -1,14 +1,4 @@
-import { type Algorithm, BOUNDS, BUCKETS, leakyIntervalMs, type Settings, toSettings } from '../race.js';
-
-/** The names of the functions that create a limit. */
-const FACTORIES: Readonly<Record<Algorithm, string>> = {
-  rolling: 'rollingWindow',
-  bucketed: 'bucketedWindow',
-  counter: 'slidingWindowCounter',
-  fixed: 'fixedWindow',
-  token: 'tokenBucket',
-  leaky: 'leakyBucket',
-};
+import { type Algorithm, BOUNDS, FACTORY_NAMES, type Settings, toOptions, toSettings } from '../race.js';
 
 interface Framework {
   readonly name: string;
@@ -49,23 +39,14 @@ export const FRAMEWORKS: readonly Framework[] = [
 
 export function toCode(settings: Settings, { module, binding = 'rateLimit', toCode: inFramework }: Framework): string {
   const isDefault = settings.algorithm === 'rolling' && module !== '@rollgate/core';
-  const factory = FACTORIES[settings.algorithm];
-  const options = toOptions(settings);
+  const factory = FACTORY_NAMES[settings.algorithm];
+  const options = Object.entries(toOptions(settings, settings.algorithm))
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? `'${value}'` : value}`)
+    .join(', ');
   const names = isDefault ? [binding] : [binding, factory];
   const given = isDefault ? `{ ${options} }` : `{\n  limits: ${factory}({ ${options} }),\n}`;
   return `import { ${names.join(', ')} } from '${module}';\n\n${inFramework(given)}\n`;
 }
-
-function toOptions(settings: Settings): string {
-  const { algorithm, limit, windowMs, minDifferenceMs } = settings;
-  const apart = minDifferenceMs === 0 || algorithm === 'leaky' ? '' : `, minDifference: ${duration(minDifferenceMs)}`;
-  if (algorithm === 'leaky') return `capacity: ${limit}, interval: ${duration(leakyIntervalMs(settings))}`;
-  if (algorithm === 'token') return `capacity: ${limit}, refill: ${limit}, every: ${duration(windowMs)}${apart}`;
-  const buckets = algorithm === 'bucketed' ? `, buckets: ${BUCKETS}` : '';
-  return `limit: ${limit}, window: ${duration(windowMs)}${buckets}${apart}`;
-}
-
-const duration = (ms: number): string => (ms % 1000 === 0 ? `'${ms / 1000}s'` : `'${ms}ms'`);
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
@@ -81,7 +62,7 @@ function toMs(name: string, text: string | undefined): number {
  * @throws RangeError with what is missing or invalid.
  */
 export function parseCode(code: string): Settings {
-  const found = Object.entries(FACTORIES).find(([, name]) => new RegExp(`\\b${name}\\s*\\(`).test(code));
+  const found = Object.entries(FACTORY_NAMES).find(([, name]) => new RegExp(`\\b${name}\\s*\\(`).test(code));
   const [algorithm, factory] = (found ?? ['rolling', '']) as [Algorithm, string];
   const body = code.slice(factory === '' ? 0 : code.search(new RegExp(`\\b${factory}\\s*\\(`)));
   const options = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { ALGORITHMS, mostOf, type Race, type Row, type Settings } from '../race.js';
+import { ALGORITHMS, mostOf, type Race, type Row } from '../race.js';
 
 /** Formats a number of milliseconds as `0.8 s`. */
 export const formatSeconds = (ms: number): string => `${Number((ms / 1000).toFixed(ms < 100 ? 2 : 1))} s`;
@@ -12,10 +12,10 @@ export function nameOf(row: Row): string {
 const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
 
 export function describeResult(race: Race): string {
-  const { settings, shots } = race;
-  const { limit, windowMs, algorithm } = settings;
+  const { shots } = race;
+  const { limit, windowMs, algorithm } = race.settings;
   const window = formatSeconds(windowMs);
-  if (shots.length === 0) return describeGoal(settings);
+  if (shots.length === 0) return `The limit is ${limit} per ${window}. Send requests, or watch an attack.`;
   const [express, clock, own] = [mostOf(race, 'express'), mostOf(race, 'fixed'), mostOf(race, algorithm)];
   const ours = `Rollgate let ${own.count} through`;
   const beaten = [
@@ -33,9 +33,4 @@ export function describeResult(race: Race): string {
   }
   if (shots.length <= limit) return `${requests(shots.length)} so far. Send ${limit + 1} within ${window}.`;
   return `Each of them kept to ${limit}. Wait until just before a dotted line, send ${limit}, and ${limit} more just after it.`;
-}
-
-/** What to do. */
-export function describeGoal({ limit, windowMs }: Settings): string {
-  return `The limit is ${limit} per ${formatSeconds(windowMs)}. Send requests, or watch an attack.`;
 }

@@ -1,6 +1,5 @@
 import uPlot from 'uplot';
-import type { Race, Row } from '../race.js';
-import { measuredWindow, startsOf } from '../race.js';
+import { burstsOf, measuredWindow, type Race, type Row, startsOf } from '../race.js';
 import type { Theme } from './theme.js';
 
 /** What all lanes of a frame share. */
@@ -84,12 +83,11 @@ export class Lane {
       [[], []],
       this.#place,
     );
-    const canvas = this.#place.querySelector('canvas')!;
-    canvas.setAttribute('role', 'img');
+    this.canvas.setAttribute('role', 'img');
   }
 
   get canvas(): HTMLCanvasElement {
-    return this.#place.querySelector('canvas')!;
+    return this.#plot.ctx.canvas;
   }
 
   /** @param label What the chart shows, for screen readers. */
@@ -185,12 +183,8 @@ export class Lane {
 
 function toMarks(race: Race, row: Row, starts: readonly number[]): Mark[] {
   const { limit, windowMs } = race.settings;
-  const measuredMs = measuredWindow(race, row);
-  let [first, last] = [0, -1];
-  const started = starts.map((atMs) => {
-    last += 1;
-    while (starts[first]! <= atMs - measuredMs) first += 1;
-    return { atMs, kind: last - first + 1 > limit ? ('beyond' as const) : ('allowed' as const) };
+  const started = burstsOf(starts, measuredWindow(race, row)).map(({ count, toMs }) => {
+    return { atMs: toMs, kind: count > limit ? ('beyond' as const) : ('allowed' as const) };
   });
   const rejected = race.shots.flatMap(({ atMs, delays }) =>
     delays[row] === null ? [{ atMs, kind: 'rejected' as const }] : [],

@@ -314,7 +314,7 @@ async function createPicture(): Promise<HTMLCanvasElement> {
     return { name: row === settings.algorithm ? 'Rollgate' : nameOf(row), count, isBeyond: count > limit, canvas };
   });
   const title = `Try to get ${limit + 1} through a limit of ${limit}`;
-  const picture = drawPicture({ title, result: describeResult(race), rows }, theme);
+  const picture = drawPicture(title, describeResult(race), rows, theme);
   for (const lane of drawn) lane.destroy();
   place.remove();
   return picture;

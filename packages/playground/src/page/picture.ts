@@ -1,16 +1,11 @@
 import type { Theme } from './theme.js';
 
-/** What a picture of the page shows. */
-export interface Picture {
-  readonly title: string;
-  readonly result: string;
-  /** Three at most. */
-  readonly rows: readonly {
-    readonly name: string;
-    readonly count: number;
-    readonly isBeyond: boolean;
-    readonly canvas: HTMLCanvasElement;
-  }[];
+/** A row of the picture. */
+interface PictureRow {
+  readonly name: string;
+  readonly count: number;
+  readonly isBeyond: boolean;
+  readonly canvas: HTMLCanvasElement;
 }
 
 /** The size that other sites expect of a preview. */
@@ -20,7 +15,8 @@ const FONT = 'system-ui, sans-serif';
 /** The size of the chart of a row. */
 export const CHART = { width: 840, height: 150 };
 
-export function drawPicture({ title, result, rows }: Picture, theme: Theme): HTMLCanvasElement {
+/** @param rows Three at most. */
+export function drawPicture(title: string, result: string, rows: readonly PictureRow[], theme: Theme) {
   const canvas = Object.assign(document.createElement('canvas'), { width: WIDTH, height: HEIGHT });
   const ctx = canvas.getContext('2d')!;
   const write = (text: string, x: number, y: number, size: number, color: string, weight = 400) => {

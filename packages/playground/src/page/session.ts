@@ -4,7 +4,6 @@ import { createSend, hasServer, type Send } from './host.js';
 /** A response with how long it took, in milliseconds. */
 export interface Reply {
   readonly status: number;
-  readonly statusText: string;
   readonly headers: Headers;
   /** When it arrived, by `performance.now()`. */
   readonly arrivedMs: number;
@@ -92,8 +91,8 @@ export class Session {
       if (!this.#isLocal) this.#setOutcome(shot, response.ok, performance.now() - sentMs);
       if (number < this.#repliedTo) return this.#changed();
       this.#repliedTo = number;
-      const { status, statusText, headers } = response;
-      this.reply = { status, statusText, headers, arrivedMs: performance.now(), isDegraded };
+      const { status, headers } = response;
+      this.reply = { status, headers, arrivedMs: performance.now(), isDegraded };
       this.problem = undefined;
     } catch (error) {
       this.problem = `The request got no decision: ${error instanceof Error ? error.message : error}`;

@@ -15,22 +15,8 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** More limits than any visitor tries. */
-const MAX_LIMITS = 1000;
-
 /** The server's routes. `/hit` is limited by the real middleware, by the settings in the query. See {@link allowHosts}. */
 export function createApp(store: Store, host: string | undefined): Express {
-  const limits = new Map<string, Limit>();
-  const limitOf = ({ query }: Request): Limit => {
-    const { algorithm, limit, windowMs, minDifferenceMs } = { ...DEFAULT_SETTINGS, ...query };
-    const settings = toSettings({
-      ...{ algorithm, limit: Number(limit), windowMs: Number(windowMs), minDifferenceMs: Number(minDifferenceMs) },
-    });
-    const name = JSON.stringify(Object.values(settings));
-    const found = limits.get(name) ?? toLimit(settings);
-    if (limits.size < MAX_LIMITS) limits.set(name, found);
-    return found;
-  };
   const middleware = rateLimit({
     limits: limitOf,
     key: ({ query }, clientKey) => (typeof query['client'] === 'string' ? query['client'].slice(0, 64) : clientKey()),
@@ -45,14 +31,6 @@ export function createApp(store: Store, host: string | undefined): Express {
     next();
   });
   app.use(allowHosts(host));
-  app.post('/hit', (request, _response, next) => {
-    try {
-      limitOf(request);
-      next();
-    } catch (error) {
-      next(Object.assign(error as Error, { status: 400 }));
-    }
-  });
   app.post('/hit', middleware, (request, response) => {
     const isDegraded = (request.rateLimit?.degraded ?? false) !== false;
     response.set('Cache-Control', 'no-store').json({ allowed: true, ...(isDegraded ? { store: 'memory' } : {}) });
@@ -63,6 +41,20 @@ export function createApp(store: Store, host: string | undefined): Express {
   );
   app.use(handleError);
   return app;
+}
+
+/** @throws RangeError with the status 400 if the settings in the query are invalid. */
+function limitOf({ query }: Request): Limit {
+  const { algorithm, limit, windowMs, minDifferenceMs } = { ...DEFAULT_SETTINGS, ...query };
+  try {
+    return toLimit(
+      toSettings({
+        ...{ algorithm, limit: Number(limit), windowMs: Number(windowMs), minDifferenceMs: Number(minDifferenceMs) },
+      }),
+    );
+  } catch (error) {
+    throw Object.assign(error as Error, { status: 400 });
+  }
 }
 
 /** Responds with problem details (RFC 9457). */
