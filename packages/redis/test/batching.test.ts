@@ -8,6 +8,7 @@ import {
   rollingWindow,
   StoreError,
 } from '@rollgate/core';
+import { keysOf } from '@rollgate/core/observe';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
@@ -64,6 +65,20 @@ describe('batches', () => {
     const work = () => Promise.all(times(checks, () => limiter.check('ann')));
     expect(await redis.countScriptCallsOf(work)).toBe(calls);
     expect((await limiter.check('ann')).allowed).toBe(false);
+  });
+
+  test('peeks at the keys of a listing at one time of an injected clock', async () => {
+    let nowMs = 1e12;
+    let stepMs = 0;
+    const clock = { now: () => (nowMs += stepMs) };
+    const limits = rollingWindow({ limit: 1, window: '1h' });
+    const store = new RedisStore({ client, clock });
+    const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    await Promise.all(times(50, (user) => limiter.check(user)));
+    stepMs = 1; // Whoever reads the clock again gets another time.
+    const resets: number[] = [];
+    for await (const { result } of keysOf(limiter)) resets.push(result.resetMs);
+    expect(resets).toEqual(times(50, () => resets[0]));
   });
 
   test('decides checks in order that callers start after each result', async () => {

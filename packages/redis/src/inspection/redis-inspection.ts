@@ -103,7 +103,10 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
         const keys = found.map((key) => key.slice(keyPrefix.length));
         do {
           const some = keys.splice(0, PEEKED);
-          const peeks = limits.flatMap((limit) => some.map((key) => this.#peek(limit, key)));
+          const peeks = limits.flatMap((limit) => {
+            const input = this.store.toInput(limit.plan); // One for all, so that they share a time and an operation.
+            return some.map((key) => this.#peek(limit, key, input));
+          });
           yield (await Promise.all(peeks)).filter((key) => key !== undefined);
         } while (keys.length > 0);
         cursor = nextCursor;
@@ -112,12 +115,15 @@ export class RedisInspection implements Omit<StoreInspection, 'options'> {
   }
 
   /** Returns a found key if it has a state in this limit, or is closed by its block. */
-  async #peek({ plan, before, ends }: ListedLimit, found: string): Promise<StoredKey | undefined> {
+  async #peek(
+    { plan, before, ends }: ListedLimit,
+    found: string,
+    input: Omit<CheckInput, 'keys'>,
+  ): Promise<StoredKey | undefined> {
     const index = ends.findIndex((end) => found.endsWith(end));
     if (index < 0) return undefined;
     const part = found.slice(before.length, -ends[index]!.length);
     const keys = ends.map((end) => before + part + end);
-    const input = this.store.toInput(plan);
     const { limitDecisions } = await new Promise<CheckResult>((resolve, reject) => {
       this.store.send({ kind: 'peek', ...input, keys, resolve, reject });
     });
