@@ -248,28 +248,34 @@ describe('turns', () => {
 });
 
 describe('the line of a process', () => {
-  /** A line whose room collects what it sends, and how long its timers run. */
+  /** A line whose room collects what it sends, and its timers, which the test runs. */
   function createLine() {
     const sent: string[] = [];
+    const inputs: string[] = [];
     const delaysMs: number[] = [];
+    const timers: (() => void)[] = [];
     const room: Partial<Room> = {
       ...{ leaseMs: 5000, hasClock: false, getsMessages: true, lead: new AskLead() },
       nowMs: () => 0,
-      after(delayMs) {
+      after(delayMs, callback) {
         delaysMs.push(delayMs);
+        timers.push(callback);
         return () => {};
       },
       drop() {},
       caller: () => ({ nowMicros: undefined, owner: 'owner', contact: 1, leaseMs: 5000 }),
-      send: ({ encoding }) => void sent.push(encoding.kind),
+      send({ encoding }) {
+        sent.push(encoding.kind);
+        inputs.push(encoding.input);
+      },
     };
     const group: Partial<TicketGroup> = {
       ...{ id: 'group', horizonMicros: 25_000, isEstimate: true, keys: [] },
-      encode: (kind) => ({ kind, parts: 0, plan: '', input: '' }),
+      encode: (kind, _, rest) => ({ kind, parts: 0, plan: '', input: rest.join(' ') }),
       costsText: () => '1',
       waitOf: ({ wait }) => wait,
     };
-    return { line: new TicketLine(group as TicketGroup, room as Room), sent, delaysMs };
+    return { line: new TicketLine(group as TicketGroup, room as Room), sent, inputs, delaysMs, timers };
   }
 
   const createTicket = (id: number) => new Ticket(id, { maxWaiting: Infinity } as StoreWait, 1);
@@ -296,5 +302,27 @@ describe('the line of a process', () => {
     line.accept(second, { kind: 'queued', id: 2, number: 8, wait: 150_000, least: 150_000 }, 7e6, 0);
     line.accept(first, { kind: 'first', id: 1, wait: 250_000, settings: 0 }, 7e6, 0);
     expect(delaysMs.at(-1)).toBe(246);
+  });
+
+  test('a process asks for turns in the order of their numbers, whichever callers have returned or left', () => {
+    const { line, sent, inputs, timers } = createLine();
+    const enter = (id: number, number = id) => {
+      const ticket = Object.assign(createTicket(id), { number });
+      line.enter(ticket);
+      return ticket;
+    };
+    line.leave(enter(7)); // Nobody is left.
+    const [third, first, newest] = [enter(3), enter(1), enter(9, 0)];
+    const fifth = enter(5);
+    for (const id of [2, 4]) enter(id);
+    line.accept(newest, { kind: 'queued', id: 9, number: 6, wait: 2e6, least: 2e6 }, 7e6, 0);
+    const eighth = enter(8);
+    for (const ticket of [third, first, eighth, fifth]) line.leave(ticket);
+    line.remove(fifth); // It has left already.
+    enter(10);
+    line.ask(Infinity);
+    timers.at(-1)!();
+    expect(sent.at(-1)).toBe('sync');
+    expect(inputs.at(-1)).toBe('2 2 1 4 4 1 9 6 1 10 10 1');
   });
 });

@@ -38,9 +38,9 @@ export class AskSchedule {
     private readonly onTime: (dueMs: number) => void,
   ) {}
 
-  /** Sets the timer for these tickets, and for no earlier or later time. Without any, stops it. */
-  update(tickets: readonly Ticket[]): void {
-    const timerMs = tickets.length === 0 ? Infinity : this.#nextMs(tickets);
+  /** Sets the timer for the tickets from the first one on, and for no earlier or later time. Without any, stops it. */
+  update(first: Ticket | undefined): void {
+    const timerMs = first === undefined ? Infinity : this.#nextMs(first);
     if (timerMs === this.#timerMs) return;
     this.#timerMs = timerMs;
     this.#stopTimer?.();
@@ -106,16 +106,18 @@ export class AskSchedule {
     return missingSinceMs === undefined ? Infinity : missingSinceMs + (this.room.getsMessages ? MESSAGE_MS : 0);
   }
 
-  #nextMs(tickets: readonly Ticket[]): number {
+  #nextMs(first: Ticket): number {
     // While an operation is on its way, only its failure matters.
     if (this.#isAsking) return this.#failedMs + 1;
     if (this.#isHurried) return -Infinity;
     let nextMs = this.#beatMs;
     let dueMs = -Infinity;
-    for (const ticket of tickets.slice(0, MAX_ASKED)) {
+    let ticket: Ticket | undefined = first;
+    for (let count = 0; ticket !== undefined && count < MAX_ASKED; count++) {
       // A ticket does not start before those ahead of it, whatever was known when it arrived.
       dueMs = Math.max(dueMs, ticket.dueMs);
       nextMs = Math.min(nextMs, ticket.askMs, dueMs + this.#backupMs, this.isLostMs(ticket));
+      ticket = ticket.next;
     }
     return nextMs;
   }

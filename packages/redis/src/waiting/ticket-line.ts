@@ -4,11 +4,11 @@ import type { Room } from './room.js';
 import type { Ticket } from './ticket.js';
 import type { TicketGroup } from './ticket-group.js';
 import { readTurn, type TicketItem } from './ticket-items.js';
+import { TicketList } from './ticket-list.js';
 
 /** The tickets of this process in one group. */
 export class TicketLine {
-  /** In the order of their numbers. */
-  readonly #tickets: Ticket[] = [];
+  readonly #tickets = new TicketList();
   readonly #asks: AskSchedule;
 
   constructor(
@@ -20,29 +20,15 @@ export class TicketLine {
 
   /** Adds a new ticket, or one that returns with its old number, for example after an outage. */
   enter(ticket: Ticket): void {
-    this.#add(ticket);
+    this.#tickets.add(ticket);
     this.#sendEnter(ticket);
   }
 
   /** Adds a ticket that was too late for its turn, with its old number. The refund of that turn must follow. */
   restore(ticket: Ticket): void {
     const { costs, id, number } = ticket;
-    this.#add(ticket);
+    this.#tickets.add(ticket);
     this.#sendArrival(ticket, 'restore', [id, number, this.group.costsText(costs)]);
-  }
-
-  /** A new ticket has no number yet, and is behind all others. */
-  #add(ticket: Ticket): void {
-    const number = ticket.number || Infinity;
-    const before = this.#tickets.findLastIndex((other) => (other.number || Infinity) <= number);
-    this.#tickets.splice(before + 1, 0, ticket);
-  }
-
-  #delete(ticket: Ticket): void {
-    const index = this.#tickets.indexOf(ticket);
-    // Most tickets leave as the first one. Of 20,000, `splice` moves all others, which takes 38 µs.
-    if (index === 0) this.#tickets.shift();
-    else if (index > 0) this.#tickets.splice(index, 1);
   }
 
   #sendEnter(ticket: Ticket): void {
@@ -74,7 +60,7 @@ export class TicketLine {
   /** Frees the place of a ticket. A turn that is on its way is refunded when it comes. */
   leave(ticket: Ticket): void {
     ticket.state = 'left';
-    this.#delete(ticket);
+    this.#tickets.delete(ticket);
     this.#sendLeave(ticket);
     this.#schedule();
   }
@@ -91,7 +77,7 @@ export class TicketLine {
 
   /** The ticket has its turn. */
   remove(ticket: Ticket): void {
-    this.#delete(ticket);
+    this.#tickets.delete(ticket);
     this.#schedule();
   }
 
@@ -161,7 +147,7 @@ export class TicketLine {
   #sync(dueMs: number): void {
     this.#asks.start(dueMs);
     const asked: (string | number)[] = [];
-    for (const ticket of this.#tickets) {
+    for (let ticket = this.#tickets.first; ticket !== undefined; ticket = ticket.next) {
       if (asked.length >= 3 * MAX_ASKED) break;
       ticket.askMs = Infinity;
       if (ticket.number === 0) continue; // Its `enter` is on the way.
@@ -199,7 +185,7 @@ export class TicketLine {
   /** Tickets that are in no queue and have got no message in time get their old place back. */
   #reenterMissing(): void {
     const nowMs = this.room.nowMs();
-    for (const ticket of this.#tickets) {
+    for (let ticket = this.#tickets.first; ticket !== undefined; ticket = ticket.next) {
       if (nowMs < this.#asks.isLostMs(ticket)) continue;
       ticket.missingSinceMs = undefined;
       this.#sendEnter(ticket);
@@ -208,16 +194,18 @@ export class TicketLine {
 
   /** No reply has come for a whole lease. */
   #giveUpIfFailed(): void {
-    for (const ticket of this.#asks.hasFailed() ? [...this.#tickets] : []) {
+    let ticket = this.#asks.hasFailed() ? this.#tickets.first : undefined;
+    while (ticket !== undefined) {
       this.leave(ticket);
       ticket.giveUp();
+      ticket = this.#tickets.first;
     }
     this.#schedule();
   }
 
   #schedule(): void {
-    if (this.#tickets.length === 0) this.room.drop(this, this.group.id);
-    this.#asks.update(this.#tickets);
+    if (this.#tickets.first === undefined) this.room.drop(this, this.group.id);
+    this.#asks.update(this.#tickets.first);
   }
 
   #onTime(dueMs: number): void {

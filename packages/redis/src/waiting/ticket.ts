@@ -29,6 +29,9 @@ export class Ticket {
   /** Whether the units of a turn that it has missed are about to be free. Until then, the time of its next turn is too late. */
   isRefunding = false;
   state: 'waits' | 'hasTurn' | 'left' = 'waits';
+  /** Its neighbors in the line. Only the list of the line writes them. */
+  previous: Ticket | undefined;
+  next: Ticket | undefined;
   /** The turns that were read, by their times and stamps. */
   readonly #seen = new Set<string>();
   /** Resolves when a script has granted its turn, or to `undefined` if the store has failed. */
