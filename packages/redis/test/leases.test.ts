@@ -1,5 +1,6 @@
 import { type Calendar, CalendarWindow, LeasedCalendarWindow } from '@rollgate/calendar/window';
 import { concurrency, type Decision, type Limits, manualClock, RateLimiter, StoreError } from '@rollgate/core';
+import { credit } from '@rollgate/core/credit';
 import { type IoredisClient, RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
@@ -405,5 +406,18 @@ describe('reservations', () => {
     expect(await client.strlen(name)).toBe(25);
     expect(await client.memory('USAGE', name)).toBeLessThanOrEqual(120);
     expect((await limiter.peek(key)).limits.default).toMatchObject({ spent: 123_456_796, reserved: 0 });
+  });
+
+  test.each([
+    ['without leases', new CalendarWindow({ limit: 10, calendar: years })],
+    ['with a lease', budget(10)],
+  ])('a credit `beyond` that adds nothing to a window %s takes the commands of any credit', async (_, limits) => {
+    const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), timeout: '30s' });
+    const commandsOf = async (beyond: boolean) => {
+      await limiter.charge('ann', { cost: 4 });
+      return redis.countCommandsOf(() => credit(limiter, 'ann', 4, { beyond }));
+    };
+    await commandsOf(false); // The server has now loaded the scripts.
+    expect(await commandsOf(true)).toBe(await commandsOf(false));
   });
 });

@@ -221,11 +221,10 @@ local function credit_spent(rule, _, stamp, _, units, state, is_beyond)
   local reserved = math.min(state.reserved, state.count)
   local spent, extra = credit_period(state.count - reserved, state.extra, units, is_beyond)
   state.count, state.extra = reserved + spent, extra
-  if is_beyond then
-    state.first, state.ends, state.scale = state.first or stamp, math.max(state.ends, state.period_end), math.max(state.scale, rule[3])
-  end
+  if not is_beyond or state.count + extra == 0 then return write_reservations(state) end
+  state.first, state.ends, state.scale = state.first or stamp, math.max(state.ends, state.period_end), math.max(state.scale, rule[3])
   write_reservations(state)
-  if is_beyond then return state.ends, rule[2] end
+  return state.ends, rule[2]
 end
 
 changes['leased-calendar-window'] = {
