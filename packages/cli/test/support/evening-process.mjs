@@ -18,4 +18,5 @@ for (let first = Number(number); first < Number(users); first += 100 * processes
 }
 process.send('busy');
 process.once('disconnect', () => process.exit());
-for (;;) await limiter.check('abuser');
+// A test measures the command meanwhile, and not how much else the machine can do.
+setInterval(() => limiter.check('abuser'), 5);
