@@ -46,12 +46,11 @@ export type RateLimitMiddleware<
   readonly limiter: RateLimiter<Given, HasLimits>;
 };
 
-const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
+const HONO: WebHost<Context> = {
   name: 'rateLimit',
   ownOptions: ['address'],
   resetUnit: 'delta',
   getRequest: (c) => c.req.raw,
-  getClientAddress: (c) => address?.(c),
   getSettledRequest: (c) => c.req,
   getRequestHeader: (c, name) => c.req.header(name),
   isDisconnected: (c) => c.req.raw.signal?.aborted ?? false,
@@ -64,7 +63,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
   },
   getEarlyHeaders: nodeHeadersOf,
   onResponseEnd: onNodeResponseEnd,
-});
+};
 
 /**
  * Creates a middleware for Hono 4, on every platform that Hono supports. It sets the variable `rateLimit` to the decision
@@ -90,8 +89,7 @@ export function rateLimit<Given extends Limits, Source = unknown>(
   // biome-ignore lint/suspicious/noExplicitAny: See `RateLimitOptions`.
 ): RateLimitMiddleware<Given, any, HasLimits<Source>>;
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
-  const { address } = (options ?? {}) as RateLimitOptions;
-  const limiter = new WebLimiter(readHost(address), options as RateLimitOptions);
+  const limiter = new WebLimiter(HONO, options as RateLimitOptions);
 
   const middleware: MiddlewareHandler = (c, next) => {
     try {

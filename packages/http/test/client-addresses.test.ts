@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createClientKey } from '@rollgate/http';
+import { createClientKey, type WebHost, WebLimiter } from '@rollgate/http';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
@@ -202,6 +202,70 @@ describe('allowList', () => {
     expect(() => createGate({ limit: 1, window, allowList: ['10.0.0.1', entry] })).toThrow(
       "Expected `allowList[1]` to be an IP address or a network such as '10.0.0.0/8'",
     );
+  });
+});
+
+describe('the option address', () => {
+  const addressOf = (request: { headers: Headers }) => request.headers.get('x-client') ?? undefined;
+  const ownOptions = ['address'];
+  const WEB: Omit<WebHost<Request>, 'getClientAddress'> = {
+    name: 'rateLimit',
+    ownOptions,
+    resetUnit: 'delta',
+    getRequest: (request) => request,
+    getRequestHeader: (request, name) => request.headers.get(name),
+    isDisconnected: () => false,
+  };
+  const byConnection = { getClientAddress: () => '192.0.2.1' };
+  const limitWeb = (host: WebHost<Request>, options: object) =>
+    new WebLimiter(host, { limit: 1, window: '1m', ...options });
+  const limitGate = (options: object) => createGate({ limit: 1, window: '1m', ...options }, { ownOptions });
+
+  /** Each checks a request and returns whether it is allowed. */
+  const LIMITERS: [host: string, create: (options: object) => (request: Request) => Promise<boolean>][] = [
+    [
+      'a gate',
+      (options) => {
+        const gate = limitGate(options);
+        return async ({ headers }) => (await gate.judge({ headers, address: '192.0.2.1' })).kind === 'allowed';
+      },
+    ],
+    [
+      'a host of the Fetch standard',
+      (options) => {
+        const limiter = limitWeb({ ...WEB, ...byConnection }, options);
+        return async (request) => (await limiter.check(request)).allowed;
+      },
+    ],
+    [
+      'a host without addresses',
+      (options) => {
+        const limiter = limitWeb(WEB, options);
+        return async (request) => (await limiter.check(request)).allowed;
+      },
+    ],
+  ];
+
+  describe.each(LIMITERS)('of %s', (_, create) => {
+    test('replaces the address that the host returns', async () => {
+      const isAllowed = create({ address: addressOf });
+      const allowed: boolean[] = [];
+      for (const client of ['198.51.100.7', '198.51.100.7', '198.51.100.8']) {
+        allowed.push(await isAllowed(new Request('http://localhost/', { headers: { 'X-Client': client } })));
+      }
+      expect(allowed).toEqual([true, false, true]);
+    });
+
+    test('must be a function', () => {
+      expect(() => create({ address: 'cloudflare' })).toThrow('Expected `address` to be a function');
+    });
+  });
+
+  test('is only required if the host has no address', () => {
+    expect(() => limitWeb(WEB, {})).toThrow('Expected `address` or `key`, got neither');
+    expect(() => limitWeb(WEB, { key: () => 'all', allowList: ['192.0.2.1'] })).toThrow('Expected `address` or `key`');
+    limitWeb(WEB, { key: () => 'all' });
+    limitWeb({ ...WEB, ...byConnection }, {});
   });
 });
 

@@ -41,8 +41,8 @@ export function toCallOptions(options: RateLimitOptions): HttpOptions<WebCall, L
   const converted = Object.entries(options).map(([name, option]) => {
     if (typeof option !== 'function' || name === 'fallbackLimits') return [name, option];
     const ofRequest = option as (request: Request, ...rest: unknown[]) => unknown;
-    return name === 'key'
-      ? [name, ({ request, info }: WebCall, clientKey: unknown) => ofRequest(request, info, clientKey)]
+    return name === 'key' || name === 'address'
+      ? [name, ({ request, info }: WebCall, clientKey?: unknown) => ofRequest(request, info, clientKey)]
       : [name, ({ request }: WebCall, ...rest: unknown[]) => ofRequest(request, ...rest)];
   });
   return Object.fromEntries(converted);

@@ -50,17 +50,16 @@ export interface RateLimitMiddleware<
   readonly limiter: RateLimiter<Given, HasLimits>;
 }
 
-const readHost = (address: RateLimitOptions['address']): WebHost<WebCall> => ({
+const WEB: WebHost<WebCall> = {
   name: 'rateLimit',
   ownOptions: ['address'],
   resetUnit: 'delta',
   getRequest: ({ request }) => request,
   getOriginalRequest: ({ request }) => request,
-  getClientAddress: ({ request, info }) => address?.(request, info),
   getRequestHeader: ({ request }, name) => request.headers.get(name),
   isDisconnected: ({ request }) => request.signal?.aborted ?? false,
   keepAlive: ({ info, rest }, promise) => [info, ...rest].find(hasWaitUntil)?.waitUntil(promise),
-});
+};
 
 /**
  * Creates a limiter for handlers that turn a `Request` into a `Response`. Deno, Bun and Cloudflare Workers call such
@@ -86,8 +85,7 @@ export function rateLimit<
   Given extends Limits = Limits,
   Source = unknown,
 >(options: RateLimitOptions<Info, Given> & LimitSource<Source>): RateLimitMiddleware<Info, Given, HasLimits<Source>> {
-  const given = (options ?? {}) as RateLimitOptions;
-  const limiter = new WebLimiter(readHost(given.address), toCallOptions(given));
+  const limiter = new WebLimiter(WEB, toCallOptions((options ?? {}) as RateLimitOptions));
 
   const wrap =
     (handler: Handler<Info | undefined, Request, Response | undefined>) =>

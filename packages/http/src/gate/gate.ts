@@ -6,6 +6,7 @@ import { mapWithTimeout } from '../errors/with-timeout.js';
 import { RateLimitHeaders } from '../headers/rate-limit-headers.js';
 import type { Host } from '../host/host.js';
 import { limitsByName } from '../limits/limits-by-name.js';
+import { withAddress } from '../options/address-option.js';
 import type { HttpOptions } from '../options/options.js';
 import { type ResolvedHttpOptions, resolveHttpOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
@@ -62,8 +63,9 @@ export class Gate<Request, Response, Target = Response> {
   readonly headers: RateLimitHeaders<Target>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
-  constructor(host: Host<Request, Response, Target>, options: HttpOptions<Request, Limits, Response>) {
-    const resolved = resolveHttpOptions(host, options);
+  constructor(given: Host<Request, Response, Target>, options: HttpOptions<Request, Limits, Response>) {
+    const resolved = resolveHttpOptions(given, options);
+    const host = withAddress(given, options);
     const { key, allowList, limits } = resolved;
     this.#host = host;
     this.#getSettledRequest = host.getSettledRequest ?? host.getOriginalRequest;

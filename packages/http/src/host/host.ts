@@ -7,11 +7,11 @@ export type ResetUnit = 'epoch' | 'delta';
 export interface RequestReader<Request> {
   /** The name of the adapter in errors about its options. */
   readonly name: string;
-  /** The options that only this adapter has. */
+  /** The options that only this adapter has. It validates their values, except `address`, which the limiter applies itself. */
   readonly ownOptions: readonly string[];
   /** The default of the option `resetUnit`. */
   readonly resetUnit: ResetUnit;
-  /** Returns the client's address, resolved through the proxies that the app trusts. */
+  /** Returns the client's address, resolved through the proxies that the app trusts. The option `address` replaces it. */
   readonly getClientAddress: (request: Request) => string | undefined;
   /** Returns the value of a request's header with this lowercase name. */
   readonly getRequestHeader: (request: Request, name: string) => unknown;

@@ -1,6 +1,4 @@
-import { validateOptionalFunction } from '@rollgate/core/store';
 import { createForwardedReader, type ForwardedAddressOptions } from '../client/forwarded-address.js';
-import type { Framework } from './adapter.js';
 
 /** What the requests of Node, Express, Fastify and Koa have in common. */
 export interface WithHeaders {
@@ -55,24 +53,4 @@ export function vercelAddress({ headers }: WithHeaders): string | undefined {
 export function forwardedAddress(options: ForwardedAddressOptions): (request: WithHeaders) => string | undefined {
   const toAddress = createForwardedReader(options);
   return ({ headers }) => toAddress(headers['x-forwarded-for'] as string | undefined);
-}
-
-/** The option `address` of adapters that have it. */
-interface AddressOption<Request> {
-  readonly address?: (request: Request) => string | undefined;
-}
-
-/**
- * Returns a framework whose requests have the addresses that the option `address` returns, so that its own settings do not matter.
- *
- * @throws TypeError if `address` is not a function.
- */
-export function withAddress<Request, Response>(
-  framework: Framework<Request, Response>,
-  options: object | undefined,
-): Framework<Request, Response> {
-  const address = (options as AddressOption<Request> | undefined)?.address;
-  if (address === undefined || !framework.ownOptions.includes('address')) return framework;
-  validateOptionalFunction('address', address);
-  return { ...framework, getClientAddress: address, getConnection: () => undefined };
 }

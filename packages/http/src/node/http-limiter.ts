@@ -8,7 +8,6 @@ import type { Rejection } from '../rejection/rejection.js';
 import { isRejectionError } from '../rejection/status.js';
 import { findProxyMistake } from '../warnings/proxy-mistake.js';
 import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
-import { withAddress } from './addresses.js';
 import { NODE_HEADERS, omitFromRedirects, rememberCacheControl, withdrawRejection } from './node-headers.js';
 import { endIfStarted, onDisconnect, onResponseFinished } from './response-lifecycle.js';
 
@@ -65,11 +64,10 @@ export class HttpLimiter<Request, Response> {
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(
-    host: Framework<Request, Response>,
+    framework: Framework<Request, Response>,
     options: HttpOptions<Request, Limits, Response>,
     adapter: Adapter<Request, Response>,
   ) {
-    const framework = withAddress(host, options);
     const { headers = NODE_HEADERS, getNodeResponse, getConnection } = framework;
     const isResponseSent = framework.isResponseSent ?? ((response) => getNodeResponse(response).writableEnded);
     this.#framework = framework;

@@ -21,7 +21,7 @@ export interface ResolvedHttpOptions<Request, Response> extends ParsedOptions<Re
 /**
  * Validates an adapter's options once, and fills in the defaults.
  *
- * @param host The adapter. It validates the values of `ownOptions`.
+ * @param host The adapter. It validates the values of `ownOptions`, except `address`.
  * @throws TypeError, RangeError with the name of the invalid option.
  */
 export function resolveHttpOptions<Request, Response>(

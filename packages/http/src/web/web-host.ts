@@ -2,7 +2,12 @@ import type { RequestReader } from '../host/host.js';
 import type { EarlyHeaders } from './web-headers.js';
 
 /** A host whose requests and responses are those of the Fetch standard. */
-export interface WebHost<Call> extends RequestReader<Call> {
+export interface WebHost<Call> extends Omit<RequestReader<Call>, 'getClientAddress'> {
+  /**
+   * Returns the client's address. Leave it out on platforms without a common way to get it, and list `address` in `ownOptions`.
+   * That option is then required with `allowList`, and unless `key` identifies clients another way.
+   */
+  readonly getClientAddress?: (call: Call) => string | undefined;
   /** Returns the standard request of a call. */
   readonly getRequest: (call: Call) => Request;
   /**

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { optionError, refundInBackground, sleep, validateOptionalFunction } from '@rollgate/core/store';
+import { optionError, refundInBackground, sleep } from '@rollgate/core/store';
 import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
@@ -46,9 +46,10 @@ export class WebLimiter<Call> {
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(host: WebHost<Call>, options: HttpOptions<Call, Limits, Response>) {
+    const { getClientAddress = () => undefined } = host;
     this.#host = host;
-    this.#gate = new Gate({ ...host, ...WEB_HEADERS }, options);
-    if (host.ownOptions.includes('address')) validateAddressOption(options);
+    this.#gate = new Gate({ ...host, ...WEB_HEADERS, getClientAddress }, options);
+    if (host.getClientAddress === undefined) requireAddress(options);
   }
 
   /** The limiter that decides the requests. */
@@ -106,12 +107,9 @@ export class WebLimiter<Call> {
   }
 }
 
-/** @throws TypeError if `address` is not a function, or if it is absent although the limiter needs the address. */
-function validateAddressOption<Call>(
-  options: HttpOptions<Call, Limits, Response> & { readonly address?: unknown },
-): void {
+/** @throws TypeError if `address` is absent although the limiter needs the address. */
+function requireAddress<Call>(options: HttpOptions<Call, Limits, Response> & { readonly address?: unknown }): void {
   const { address, key, allowList } = options;
-  validateOptionalFunction('address', address);
   if (address !== undefined || (key !== undefined && !allowList)) return;
   throw optionError(NO_ADDRESS);
 }
