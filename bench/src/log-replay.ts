@@ -18,7 +18,6 @@ const COMMANDS = [
 const CALLERS = 20_000;
 const LINES_PER_SECOND = 50;
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Measures the speed and memory of log replays. A second, longer log shows that memory does not grow with the length. */
 export async function measureLogReplay({ lines, times }: Effort['logs']): Promise<Report<Column>> {
@@ -65,10 +64,10 @@ async function writeLog(path: string, count: number): Promise<void> {
   await file.close();
 }
 
+/** Writes a time such as `17/May/2026:10:05:03 +0000`. */
 function commonDate(ms: number): string {
-  const [day, time] = new Date(ms).toISOString().slice(0, 19).split('T');
-  const [year, month, date] = day!.split('-');
-  return `${date}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;
+  const [, date, month, year, time] = new Date(ms).toUTCString().split(' ');
+  return `${date}/${month}/${year}:${time} +0000`;
 }
 
 /** Creates a pseudorandom generator of numbers from 0 to 1 with a fixed seed. */

@@ -34,6 +34,11 @@ export function machineLines({ date, node, v8, platform, cpu, cores, loadAverage
   ];
 }
 
+/** When and on what a run took place, for a page. */
+export function describeRun({ date, node, cpu, cores }: Machine): string {
+  return `The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
+}
+
 /** Reads the version from the file, because not every package exports its package.json. */
 export function versionOf(name: string): string {
   const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);

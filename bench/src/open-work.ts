@@ -2,7 +2,7 @@ import type { Effort } from './effort.js';
 import type { MemoryWorkResult, MemoryWorkTask } from './open-work-memory-worker.js';
 import { measureOpenWork, NEWER_CHECKS, type OpenWork, SLOTS } from './redis/open-work.js';
 import { withServer } from './redis.js';
-import { median } from './statistics.js';
+import { measureInTurn, median } from './statistics.js';
 import { type Report, type Row, tenths, times, toFigure, whole } from './table.js';
 import { canPin, Worker } from './worker.js';
 
@@ -29,11 +29,11 @@ async function measureInMemory({ rounds, memoryCalls }: Effort['openWork']): Pro
     flags: ['--expose-gc'],
     core: CORE,
   });
-  const results: MemoryWorkResult[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const result = await worker.run({ calls: memoryCalls, keyCount: KEYS, slots: SLOTS });
-    if (round > 0) results.push(result); // The first round includes compilation.
-  }
+  // The first round includes compilation.
+  const measured = await measureInTurn([worker], { rounds, warmUpRounds: 1 }, () =>
+    worker.run({ calls: memoryCalls, keyCount: KEYS, slots: SLOTS }),
+  );
+  const results = measured.get(worker)!;
   const middle = (figure: keyof MemoryWorkResult) => median(results.map((result) => result[figure]));
   return {
     check: middle('check'),

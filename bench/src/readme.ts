@@ -1,4 +1,4 @@
-import type { Machine } from './machine.js';
+import { describeRun, type Machine } from './machine.js';
 import { replaceSection } from './page-sections.js';
 import { summarize } from './summary.js';
 import { type Report, renderTable } from './table.js';
@@ -22,6 +22,4 @@ export function renderSummary(page: string, read: ReadResults): string {
   return replaceSection(page, 'summary', summarize(read));
 }
 
-function renderPart({ machine: { date, node, cpu, cores }, ...report }: Results): string {
-  return `${renderTable(report)}\n\nThe run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
-}
+const renderPart = (results: Results) => `${renderTable(results)}\n\n${describeRun(results.machine)}`;

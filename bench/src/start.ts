@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Effort } from './effort.js';
-import { inTurn, median } from './statistics.js';
+import { measureInTurn, median } from './statistics.js';
 import { type Report, type Row, tenths, toFigure, whole } from './table.js';
 
 const HEADERS = { cpu: 'CPU, ms', files: 'files', rss: 'resident memory, MB' };
@@ -75,15 +75,11 @@ export async function measureStart({ rounds }: Effort['start']): Promise<Report<
 }
 
 /** Starts each program once in each round, in turns. */
-export async function measureStarts(
+export function measureStarts(
   programs: Readonly<Record<string, readonly string[]>>,
   rounds: number,
 ): Promise<ReadonlyMap<string, readonly Start[]>> {
-  const starts = new Map<string, Start[]>(Object.keys(programs).map((what) => [what, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const [what, args] of inTurn(Object.entries(programs), round)) starts.get(what)!.push(await start(args));
-  }
-  return starts;
+  return measureInTurn(Object.keys(programs), { rounds }, (what) => start(programs[what]!));
 }
 
 async function start(args: readonly string[]): Promise<Start> {

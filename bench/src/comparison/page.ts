@@ -1,4 +1,5 @@
 import { markdownTable } from 'markdown-table';
+import { describeRun } from '../machine.js';
 import { replaceSection } from '../page-sections.js';
 import type { ReadResults, Results } from '../readme.js';
 import type { Cell } from '../table.js';
@@ -94,9 +95,10 @@ function renderFacts(): string {
   ]);
 }
 
-function renderVersions({ machine: { date, node, cpu, cores }, headers, method }: Results): string {
-  const run = `- The run took place on ${date}, with Node ${node} on a machine with ${cores} cores (${cpu}).`;
-  return [run, ...method, ...LIBRARY_NAMES.map((library) => `- ${headers[library]}`)].join('\n');
+function renderVersions({ machine, headers, method }: Results): string {
+  return [`- ${describeRun(machine)}`, ...method, ...LIBRARY_NAMES.map((library) => `- ${headers[library]}`)].join(
+    '\n',
+  );
 }
 
 function toTitle(library: LibraryName): string {

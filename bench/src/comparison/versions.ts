@@ -1,6 +1,6 @@
 import { versionOf } from '../machine.js';
+import { withServer } from '../redis.js';
 import { LIBRARY_NAMES, type LibraryName, packagesOf } from './libraries/index.js';
-import { PrivateRedis } from './private-redis.js';
 
 /** The packages of each library with their versions. */
 export function libraryHeaders(): Record<LibraryName, string> {
@@ -12,9 +12,4 @@ export function libraryHeaders(): Record<LibraryName, string> {
 }
 
 /** Describes the Redis server that the probes start, and their client. */
-export async function describeRedis(): Promise<string> {
-  const redis = await PrivateRedis.start();
-  const [, version = 'unknown'] = /^redis_version:(\S+)/m.exec(String(await redis.run('INFO', 'server'))) ?? [];
-  await redis.stop();
-  return `- Redis ${version}, ioredis ${versionOf('ioredis')}`;
-}
+export const describeRedis = (): Promise<string> => withServer([], async (_server, about) => about);

@@ -1,5 +1,6 @@
 import { markdownTable } from 'markdown-table';
 import { FIGURES } from '../fair-wait.js';
+import { describeRun } from '../machine.js';
 import { replaceSection } from '../page-sections.js';
 import type { ReadResults } from '../readme.js';
 import type { Scenario } from './load.js';
@@ -42,7 +43,6 @@ export function renderFairWait(page: string, read: ReadResults): string {
   });
   const header = ['measured', ...libraries.map((library) => headers[library]!)];
   const table = markdownTable([header, ...lines], { align: ['l', ...libraries.map(() => 'r')] });
-  const { date, node, cpu, cores } = machine;
-  const run = `- The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
+  const run = `- ${describeRun(machine)}`;
   return replaceSection(page, 'fair-wait', [table, [...method, run].join('\n')].join('\n\n'));
 }

@@ -1,5 +1,6 @@
 import { markdownTable } from 'markdown-table';
 import { figureOf, tenths } from '../format.js';
+import { describeRun } from '../machine.js';
 import { REJECTED, SCENARIOS, USED } from '../outgoing.js';
 import { replaceSection } from '../page-sections.js';
 import type { ReadResults, Results } from '../readme.js';
@@ -17,8 +18,7 @@ export function renderOutgoing(page: string, read: ReadResults): string {
   ]);
   const columns = ['library (% rejected / % used)', ...titles];
   const table = markdownTable([columns, ...rows], { align: ['l', ...titles.map(() => 'r')] });
-  const { date, node, cpu, cores } = results.machine;
-  const run = `- The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
+  const run = `- ${describeRun(results.machine)}`;
   return replaceSection(page, 'outgoing', [table, [...results.method, run].join('\n')].join('\n\n'));
 }
 
