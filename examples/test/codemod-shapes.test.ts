@@ -354,9 +354,9 @@ test('a diff has the changes and the lines around them', () => {
   migrate(`${IMPORT}${lines}rateLimit({ windowMs: 1, max: 2 });\n${lines.replaceAll('a', 'b')}`, { diff: true });
   const [[printed]] = log.mock.calls as [[string]];
   log.mockRestore();
-  expect(printed).toContain('--- file.ts\n+++ file.ts\n@@ -1 +1 @@\n-import { rateLimit, ipKeyGenerator }');
+  expect(printed).toContain('--- file.ts\n+++ file.ts\n@@ -1,5 +1,5 @@\n-import { rateLimit, ipKeyGenerator }');
   expect(printed).toContain(
-    '@@ -19 +19 @@\n const a17 = 1;\n const a18 = 1;\n const a19 = 1;\n-rateLimit({ windowMs: 1, max: 2 });\n+rateLimit({ window: 1, limit: 2 });\n',
+    '@@ -18,9 +18,9 @@\n const a16 = 1;\n const a17 = 1;\n const a18 = 1;\n const a19 = 1;\n-rateLimit({ windowMs: 1, max: 2 });\n+rateLimit({ window: 1, limit: 2 });\n',
   );
   expect(printed).not.toContain('const a9 = 1;');
 });

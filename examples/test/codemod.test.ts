@@ -257,7 +257,7 @@ test('--dry prints the changes and leaves the files', async () => {
   const before = "import { rateLimit } from 'express-rate-limit';\nrateLimit({ windowMs: 1000, max: 1 });\n";
   writeFileSync(join(folder, 'dry.ts'), before);
   expect(await migrate('--dry', 'dry.ts')).toContain(
-    "--- dry.ts\n+++ dry.ts\n@@ -1 +1 @@\n-import { rateLimit } from 'express-rate-limit';\n-rateLimit({ windowMs: 1000, max: 1 });\n+import { rateLimit } from '@rollgate/express';\n+rateLimit({ window: 1000, limit: 1 });",
+    "--- dry.ts\n+++ dry.ts\n@@ -1,2 +1,2 @@\n-import { rateLimit } from 'express-rate-limit';\n-rateLimit({ windowMs: 1000, max: 1 });\n+import { rateLimit } from '@rollgate/express';\n+rateLimit({ window: 1000, limit: 1 });",
   );
   expect(read('dry.ts')).toBe(before);
 });

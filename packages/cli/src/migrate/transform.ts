@@ -1,6 +1,6 @@
+import { createPatch } from 'diff';
 import type { API, ASTNode, Collection, FileInfo, ObjectExpression } from 'jscodeshift';
 
-import { toDiff } from './diff.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
 import * as imports from './imports.js';
@@ -56,7 +56,7 @@ function transform(
   for (const { line, text } of reported) print(`line ${line}: ${text}`);
   const source = root.toSource({ quote: 'single', arrowParensAlways: true });
   if (source === file.source) return undefined;
-  if (diff) console.log(`--- ${file.path}\n+++ ${file.path}\n${toDiff(file.source, source)}`);
+  if (diff) console.log(createPatch(file.path, file.source, source));
   return source;
 }
 
