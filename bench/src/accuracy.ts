@@ -99,8 +99,8 @@ function burstThenHammer(limit: number): number[] {
 function describe(log: AccessLog | undefined): string[] {
   return [
     log === undefined
-      ? '- **Log**: none. To measure one in the common or combined format, pass `--log <file>`.'
-      : `- **Log**: ${whole(log.requests)} requests of ${whole(log.clients.size)} addresses, each with its own limit, in the order of their times. Skipped ${whole(log.skipped)} lines in other formats. The exact window counts the requests that the same limiter allowed.`,
+      ? '- **Log**: none. To measure one, pass `--log <file>`.'
+      : `- **Log**: ${whole(log.requests)} requests of ${whole(log.clients.size)} addresses, each with its own limit, in the order of their times. Skipped ${whole(log.skipped)} other lines. The exact window counts the requests that the same limiter allowed.`,
     '- **At the worst**: the search tries every choice of 16 moments in 4 minutes at 10 a minute. At each moment, requests come until one is rejected. The worst traffic is repeated at the other limit.',
   ];
 }

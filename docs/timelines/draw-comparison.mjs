@@ -2,9 +2,10 @@
 // and `rolling-and-fixed-narrow.svg` for phones, from the decisions of real limiters:
 // npm run build && node docs/timelines/draw-comparison.mjs
 import { writeFileSync } from 'node:fs';
-import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '../../packages/core/dist/index.js';
+import { rollingWindow } from '../../packages/core/dist/index.js';
 import { createExpressWindow } from '../../packages/playground/dist/race.js';
 import { markAt, round, toPicture } from './marks.mjs';
+import { checkBy, decide } from './traffic.mjs';
 
 const LIMIT = 10;
 const WINDOW_MS = 60_000;
@@ -51,36 +52,19 @@ const ROW_HEIGHT = TITLE_HEIGHT + BRACKET_HEIGHT + LIMIT * MARK_SIZE + GAP;
 const AXIS_Y = 2 * ROW_HEIGHT + 12;
 
 const window = createExpressWindow({ limit: LIMIT, windowMs: WINDOW_MS });
-const DECIDED = [await decide(createRollingWindow()), await decide((atMs) => window.decide(atMs) !== null)];
+const CHECKS = [
+  checkBy(rollingWindow({ limit: LIMIT, window: WINDOW_MS })),
+  (atMs) => ({ allowed: window.decide(atMs) !== null }),
+];
+const TIMES = BURSTS.flatMap(({ atMs, count }) => new Array(count).fill(atMs));
+const DECIDED = [];
+for (const check of CHECKS) DECIDED.push(await decide(check, TIMES, { limit: LIMIT, windowMs: WINDOW_MS }));
 
 for (const layout of LAYOUTS) {
   const rows = DECIDED.flatMap((requests, index) => draw(layout, index, requests));
   const parts = [...rows, ...axis(layout), legend(layout)];
   const picture = toPicture(layout.width, AXIS_Y + 52, 'Limit: 10 per minute', parts);
   writeFileSync(new URL(`../images/${layout.file}`, import.meta.url), picture);
-}
-
-/** What a limiter decides: `{ atMs, allowed, isBeyond, level }` for each request, where `level` is its place in the stack. */
-async function decide(isAllowed) {
-  const decided = [];
-  for (const { atMs, count } of BURSTS) {
-    for (let level = 0; level < count; level++) {
-      const allowed = await isAllowed(atMs);
-      const isBeyond = allowed && startedIn(decided, atMs) >= LIMIT;
-      decided.push({ atMs, allowed, isBeyond, level });
-    }
-  }
-  return decided;
-}
-
-function createRollingWindow() {
-  const clock = manualClock();
-  const limits = rollingWindow({ limit: LIMIT, window: WINDOW_MS });
-  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
-  return async (atMs) => {
-    clock.advance(atMs - clock.now());
-    return (await limiter.check('client')).allowed;
-  };
 }
 
 function startedIn(decided, toMs) {
@@ -103,7 +87,10 @@ function draw(layout, index, requests) {
     ...(isExact ? [] : [...restarts, bracket(layout, above, most)]),
     ...requests
       .filter(({ atMs }) => atMs < endMs)
-      .map((request) => markAt(request, x(request.atMs), floor - MARK_SIZE * (request.level + 0.5))),
+      // Requests of one time are in a stack.
+      .map((request, place) =>
+        markAt(request, x(request.atMs), floor - MARK_SIZE * (place - TIMES.indexOf(request.atMs) + 0.5)),
+      ),
   ];
 }
 

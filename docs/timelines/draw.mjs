@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { markAt, round, toPicture } from './marks.mjs';
-import { decide, decideConcurrency, LIMITS } from './traffic.mjs';
+import { checkBy, decide, decideConcurrency, LIMITS } from './traffic.mjs';
 
 const IMAGES = fileURLToPath(new URL('../images', import.meta.url));
 const WIDTH = 640;
@@ -18,19 +18,13 @@ const ON_THE_CLOCK = ['fixed-window', 'sliding-window-counter', 'bucketed-window
 
 mkdirSync(IMAGES, { recursive: true });
 for (const [name, limit] of Object.entries(LIMITS)) {
-  const requests = await decide(limit);
+  const requests = await decide(checkBy(limit));
   const marks = requests.map((request) => markOf(request) + delayOf(request));
   writeFileSync(`${IMAGES}/${name}.svg`, picture(name, marks, ON_THE_CLOCK.includes(name)));
 }
 const work = await decideConcurrency();
-writeFileSync(
-  `${IMAGES}/concurrency.svg`,
-  picture(
-    'concurrency',
-    work.map((each) => markOf(each) + slotOf(each)),
-    false,
-  ),
-);
+const slots = work.map((each) => markOf(each) + slotOf(each));
+writeFileSync(`${IMAGES}/concurrency.svg`, picture('concurrency', slots, false));
 
 function x(ms) {
   return round(MARGIN + (ms / END_MS) * (WIDTH - 2 * MARGIN));

@@ -1,7 +1,5 @@
-import { createRequire } from 'node:module';
-
 // The built packages of the workspace, because the site has its own dependencies.
-const core = createRequire(import.meta.url)('../../packages/core/dist/index.js');
+import * as core from '../../packages/core/dist/index.js';
 
 const WINDOW_MS = 10_000;
 const LIMIT = 4;
@@ -23,20 +21,27 @@ export const LIMITS = {
   'leaky-bucket': core.leakyBucket({ capacity: LIMIT, interval: WINDOW_MS / LIMIT }),
 };
 
-/**
- * What a real limiter decides about the requests: `{ atMs, allowed, startMs, isBeyond }` for each. Those of a queue count
- * when they leave it.
- */
-export async function decide(limits) {
+/** Returns a function that asks a real limiter at a time. */
+export function checkBy(limits) {
   const clock = core.manualClock();
   const limiter = new core.RateLimiter({ limits, store: new core.MemoryStore({ clock }) });
-  const decided = [];
-  for (const atMs of REQUESTS) {
+  return (atMs) => {
     clock.advance(atMs - clock.now());
-    const { allowed, delayMs } = await limiter.check('client');
+    return limiter.check('client');
+  };
+}
+
+/**
+ * What a limiter decides about requests: `{ atMs, allowed, startMs, isBeyond }` for each. Those of a queue count when they
+ * leave it.
+ */
+export async function decide(check, times = REQUESTS, { limit, windowMs } = { limit: LIMIT, windowMs: WINDOW_MS }) {
+  const decided = [];
+  for (const atMs of times) {
+    const { allowed, delayMs = 0 } = await check(atMs);
     const startMs = atMs + delayMs;
-    const inWindow = decided.filter((each) => each.allowed && each.startMs > startMs - WINDOW_MS).length;
-    decided.push({ atMs, allowed, startMs, isBeyond: allowed && inWindow >= LIMIT });
+    const inWindow = decided.filter((each) => each.allowed && each.startMs > startMs - windowMs).length;
+    decided.push({ atMs, allowed, startMs, isBeyond: allowed && inWindow >= limit });
   }
   return decided;
 }
