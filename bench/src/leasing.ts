@@ -5,7 +5,7 @@ import type { HotKeyResult, HotKeyTask, StoreName } from './leasing/hot-key-work
 import { readCpuMicros, readFigures, resetFigures } from './redis/server-figures.js';
 import { withServer } from './redis.js';
 import { millions, type Report, type Row, tenths, toFigure, whole } from './table.js';
-import { Worker } from './worker.js';
+import { startEach } from './worker.js';
 
 type Figures = Partial<Record<StoreName, HotKeyFigures>>;
 
@@ -97,33 +97,32 @@ interface HotKeyLoad extends Omit<HotKeyTask, 'prefix' | 'perSecond'> {
 async function measureHotKey(server: RedisServer, name: StoreName, load: HotKeyLoad): Promise<HotKeyFigures> {
   const { processes, limit, windowMs, seconds } = load;
   const total = load.load === undefined ? undefined : (load.load * limit * 1000) / windowMs;
-  const start = () => Worker.start<HotKeyTask, HotKeyResult>('leasing/hot-key-worker.ts', { args: [name, server.url] });
-  const workers = await Promise.all(Array.from({ length: processes }, start));
+  const names = new Array<StoreName>(processes).fill(name);
+  await using workers = await startEach<StoreName, HotKeyTask, HotKeyResult>(names, 'leasing/hot-key-worker.ts', {
+    args: [server.url],
+  });
   const prefix = randomUUID();
-  try {
-    const run = (worker: (typeof workers)[number], task: Partial<HotKeyTask>) =>
-      worker.run({ ...load, prefix, perSecond: total && total / processes, ...task });
-    await Promise.all(workers.map((worker) => run(worker, warmUpOf(load)))); // Includes compilation.
-    await resetFigures(server);
-    const before = await readCpuMicros(server);
-    const results = await Promise.all(workers.map((worker) => run(worker, {})));
-    const { commands } = await readFigures(server);
-    const sum = (part: 'decisions' | 'allowed' | 'cpuSeconds') =>
-      results.reduce((all, result) => all + result[part], 0);
-    const most = (part: 'p99Ms' | 'localP99Micros') => Math.max(...results.map((result) => result[part] ?? Number.NaN));
-    const serverMicros = (await readCpuMicros(server)) - before;
-    const quota = (limit * seconds * 1000) / windowMs; // The log was full at the start if the load is above 1.
-    return {
-      decisionsPerSecond: sum('decisions') / seconds,
-      scriptsPer1000: (commands / sum('decisions')) * 1000,
-      usedPercent: (sum('allowed') / Math.min(quota, sum('decisions'))) * 100,
-      cpuMicros: (serverMicros + sum('cpuSeconds') * 1e6) / sum('decisions'),
-      p99Ms: most('p99Ms'),
-      localP99Micros: most('localP99Micros'),
-    };
-  } finally {
-    await Promise.all(workers.map((worker) => worker.stop()));
-  }
+  const run = (task: Partial<HotKeyTask>) =>
+    Promise.all(
+      workers.map(({ worker }) => worker.run({ ...load, prefix, perSecond: total && total / processes, ...task })),
+    );
+  await run(warmUpOf(load)); // Includes compilation.
+  await resetFigures(server);
+  const before = await readCpuMicros(server);
+  const results = await run({});
+  const { commands } = await readFigures(server);
+  const sum = (part: 'decisions' | 'allowed' | 'cpuSeconds') => results.reduce((all, result) => all + result[part], 0);
+  const most = (part: 'p99Ms' | 'localP99Micros') => Math.max(...results.map((result) => result[part] ?? Number.NaN));
+  const serverMicros = (await readCpuMicros(server)) - before;
+  const quota = (limit * seconds * 1000) / windowMs; // The log was full at the start if the load is above 1.
+  return {
+    decisionsPerSecond: sum('decisions') / seconds,
+    scriptsPer1000: (commands / sum('decisions')) * 1000,
+    usedPercent: (sum('allowed') / Math.min(quota, sum('decisions'))) * 100,
+    cpuMicros: (serverMicros + sum('cpuSeconds') * 1e6) / sum('decisions'),
+    p99Ms: most('p99Ms'),
+    localP99Micros: most('localP99Micros'),
+  };
 }
 
 /** A load above 1 starts with a full log, whose hits are spread over the window. An empty one would allow a burst first. */

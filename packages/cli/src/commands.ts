@@ -1,20 +1,23 @@
 import { type Command, Option } from 'commander';
-import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
+import { ALGORITHMS, type NamedQuota } from './algorithms.js';
 import { analyzeLogs } from './analyze-logs.js';
 import { inCalendar, type Span } from './calendar-span.js';
 import {
   type CommonOptions,
   command,
   hasCosts,
+  type LimitOptions,
   listOf,
   requireLimit,
+  resolveQuotas,
   resolveSettings,
   withCalendar,
+  withLimits,
 } from './common-options.js';
 import { Comparer } from './comparer.js';
 import { CostSuggester } from './cost-suggester.js';
 import { UsageError } from './errors.js';
-import { checkQuotas, parseAlgorithm, parseQuota, parseShare, parseTop, parseWindow } from './parse-options.js';
+import { checkQuotas, parseQuota, parseShare, parseTop, parseWindow } from './parse-options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
@@ -23,27 +26,18 @@ import { Simulator } from './simulator.js';
 import { Suggester } from './suggester.js';
 import { Totals } from './totals.js';
 
-interface SimulateOptions extends CommonOptions {
-  limit?: readonly NamedQuota[];
-  algorithm: Algorithm;
+interface SimulateOptions extends LimitOptions {
   top: number;
 }
 
 export function simulateCommand(): Command {
-  return withCalendar(command('simulate'))
-    .option(
-      '--limit <limits>',
-      'requests per window, such as 100/1m, burst=10/1s or 1000/month; separate several by commas, or repeat the option',
-      listOf(parseQuota),
-    )
-    .option('--algorithm <name>', `${ALGORITHMS.join(', ')}, or its name in the API`, parseAlgorithm, 'rolling')
+  return withLimits(command('simulate'))
     .option('--top <number>', 'number of worst-hit callers to list', parseTop, 10)
     .addHelpText('after', SIMULATE_EXAMPLES)
     .action(async (paths: readonly string[], options: SimulateOptions) => {
       const { algorithm, top } = options;
-      const quotas = inCalendar(requireLimit(options.limit), options);
+      const quotas = resolveQuotas(options);
       const settings = resolveSettings(paths, options);
-      checkQuotas(algorithm, quotas);
       const simulator = new Simulator(algorithm, quotas);
       await analyzeLogs(
         'simulate',

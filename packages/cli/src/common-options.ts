@@ -1,18 +1,21 @@
 import { Command, Option } from 'commander';
-import type { NamedQuota } from './algorithms.js';
+import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import type { Settings } from './analyze-logs.js';
-import type { CalendarOptions } from './calendar-span.js';
+import { type CalendarOptions, inCalendar } from './calendar-span.js';
 import { UsageError } from './errors.js';
 import { ClientFinder, type TrustedProxies } from './log/client.js';
 import { RequestFilter } from './log/filter.js';
 import type { LogFormat } from './log/formats/format.js';
 import { FORMAT_NAMES } from './log/formats/index.js';
 import {
+  checkQuotas,
+  parseAlgorithm,
   parseField,
   parseFormat,
   parseIpv6Prefix,
   parseKeySource,
   parsePattern,
+  parseQuota,
   parseTolerance,
   parseTrustedProxies,
 } from './parse-options.js';
@@ -87,6 +90,30 @@ export function withCalendar(created: Command): Command {
   return created
     .option('--time-zone <zone>', 'time zone of calendar periods, such as Europe/Berlin (default: UTC)')
     .option('--anchor <day>', 'first day of weeks, months or years: a day of the month, a weekday or a date');
+}
+
+/** The parsed options of a command that simulates limits. */
+export interface LimitOptions extends CommonOptions {
+  limit?: readonly NamedQuota[];
+  algorithm: Algorithm;
+}
+
+/** Adds the options that choose the limits, in a calendar or not. */
+export function withLimits(created: Command): Command {
+  return withCalendar(created)
+    .option(
+      '--limit <limits>',
+      'requests per window, such as 100/1m, burst=10/1s or 1000/month; separate several by commas, or repeat the option',
+      listOf(parseQuota),
+    )
+    .option('--algorithm <name>', `${ALGORITHMS.join(', ')}, or its name in the API`, parseAlgorithm, 'rolling');
+}
+
+/** @throws UsageError if there is no limit, or one that the algorithm does not support. */
+export function resolveQuotas(options: LimitOptions): readonly NamedQuota[] {
+  const quotas = inCalendar(requireLimit(options.limit), options);
+  checkQuotas(options.algorithm, quotas);
+  return quotas;
 }
 
 /** Commander would name a missing option before a misspelled one. */
