@@ -1,12 +1,11 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
-import { Controller, type ExecutionContext, Get, Inject, Module, Req, type Type, UseGuards } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { WsAdapter } from '@nestjs/platform-ws';
+import { Controller, type ExecutionContext, Get, Inject, Module, Req, UseGuards } from '@nestjs/common';
 import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { RateLimit, RateLimitGuard, RateLimitModule } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
 import { type Behavior, control, createScenarios } from '../scenarios.js';
+import { serveOnExpress } from '../serve-nest.js';
 
 type Message = Readonly<Record<string, string>>;
 
@@ -45,9 +44,4 @@ Module({
 })(CountedModule);
 
 /** Creates a gateway that counts the messages of each client, which they name. */
-export async function createNestCountedMessages(): Promise<Server> {
-  const app = await NestFactory.create(CountedModule as Type, { logger: false });
-  app.useWebSocketAdapter(new WsAdapter(app));
-  await app.init();
-  return app.getHttpServer();
-}
+export const createNestCountedMessages = (): Promise<Server> => serveOnExpress(CountedModule);

@@ -1,11 +1,12 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { Controller, Get, Module, Req } from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { APP_GUARD } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { rateLimit } from '@rollgate/fastify';
 import { type Decision, RateLimitDecision, RateLimitGuard, RateLimitModule, SkipRateLimit } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
+import { serveOnFastify } from '../serve-nest.js';
 
 interface FastifyRequest {
   readonly rateLimit: Decision | null;
@@ -38,8 +39,5 @@ Module({
 export async function createNestFastifyRequests(): Promise<Server> {
   const adapter = new FastifyAdapter();
   await adapter.register(rateLimit as never, { limit: 9, window: '1h', global: false } as never);
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, { logger: false });
-  await app.init();
-  await app.getHttpAdapter().getInstance().ready();
-  return app.getHttpServer();
+  return serveOnFastify(AppModule, adapter);
 }

@@ -1,15 +1,7 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
-import {
-  createParamDecorator,
-  type ExecutionContext,
-  Module,
-  type Type,
-  UseGuards,
-  UseInterceptors,
-} from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
-import { WsAdapter } from '@nestjs/platform-ws';
+import { createParamDecorator, type ExecutionContext, Module, UseGuards, UseInterceptors } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { ConnectedSocket, MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import {
   concurrency,
@@ -23,6 +15,7 @@ import {
   settle,
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
+import { serveOnExpress } from '../serve-nest.js';
 import { SETTLING } from './nest-settling.js';
 
 /** The codes of all warnings of this process. */
@@ -91,9 +84,4 @@ Module({
   providers: [ChatGateway, { provide: APP_GUARD, useClass: RateLimitGuard }],
 })(GatewayModule);
 
-export async function createNestGateway(): Promise<Server> {
-  const app = await NestFactory.create(GatewayModule as Type, { logger: false });
-  app.useWebSocketAdapter(new WsAdapter(app));
-  await app.init();
-  return app.getHttpServer();
-}
+export const createNestGateway = (): Promise<Server> => serveOnExpress(GatewayModule);

@@ -1,10 +1,9 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
-import { type ExecutionContext, Module, type Type, UseInterceptors } from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
+import { type ExecutionContext, Module, UseInterceptors } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { Context, GraphQLModule, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { MercuriusDriver, type MercuriusDriverConfig } from '@nestjs/mercurius';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   type Decision,
   RateLimit,
@@ -15,6 +14,7 @@ import {
   settle,
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
+import { serveOnFastify } from '../serve-nest.js';
 import { SETTLING } from './nest-settling.js';
 
 const warnings: string[] = [];
@@ -95,11 +95,4 @@ Module({
   providers: [BookResolver, { provide: APP_GUARD, useClass: RateLimitGuard }],
 })(GraphqlModule);
 
-export async function createNestGraphql(): Promise<Server> {
-  const app = await NestFactory.create<NestFastifyApplication>(GraphqlModule as Type, new FastifyAdapter(), {
-    logger: false,
-  });
-  await app.init();
-  await app.getHttpAdapter().getInstance().ready();
-  return app.getHttpServer();
-}
+export const createNestGraphql = (): Promise<Server> => serveOnFastify(GraphqlModule);

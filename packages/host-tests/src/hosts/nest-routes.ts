@@ -11,7 +11,7 @@ import {
   UseFilters,
   UseInterceptors,
 } from '@nestjs/common';
-import { APP_GUARD, ExternalContextCreator, NestFactory } from '@nestjs/core';
+import { APP_GUARD, ExternalContextCreator } from '@nestjs/core';
 import {
   MemoryStore,
   RateLimit,
@@ -23,6 +23,7 @@ import {
   SkipRateLimit,
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
+import { serveOnExpress } from '../serve-nest.js';
 import { AccountController, startWith } from './nest-account.js';
 import { statusesWithoutIp, type TrustSetting, warningsWith } from './nest-proxies.js';
 import { SETTLING } from './nest-settling.js';
@@ -177,8 +178,4 @@ Module({
   providers: [{ provide: APP_GUARD, useClass: RateLimitGuard }],
 })(RoutesModule);
 
-export async function createNestRoutes(): Promise<Server> {
-  const app = await NestFactory.create(RoutesModule as Type, { logger: false });
-  await app.init();
-  return app.getHttpServer();
-}
+export const createNestRoutes = (): Promise<Server> => serveOnExpress(RoutesModule);

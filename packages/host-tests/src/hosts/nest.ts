@@ -1,12 +1,12 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { All, Controller, type ExecutionContext, Get, Module, Req, Res, type Type } from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { APP_GUARD } from '@nestjs/core';
 import { RateLimit, RateLimitGuard, RateLimitModule, settle } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
 import { respond } from '../node-handler.js';
 import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
+import { serveOnExpress, serveOnFastify } from '../serve-nest.js';
 
 interface NestRequest {
   readonly url: string;
@@ -72,17 +72,5 @@ function createModule(limiters: Limiters): Type {
   return AppModule;
 }
 
-export async function createNestExpress(): Promise<Server> {
-  const app = await NestFactory.create(createModule({}), { logger: false });
-  await app.init();
-  return app.getHttpServer();
-}
-
-export async function createNestFastify(): Promise<Server> {
-  const app = await NestFactory.create<NestFastifyApplication>(createModule({}), new FastifyAdapter(), {
-    logger: false,
-  });
-  await app.init();
-  await app.getHttpAdapter().getInstance().ready();
-  return app.getHttpServer();
-}
+export const createNestExpress = (): Promise<Server> => serveOnExpress(createModule({}));
+export const createNestFastify = (): Promise<Server> => serveOnFastify(createModule({}));
