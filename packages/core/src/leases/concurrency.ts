@@ -72,8 +72,7 @@ export class Concurrency implements SlotLimit, LeaseKeepingLimit {
     const { lease = '30s' } = options;
     this.leaseMicros = parseInterval('lease', lease) * 1000;
     this.retryAfterMicros = parseDuration('retryAfter', options.retryAfter ?? 1000) * 1000;
-    this.windowMicros = this.leaseMicros;
-    this.keepMicros = this.leaseMicros;
+    this.windowMicros = this.keepMicros = this.leaseMicros;
     Object.freeze(this);
   }
 
@@ -124,8 +123,7 @@ export class Concurrency implements SlotLimit, LeaseKeepingLimit {
 
   refund(state: State, _nowMicros: number, { atMicros }: Hit, kept: number): void {
     const index = leases.indexOf(state, atMicros);
-    if (!leases.hasId(state, index, atMicros)) return;
-    leases.keepUnits(state, index, kept);
+    if (leases.hasId(state, index, atMicros)) leases.keepUnits(state, index, kept);
   }
 
   /**

@@ -20,17 +20,17 @@ const UNITS = 6;
 const COUNTS = 7;
 
 /** The size of a state with room for one count. Many keys never need more. */
-export const COUNTS_SIZE = COUNTS + 1;
+export const SIZE_FOR_ONE = COUNTS + 1;
 
 /** More buckets would take too long to sum up. */
 export const MAX_BUCKETS = 3600;
 
-export function createCounts({ numbers, start }: State): void {
+export function create({ numbers, start }: State): void {
   numbers.fill(0, start, start + COUNTS);
 }
 
 /** See `isIntact` of a limit. */
-export function areCountsIntact(state: State): boolean {
+export function areIntact(state: State): boolean {
   const buckets = bucketsOf(state);
   if (!isCount(buckets, state.size - COUNTS)) return false;
   if (buckets > 0 && !(widthOf(state) > 0)) return false;
@@ -118,7 +118,7 @@ export function dropUntil(state: State, micros: number): void {
  */
 export function setWidth(state: State, widthMicros: number, latestMicros: number): void {
   if (widthMicros === widthOf(state)) return;
-  const old = describeCounts(state);
+  const old = describe(state);
   state.numbers[state.start + WIDTH] = widthMicros;
   state.numbers[state.start + BUCKETS] = 0;
   state.numbers[state.start + UNITS] = 0;
@@ -126,7 +126,7 @@ export function setWidth(state: State, widthMicros: number, latestMicros: number
 }
 
 /** Returns the end of each bucket in microseconds, and its units. */
-export function describeCounts(state: State): [endMicros: number, units: number][] {
+export function describe(state: State): [endMicros: number, units: number][] {
   return Array.from({ length: bucketsOf(state) }, (_, index) => [endOf(state, index), countAt(state, index)]);
 }
 

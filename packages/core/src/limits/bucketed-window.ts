@@ -1,31 +1,8 @@
 import type { Duration } from '../validation/duration.js';
 import { validateIntegerBetween } from '../validation/validate.js';
-import {
-  addUnits,
-  areCountsIntact,
-  COUNTS_SIZE,
-  createCounts,
-  describeCounts,
-  dropUntil,
-  endOfUnit,
-  MAX_BUCKETS,
-  newestEnd,
-  newestStart,
-  setWidth,
-  takeUnits,
-  unitsAfter,
-  widthFor,
-} from './bucket-counts.js';
+import * as counts from './bucket-counts.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
-import {
-  createMinDifference,
-  describeMinDifference,
-  expiresAfter,
-  isMinDifferencePlausible,
-  judgeDifference,
-  MIN_DIFFERENCE_SIZE,
-  recordMinDifference,
-} from './min-difference.js';
+import * as difference from './min-difference.js';
 import { parseWindow, SHARED_OPTIONS, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link bucketedWindow}. */
@@ -45,7 +22,7 @@ export interface BucketedWindowOptions extends SharedOptions {
 }
 
 /** The number of the state that holds the window of the limit that recorded last. The counts follow it. */
-const WINDOW = MIN_DIFFERENCE_SIZE;
+const WINDOW = difference.SIZE;
 
 /**
  * A rolling window that counts actions in time buckets instead of remembering each time. At no instant do more than
@@ -71,11 +48,11 @@ export function bucketedWindow(options: BucketedWindowOptions): BucketedWindow {
 export class BucketedWindow extends WindowLimit<'bucketed-window'> implements Limit {
   /** The length of a bucket. Rounded up, so that the window never overlaps more than `buckets` and a part of one. */
   readonly widthMicros: number;
-  readonly stateSize = COUNTS_SIZE;
+  readonly stateSize = counts.SIZE_FOR_ONE;
 
   constructor(options: BucketedWindowOptions) {
     const window = parseWindow('bucketedWindow', options, ['limit', 'window', 'buckets', ...SHARED_OPTIONS]);
-    const buckets = validateIntegerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS);
+    const buckets = validateIntegerBetween('buckets', options.buckets ?? 60, 1, counts.MAX_BUCKETS);
     const widthMicros = Math.ceil(window.windowMicros / buckets);
     super('bucketed-window', window, options, window.windowMicros + widthMicros);
     this.widthMicros = widthMicros;
@@ -83,59 +60,59 @@ export class BucketedWindow extends WindowLimit<'bucketed-window'> implements Li
   }
 
   create(state: State): void {
-    createCounts(state);
-    createMinDifference(state);
+    counts.create(state);
+    difference.create(state);
   }
 
   expiresMicros(state: State): number {
-    return expiresAfter(newestEnd(state) + state.numbers[state.start + WINDOW]!, state);
+    return difference.expiresAfter(counts.newestEnd(state) + state.numbers[state.start + WINDOW]!, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
     const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     return (
-      newestStart(state) - nowMicros <= this.windowMicros && isMinDifferencePlausible(state, keepMicros, nowMicros)
+      counts.newestStart(state) - nowMicros <= this.windowMicros && difference.isPlausible(state, keepMicros, nowMicros)
     );
   }
 
   isIntact(state: State): boolean {
-    return areCountsIntact(state);
+    return counts.areIntact(state);
   }
 
   describe(state: State): unknown {
     const windowMicros = state.numbers[state.start + WINDOW];
-    return { counts: describeCounts(state), windowMicros, minDifference: describeMinDifference(state) };
+    return { counts: counts.describe(state), windowMicros, minDifference: difference.describe(state) };
   }
 
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const { limit, windowMicros, minDifferenceMicros } = this;
-    const latestMicros = Math.max(nowMicros, newestStart(state));
+    const latestMicros = Math.max(nowMicros, counts.newestStart(state));
     const startMicros = latestMicros - windowMicros;
-    const waitForUnit = (units: number) => endOfUnit(state, startMicros, units) + windowMicros - nowMicros;
-    let used = unitsAfter(state, startMicros);
+    const waitForUnit = (units: number) => counts.endOfUnit(state, startMicros, units) + windowMicros - nowMicros;
+    let used = counts.unitsAfter(state, startMicros);
     const free = limit - used;
-    const widthMicros = used > 0 ? widthFor(state, this.widthMicros, windowMicros) : this.widthMicros;
+    const widthMicros = used > 0 ? counts.widthFor(state, this.widthMicros, windowMicros) : this.widthMicros;
     verdict.waitMicros = cost <= free ? 0 : cost > limit ? Infinity : waitForUnit(cost - free);
     verdict.reason = 'limit';
     verdict.delayMicros = 0;
     verdict.atMicros = (Math.floor(latestMicros / widthMicros) + 1) * widthMicros;
-    judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    difference.judge(state, minDifferenceMicros, nowMicros, verdict);
     if (records(mode, verdict.waitMicros)) {
-      dropUntil(state, startMicros);
-      setWidth(state, widthFor(state, this.widthMicros, windowMicros), latestMicros);
-      addUnits(state, latestMicros, cost);
+      counts.dropUntil(state, startMicros);
+      counts.setWidth(state, counts.widthFor(state, this.widthMicros, windowMicros), latestMicros);
+      counts.addUnits(state, latestMicros, cost);
       state.numbers[state.start + WINDOW] = windowMicros;
-      recordMinDifference(state, minDifferenceMicros, nowMicros);
-      used = unitsAfter(state, startMicros);
+      difference.record(state, minDifferenceMicros, nowMicros);
+      used = counts.unitsAfter(state, startMicros);
     }
-    const endMicros = newestEnd(state);
+    const endMicros = counts.newestEnd(state);
     verdict.remaining = Math.max(0, limit - used);
     verdict.resetMicros = used > 0 ? endMicros + windowMicros - nowMicros : 0;
     verdict.nextUnitMicros = used > 0 ? waitForUnit(Math.max(1, 1 + used - limit)) : 0;
-    verdict.expiresMicros = expiresAfter(endMicros + state.numbers[state.start + WINDOW]!, state);
+    verdict.expiresMicros = difference.expiresAfter(endMicros + state.numbers[state.start + WINDOW]!, state);
   }
 
   refund(state: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
-    takeUnits(state, atMicros, cost - kept);
+    counts.takeUnits(state, atMicros, cost - kept);
   }
 }

@@ -15,7 +15,7 @@ export function scaleOf(micros: number): Scale {
 }
 
 /** The reach of each scale in microseconds. Computing a power takes half as long as a check. */
-export const REACHES = /* @__PURE__ */ Array.from({ length: 64 }, (_, scale) => 2 ** (scale + 1));
+const REACHES = /* @__PURE__ */ Array.from({ length: 64 }, (_, scale) => 2 ** (scale + 1));
 
 /**
  * Whether a limit of this scale could have written a time so far ahead, if the clock has stepped back by at most its

@@ -1,17 +1,8 @@
 import type { Duration } from '../validation/duration.js';
 import { warnOnce } from '../validation/warn-once.js';
-import { REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { CHECK, type Hit, type Limit, type Mode, START_BITS, type State, type Verdict } from './limit.js';
-import {
-  createMinDifference,
-  DIFFERENCE,
-  describeMinDifference,
-  expiresAfter,
-  isMinDifferencePlausible,
-  judgeDifference,
-  MIN_DIFFERENCE_SIZE,
-  recordMinDifference,
-} from './min-difference.js';
+import * as difference from './min-difference.js';
 import { parseWindow, type SharedOptions, WindowLimit } from './window-limit.js';
 
 /** The options of {@link fixedWindow}. */
@@ -26,7 +17,7 @@ export interface FixedWindowOptions extends SharedOptions {
 
 // The numbers of the state, after those of min-difference.ts.
 /** The end of the current window, or `-Infinity` before the first one. */
-const END = MIN_DIFFERENCE_SIZE;
+const END = difference.SIZE;
 export const COUNT = END + 1;
 /** The scale of the largest limit that has recorded in the window. */
 const SCALE = END + 2;
@@ -55,8 +46,8 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindow {
 
 /** See {@link fixedWindow}. Immutable. */
 export class FixedWindow extends WindowLimit<'fixed-window'> implements Limit {
-  readonly stateSize = MIN_DIFFERENCE_SIZE + 3;
-  /** The factors that turn units and time into whole numbers. */
+  readonly stateSize = difference.SIZE + 3;
+  /** How far ahead of its clock the limit may write. */
   readonly scale: Scale;
 
   constructor(options: FixedWindowOptions) {
@@ -67,7 +58,7 @@ export class FixedWindow extends WindowLimit<'fixed-window'> implements Limit {
   }
 
   create(state: State): void {
-    createMinDifference(state);
+    difference.create(state);
     state.numbers[state.start + END] = -Infinity;
     state.numbers[state.start + COUNT] = 0;
     state.numbers[state.start + SCALE] = 0;
@@ -76,18 +67,18 @@ export class FixedWindow extends WindowLimit<'fixed-window'> implements Limit {
   expiresMicros(state: State): number {
     const { numbers, start } = state;
     const endMicros = numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
-    return numbers[start + DIFFERENCE] === 0 ? endMicros : expiresAfter(endMicros, state);
+    return numbers[start + difference.LONGEST] === 0 ? endMicros : difference.expiresAfter(endMicros, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
     const { numbers, start } = state;
-    if (numbers[start + END]! - nowMicros > REACHES[numbers[start + SCALE]!]!) return false;
-    return numbers[start + DIFFERENCE] === 0 || isMinDifferencePlausible(state, this.keepMicros, nowMicros);
+    const isWithin = isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!);
+    return isWithin && difference.isPlausible(state, this.keepMicros, nowMicros);
   }
 
   describe(state: State): unknown {
     const [endMicros, count, scale] = state.numbers.subarray(state.start + END);
-    return { endMicros, count, scale, minDifference: describeMinDifference(state) };
+    return { endMicros, count, scale, minDifference: difference.describe(state) };
   }
 
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
@@ -106,20 +97,21 @@ export class FixedWindow extends WindowLimit<'fixed-window'> implements Limit {
     }
     verdict.delayMicros = 0;
     verdict.atMicros = atMicros;
-    if (minDifferenceMicros > 0) judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    if (minDifferenceMicros > 0) difference.judge(state, minDifferenceMicros, nowMicros, verdict);
     if (mode > CHECK || (mode === CHECK && verdict.waitMicros === 0)) {
       units = Math.min(units + cost, Number.MAX_SAFE_INTEGER);
       numbers[start + SCALE] = isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
       numbers[start + END] = atMicros;
       numbers[start + COUNT] = units;
-      if (minDifferenceMicros > 0 || numbers[start + DIFFERENCE] !== 0) {
-        recordMinDifference(state, minDifferenceMicros, nowMicros);
+      if (minDifferenceMicros > 0 || numbers[start + difference.LONGEST] !== 0) {
+        difference.record(state, minDifferenceMicros, nowMicros);
       }
     }
     verdict.remaining = Math.max(0, limit - units);
     verdict.resetMicros = verdict.nextUnitMicros = units > 0 ? atMicros - nowMicros : 0;
     verdict.expiresMicros = units > 0 ? atMicros : -Infinity;
-    if (numbers[start + DIFFERENCE] !== 0) verdict.expiresMicros = expiresAfter(verdict.expiresMicros, state);
+    if (numbers[start + difference.LONGEST] !== 0)
+      verdict.expiresMicros = difference.expiresAfter(verdict.expiresMicros, state);
   }
 
   refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {

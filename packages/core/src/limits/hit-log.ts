@@ -30,20 +30,20 @@ export const NEWEST = 5;
 export const RING = 6;
 
 /** How many numbers a log with room for one hit has. Most keys never need more. */
-export const LOG_SIZE = RING + 1;
+export const SIZE_FOR_ONE = RING + 1;
 
 /** A full ring with room for this many hits or more doubles. A smaller one quadruples. */
 const LARGE_RING = 64;
 
 /** Writes a log without hits. */
-export function createLog(log: State): void {
+export function create(log: State): void {
   clear(log);
   log.numbers[log.start + RETENTION] = 0;
   log.numbers[log.start + DIFFERENCE] = 0;
 }
 
 /** See `isIntact` of a limit. */
-export function isLogIntact(log: State): boolean {
+export function isIntact(log: State): boolean {
   const { numbers, start } = log;
   const capacity = capacityOf(log);
   return (
@@ -148,7 +148,7 @@ function removeBefore(log: State, end: number, units: number, earliestMicros: nu
 }
 
 /** Returns the time in microseconds and the units of each hit. */
-export function describeHits(log: State): [micros: number, units: number][] {
+export function describe(log: State): [micros: number, units: number][] {
   return Array.from({ length: hitsOf(log) }, (_, index) => [timeOf(log, index), unitsOf(log, index)]);
 }
 

@@ -4,15 +4,7 @@ import { invalidNumber, validateOptionNames, validateQuota } from '../validation
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { type BlockForOption, parseBlockFor } from './key-block.js';
 import { type Hit, isConstant, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
-import {
-  addGap,
-  areGapsIntact,
-  createGaps,
-  describeGaps,
-  dropPassedGaps,
-  GAPS_END,
-  takeLastGap,
-} from './queue-gaps.js';
+import * as gaps from './queue-gaps.js';
 
 /** The options of {@link leakyBucket}. */
 export interface LeakyBucketOptions extends BlockForOption {
@@ -67,9 +59,9 @@ export class LeakyBucket implements Limit {
   /** How long a full queue takes to become empty. */
   readonly windowMicros: number;
   readonly keepMicros: number;
-  readonly stateSize = GAPS_END;
+  readonly stateSize = gaps.END;
   readonly blockFor: Limit | undefined;
-  /** The factors that turn units and time into whole numbers. */
+  /** How far ahead of its clock the limit may write. */
   readonly scale: Scale;
 
   constructor(options: LeakyBucketOptions) {
@@ -92,7 +84,7 @@ export class LeakyBucket implements Limit {
     numbers[start + FREE] = -Infinity;
     numbers[start + VOID_BEFORE] = NO_RECEIPT;
     numbers[start + SCALE] = 0;
-    createGaps(state);
+    gaps.create(state);
   }
 
   expiresMicros({ numbers, start }: State): number {
@@ -104,13 +96,13 @@ export class LeakyBucket implements Limit {
   }
 
   isIntact(state: State): boolean {
-    return areGapsIntact(state);
+    return gaps.areIntact(state);
   }
 
   describe(state: State): unknown {
     const [freeMicros, voidBeforeMicros, scale] = state.numbers.subarray(state.start);
-    const gaps = describeGaps(state);
-    return { freeMicros, scale, ...(voidBeforeMicros === NO_RECEIPT ? {} : { voidBeforeMicros }), gaps };
+    const voidBefore = voidBeforeMicros === NO_RECEIPT ? {} : { voidBeforeMicros };
+    return { freeMicros, scale, ...voidBefore, gaps: gaps.describe(state) };
   }
 
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
@@ -125,7 +117,7 @@ export class LeakyBucket implements Limit {
       numbers[start + SCALE] = busyMicros > 0 ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
       numbers[start + FREE] = verdict.atMicros + cost * intervalMicros;
       if (numbers[start + FREE]! - nowMicros > this.keepMicros) boundDebt(state, FREE, SCALE, nowMicros);
-      dropPassedGaps(state, nowMicros);
+      gaps.dropPassed(state, nowMicros);
       busyMicros = numbers[start + FREE]! - nowMicros;
     }
     const waiting = Math.max(0, Math.ceil(busyMicros / intervalMicros) - 1);
@@ -144,9 +136,9 @@ export class LeakyBucket implements Limit {
     const endMicros = hit.atMicros + hit.cost * this.intervalMicros;
     if (endMicros < freeMicros) {
       if (endMicros <= nowMicros) return; // Nothing can start then.
-      addGap(state, atMicros, endMicros);
+      gaps.add(state, atMicros, endMicros);
     } else if (endMicros === freeMicros) {
-      const newFreeMicros = takeLastGap(state, atMicros) ?? atMicros;
+      const newFreeMicros = gaps.takeLast(state, atMicros) ?? atMicros;
       numbers[start + FREE] = newFreeMicros;
       const isEmpty = newFreeMicros < atMicros && newFreeMicros <= nowMicros;
       if (isEmpty || atMicros === recordedMicros) numbers[start + VOID_BEFORE] = newFreeMicros;

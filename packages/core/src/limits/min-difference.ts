@@ -16,28 +16,28 @@ export interface MinDifferenceOption {
  * rolling and the leaky one. A key has it once a limit with a `minDifference` has recorded. From then on, limits without
  * a `minDifference` update it too.
  *
- *   0  NEWEST      its time in microseconds
- *   1  DIFFERENCE  the longest `minDifference` of all limits that have recorded, or 0 while none has one
+ *   0  NEWEST   its time in microseconds
+ *   1  LONGEST  the longest `minDifference` of all limits that have recorded, or 0 while none has one
  */
 const NEWEST = 0;
-export const DIFFERENCE = 1;
+export const LONGEST = 1;
 
 /** How many numbers of the state it takes. */
-export const MIN_DIFFERENCE_SIZE = 2;
+export const SIZE = 2;
 
-export function createMinDifference({ numbers, start }: State): void {
+export function create({ numbers, start }: State): void {
   numbers[start + NEWEST] = 0;
-  numbers[start + DIFFERENCE] = 0;
+  numbers[start + LONGEST] = 0;
 }
 
 /** Prolongs the wait of a verdict until a limit with this `minDifference` allows the next action. */
-export function judgeDifference(
+export function judge(
   { numbers, start }: State,
   minDifferenceMicros: number,
   nowMicros: number,
   verdict: Verdict,
 ): void {
-  if (minDifferenceMicros === 0 || numbers[start + DIFFERENCE] === 0) return;
+  if (minDifferenceMicros === 0 || numbers[start + LONGEST] === 0) return;
   const waitMicros = numbers[start + NEWEST]! + minDifferenceMicros - nowMicros;
   if (waitMicros <= verdict.waitMicros) return;
   verdict.waitMicros = waitMicros;
@@ -46,25 +46,25 @@ export function judgeDifference(
 
 /** Returns the time from which the newest action rejects nothing, for each limit that has recorded, but `micros` if that is later. */
 export function expiresAfter(micros: number, { numbers, start }: State): number {
-  const differenceMicros = numbers[start + DIFFERENCE]!;
+  const differenceMicros = numbers[start + LONGEST]!;
   return differenceMicros === 0 ? micros : Math.max(micros, numbers[start + NEWEST]! + differenceMicros);
 }
 
 /** Whether the newest action lies at most `keepMicros` ahead. */
-export function isMinDifferencePlausible({ numbers, start }: State, keepMicros: number, nowMicros: number): boolean {
-  return numbers[start + DIFFERENCE] === 0 || numbers[start + NEWEST]! - nowMicros <= keepMicros;
+export function isPlausible({ numbers, start }: State, keepMicros: number, nowMicros: number): boolean {
+  return numbers[start + LONGEST] === 0 || numbers[start + NEWEST]! - nowMicros <= keepMicros;
 }
 
 /** Records an action of a limit with this `minDifference`, unless no limit has had one. */
-export function recordMinDifference({ numbers, start }: State, minDifferenceMicros: number, nowMicros: number): void {
-  const longestMicros = numbers[start + DIFFERENCE]!;
+export function record({ numbers, start }: State, minDifferenceMicros: number, nowMicros: number): void {
+  const longestMicros = numbers[start + LONGEST]!;
   if (longestMicros === 0 && minDifferenceMicros === 0) return;
   numbers[start + NEWEST] = longestMicros === 0 ? nowMicros : Math.max(nowMicros, numbers[start + NEWEST]!);
-  numbers[start + DIFFERENCE] = Math.max(minDifferenceMicros, longestMicros);
+  numbers[start + LONGEST] = Math.max(minDifferenceMicros, longestMicros);
 }
 
 /** Returns a copy for debugging, or nothing if no limit has had a `minDifference`. */
-export function describeMinDifference({ numbers, start }: State): unknown {
-  const minDifferenceMicros = numbers[start + DIFFERENCE]!;
+export function describe({ numbers, start }: State): unknown {
+  const minDifferenceMicros = numbers[start + LONGEST]!;
   return minDifferenceMicros === 0 ? undefined : { newestMicros: numbers[start + NEWEST]!, minDifferenceMicros };
 }

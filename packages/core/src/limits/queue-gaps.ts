@@ -12,7 +12,7 @@ const BOUNDS = 3;
 const FIRST = 4;
 
 /** The size of a state without gaps. */
-export const GAPS_END = FIRST;
+export const END = FIRST;
 
 /**
  * The most gaps of a key. The queue drops the earliest gap first, because its time passes first. In Redis, each operation
@@ -23,18 +23,18 @@ export const MAX_GAPS = 64;
 /** The room that the first gap takes. Each later growth doubles it. */
 const FIRST_ROOM = 8;
 
-export function createGaps({ numbers, start }: State): void {
+export function create({ numbers, start }: State): void {
   numbers[start + BOUNDS] = 0;
 }
 
 /** See `isIntact` of a limit. */
-export function areGapsIntact(state: State): boolean {
+export function areIntact(state: State): boolean {
   const bounds = boundsOf(state);
   return isCount(bounds, state.size - FIRST) && bounds % 2 === 0;
 }
 
 /** Adds the gap from `from` to `to`. Adding it again changes nothing. */
-export function addGap(state: State, from: number, to: number): void {
+export function add(state: State, from: number, to: number): void {
   const index = indexOfEnd(state, from);
   const touchesBefore = boundAt(state, index + 1) === from;
   const after = touchesBefore ? index + 2 : index;
@@ -48,7 +48,7 @@ export function addGap(state: State, from: number, to: number): void {
 }
 
 /** Removes the last gap if it ends at `to`, and returns where it begins. */
-export function takeLastGap(state: State, to: number): number | undefined {
+export function takeLast(state: State, to: number): number | undefined {
   const last = boundsOf(state) - 2;
   if (last < 0 || boundAt(state, last + 1) !== to) return undefined;
   const from = boundAt(state, last);
@@ -57,13 +57,13 @@ export function takeLastGap(state: State, to: number): number | undefined {
 }
 
 /** Drops the gaps that end at `nowMicros` or before, because no action can start in them. */
-export function dropPassedGaps(state: State, nowMicros: number): void {
+export function dropPassed(state: State, nowMicros: number): void {
   const first = indexOfEnd(state, nowMicros + 1);
   if (first > 0) remove(state, 0, first);
 }
 
 /** Returns the bounds of all gaps. */
-export function describeGaps(state: State): number[] {
+export function describe(state: State): number[] {
   return Array.from({ length: boundsOf(state) }, (_, index) => boundAt(state, index));
 }
 

@@ -1,15 +1,4 @@
-import {
-  addUnits,
-  areCountsIntact,
-  COUNTS_SIZE,
-  createCounts,
-  describeCounts,
-  dropUntil,
-  newestStart,
-  setWidth,
-  unitsAfter,
-  widthFor,
-} from './bucket-counts.js';
+import * as counts from './bucket-counts.js';
 import type { State, StateLifecycle } from './limit.js';
 
 /** The number of the state that holds the subject's expiry if nothing is added until then. The counts follow it. */
@@ -37,7 +26,7 @@ export class CounterAlgorithm implements StateLifecycle {
   /** The namespace of its subjects. No limit's name starts with `#`, so it never meets a limit's namespace. */
   readonly namespace: string;
   readonly keepMicros: number;
-  readonly stateSize = COUNTS_SIZE;
+  readonly stateSize = counts.SIZE_FOR_ONE;
   /** Whose states its subjects are. */
   readonly owner: {
     /** The namespace of the counter. */
@@ -63,7 +52,7 @@ export class CounterAlgorithm implements StateLifecycle {
   }
 
   create(state: State): void {
-    createCounts(state);
+    counts.create(state);
     state.numbers[state.start + EXPIRES] = -Infinity;
   }
 
@@ -72,15 +61,15 @@ export class CounterAlgorithm implements StateLifecycle {
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
-    return newestStart(state) - nowMicros <= this.expiryMicros;
+    return counts.newestStart(state) - nowMicros <= this.expiryMicros;
   }
 
   isIntact(state: State): boolean {
-    return areCountsIntact(state);
+    return counts.areIntact(state);
   }
 
   describe(state: State): unknown {
-    return { counts: describeCounts(state), expiresMicros: this.expiresMicros(state) };
+    return { counts: counts.describe(state), expiresMicros: this.expiresMicros(state) };
   }
 
   /**
@@ -97,14 +86,14 @@ export class CounterAlgorithm implements StateLifecycle {
     if (state.isNew && units === 0) return 0;
     if (state.isNew) states.begin(state, this.owner, subject);
     if (units > 0) {
-      const latestMicros = Math.max(states.nowMicros, newestStart(state));
-      dropUntil(state, latestMicros - this.spanMicros);
-      setWidth(state, widthFor(state, this.widthMicros, this.spanMicros), latestMicros);
-      addUnits(state, latestMicros, units);
+      const latestMicros = Math.max(states.nowMicros, counts.newestStart(state));
+      counts.dropUntil(state, latestMicros - this.spanMicros);
+      counts.setWidth(state, counts.widthFor(state, this.widthMicros, this.spanMicros), latestMicros);
+      counts.addUnits(state, latestMicros, units);
       state.numbers[state.start + EXPIRES] = latestMicros + this.expiryMicros;
       states.save(state, this.expiresMicros(state));
     }
     // All buckets that overlap the last `intervalMicros` count.
-    return unitsAfter(state, Math.max(states.nowMicros, newestStart(state)) - intervalMicros);
+    return counts.unitsAfter(state, Math.max(states.nowMicros, counts.newestStart(state)) - intervalMicros);
   }
 }

@@ -1,25 +1,6 @@
 import type { Duration } from '../validation/duration.js';
 import { validateBoolean } from '../validation/validate.js';
-import {
-  addHit,
-  createLog,
-  DIFFERENCE,
-  DROPPED,
-  describeHits,
-  dropBefore,
-  FIRST,
-  firstAfter,
-  HITS,
-  isLogIntact,
-  keepNewest,
-  LOG_SIZE,
-  NEWEST,
-  placeOf,
-  RETENTION,
-  RING,
-  removeUnits,
-  timeOfUnit,
-} from './hit-log.js';
+import * as hitLog from './hit-log.js';
 import { CHECK, type Hit, type Limit, type Mode, START_BITS, type State, TEST, type Verdict } from './limit.js';
 import { parseWindow, type SharedOptions, WindowLimit } from './window-limit.js';
 
@@ -74,7 +55,7 @@ const MOST_STEPS = 4;
 
 /** See {@link rollingWindow}. Immutable. */
 export class RollingWindow extends WindowLimit<'rolling-window'> implements Limit {
-  readonly stateSize = LOG_SIZE;
+  readonly stateSize = hitLog.SIZE_FOR_ONE;
 
   constructor(options: RollingWindowOptions) {
     const window = parseWindow('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
@@ -85,26 +66,26 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
   }
 
   create(log: State): void {
-    createLog(log);
+    hitLog.create(log);
   }
 
   expiresMicros({ numbers, start }: State): number {
-    return numbers[start + NEWEST]! + numbers[start + RETENTION]!;
+    return numbers[start + hitLog.NEWEST]! + numbers[start + hitLog.RETENTION]!;
   }
 
   isPlausible({ numbers, start }: State, nowMicros: number): boolean {
-    return numbers[start + NEWEST]! - nowMicros <= this.windowMicros;
+    return numbers[start + hitLog.NEWEST]! - nowMicros <= this.windowMicros;
   }
 
   isIntact(log: State): boolean {
-    return isLogIntact(log);
+    return hitLog.isIntact(log);
   }
 
   describe(log: State): unknown {
     return {
-      hits: describeHits(log),
-      retentionMicros: log.numbers[log.start + RETENTION],
-      longestDifferenceMicros: log.numbers[log.start + DIFFERENCE],
+      hits: hitLog.describe(log),
+      retentionMicros: log.numbers[log.start + hitLog.RETENTION],
+      longestDifferenceMicros: log.numbers[log.start + hitLog.DIFFERENCE],
     };
   }
 
@@ -112,22 +93,22 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
     const { limit, windowMicros, minDifferenceMicros } = this;
     const { numbers } = log;
     const start = log.start & START_BITS;
-    const newestMicros = numbers[start + NEWEST]!;
+    const newestMicros = numbers[start + hitLog.NEWEST]!;
     const atMicros = Math.max(newestMicros, nowMicros);
     const startMicros = atMicros - windowMicros;
     // A hit leaves the window so long after its time.
     const toEnd = windowMicros - nowMicros;
 
     // Usually only a few hits have left the window since the last record. Then this takes less time than a search.
-    const hits = numbers[start + HITS]! | 0;
-    const dropped = numbers[start + DROPPED]!;
-    const capacity = dropped < 0 ? log.size - RING : (log.size - RING) >> 1;
-    let place = numbers[start + FIRST]! | 0;
+    const hits = numbers[start + hitLog.HITS]! | 0;
+    const dropped = numbers[start + hitLog.DROPPED]!;
+    const capacity = dropped < 0 ? log.size - hitLog.RING : (log.size - hitLog.RING) >> 1;
+    let place = numbers[start + hitLog.FIRST]! | 0;
     let left = hits;
-    while (left > 0 && numbers[start + RING + place]! <= startMicros) {
+    while (left > 0 && numbers[start + hitLog.RING + place]! <= startMicros) {
       if (hits - left === MOST_STEPS) {
-        left = hits - firstAfter(log, startMicros);
-        place = placeOf(log, hits - left);
+        left = hits - hitLog.firstAfter(log, startMicros);
+        place = hitLog.placeOf(log, hits - left);
         break;
       }
       left -= 1;
@@ -139,7 +120,7 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
     let totalLeft = 0;
     let total = left;
     if (dropped >= 0) {
-      const totals = start + RING + capacity;
+      const totals = start + hitLog.RING + capacity;
       totalLeft = first === 0 ? dropped : numbers[totals + (place === 0 ? capacity : place) - 1]!;
       const last = place + left - 1;
       total = left === 0 ? totalLeft : numbers[totals + (last < capacity ? last : last - capacity)]!;
@@ -147,13 +128,17 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
     const used = total - totalLeft;
     const free = limit - used;
     const nextMicros =
-      left === 0 ? 0 : free < 0 ? timeOfUnit(log, first, 1 - free) + toEnd : numbers[start + RING + place]! + toEnd;
+      left === 0
+        ? 0
+        : free < 0
+          ? hitLog.timeOfUnit(log, first, 1 - free) + toEnd
+          : numbers[start + hitLog.RING + place]! + toEnd;
 
     let waitMicros = 0;
     if (cost > free) {
       verdict.reason = 'limit';
       waitMicros =
-        cost > limit ? Infinity : cost - free === 1 ? nextMicros : timeOfUnit(log, first, cost - free) + toEnd;
+        cost > limit ? Infinity : cost - free === 1 ? nextMicros : hitLog.timeOfUnit(log, first, cost - free) + toEnd;
     }
     if (minDifferenceMicros > 0 && newestMicros + minDifferenceMicros - nowMicros > waitMicros) {
       waitMicros = newestMicros + minDifferenceMicros - nowMicros;
@@ -166,19 +151,19 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
       verdict.remaining = free > 0 ? free : 0;
       verdict.resetMicros = newestMicros + toEnd > 0 ? newestMicros + toEnd : 0;
       verdict.nextUnitMicros = nextMicros;
-      verdict.expiresMicros = newestMicros + numbers[start + RETENTION]!;
+      verdict.expiresMicros = newestMicros + numbers[start + hitLog.RETENTION]!;
       return;
     }
 
     // The log is kept as long as this limit requires, and at least for the longest `minDifference` of all that have recorded.
     let kept = first;
-    let retentionMicros = numbers[start + RETENTION]!;
+    let retentionMicros = numbers[start + hitLog.RETENTION]!;
     if (retentionMicros !== windowMicros || minDifferenceMicros > 0) {
-      const longestMicros = Math.max(numbers[start + DIFFERENCE]!, minDifferenceMicros);
+      const longestMicros = Math.max(numbers[start + hitLog.DIFFERENCE]!, minDifferenceMicros);
       retentionMicros = Math.max(longestMicros, windowMicros);
-      numbers[start + DIFFERENCE] = longestMicros;
-      numbers[start + RETENTION] = retentionMicros;
-      if (retentionMicros > windowMicros) kept = firstAfter(log, atMicros - retentionMicros);
+      numbers[start + hitLog.DIFFERENCE] = longestMicros;
+      numbers[start + hitLog.RETENTION] = retentionMicros;
+      if (retentionMicros > windowMicros) kept = hitLog.firstAfter(log, atMicros - retentionMicros);
     }
     if (this.countRejected) {
       this.#recordAttempt(log, kept, nowMicros, cost, verdict, mode);
@@ -187,16 +172,16 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
     const fits = left < capacity && (first === 0 || 8 * left >= capacity);
     if (fits && kept === first && (dropped < 0 ? cost === 1 : total + cost <= Number.MAX_SAFE_INTEGER)) {
       const end = place + left < capacity ? place + left : place + left - capacity;
-      numbers[start + RING + end] = atMicros;
-      numbers[start + HITS] = left + 1;
-      numbers[start + FIRST] = place;
-      numbers[start + NEWEST] = atMicros;
+      numbers[start + hitLog.RING + end] = atMicros;
+      numbers[start + hitLog.HITS] = left + 1;
+      numbers[start + hitLog.FIRST] = place;
+      numbers[start + hitLog.NEWEST] = atMicros;
       if (dropped >= 0) {
-        numbers[start + RING + capacity + end] = total + cost;
-        numbers[start + DROPPED] = totalLeft;
+        numbers[start + hitLog.RING + capacity + end] = total + cost;
+        numbers[start + hitLog.DROPPED] = totalLeft;
       }
     } else {
-      addHit(log, kept, atMicros, cost, limit, startMicros);
+      hitLog.addHit(log, kept, atMicros, cost, limit, startMicros);
     }
     verdict.remaining = free - cost;
     verdict.resetMicros = atMicros + toEnd;
@@ -205,16 +190,16 @@ export class RollingWindow extends WindowLimit<'rolling-window'> implements Limi
   }
 
   refund(log: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
-    removeUnits(log, atMicros, cost - kept);
+    hitLog.removeUnits(log, atMicros, cost - kept);
   }
 
   /** Only the newest `limit` units affect decisions, so older hits can be dropped. */
   #recordAttempt(log: State, kept: number, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
     const { atMicros, waitMicros, reason } = verdict;
     const units = Math.min(cost, this.limit);
-    dropBefore(log, kept);
-    keepNewest(log, this.limit - units);
-    addHit(log, 0, atMicros, units, this.limit, atMicros - this.windowMicros);
+    hitLog.dropBefore(log, kept);
+    hitLog.keepNewest(log, this.limit - units);
+    hitLog.addHit(log, 0, atMicros, units, this.limit, atMicros - this.windowMicros);
     this.apply(log, nowMicros, cost, verdict, TEST);
     if (waitMicros > 0)
       verdict.reason = reason; // Even if the attempt has filled the window.

@@ -1,15 +1,7 @@
 import type { Duration } from '../validation/duration.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { type Hit, type Limit, type Mode, records, type State, type Verdict } from './limit.js';
-import {
-  createMinDifference,
-  describeMinDifference,
-  expiresAfter,
-  isMinDifferencePlausible,
-  judgeDifference,
-  MIN_DIFFERENCE_SIZE,
-  recordMinDifference,
-} from './min-difference.js';
+import * as difference from './min-difference.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
 import { parseWindow, type SharedOptions, WindowLimit } from './window-limit.js';
 
@@ -25,7 +17,7 @@ export interface SlidingWindowCounterOptions extends SharedOptions {
 
 // The numbers of the state, after those of min-difference.ts.
 /** The end of the current window, or `-Infinity` before the first one. */
-const END = MIN_DIFFERENCE_SIZE;
+const END = difference.SIZE;
 /** The window of the limit that recorded last. */
 const WINDOW = END + 1;
 /** The units of the current window, and those of the window before it. */
@@ -56,8 +48,8 @@ export function slidingWindowCounter(options: SlidingWindowCounterOptions): Slid
 
 /** See {@link slidingWindowCounter}. Immutable. */
 export class SlidingWindowCounter extends WindowLimit<'sliding-window-counter'> implements Limit {
-  readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
-  /** The factors that turn units and time into whole numbers. */
+  readonly stateSize = difference.SIZE + 5;
+  /** How far ahead of its clock the limit may write. */
   readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {
@@ -68,7 +60,7 @@ export class SlidingWindowCounter extends WindowLimit<'sliding-window-counter'> 
   }
 
   create(state: State): void {
-    createMinDifference(state);
+    difference.create(state);
     state.numbers.set([-Infinity, 0, 0, 0, 0], state.start + END);
   }
 
@@ -81,21 +73,19 @@ export class SlidingWindowCounter extends WindowLimit<'sliding-window-counter'> 
         : numbers[start + PREVIOUS]! > 0
           ? endMicros
           : -Infinity;
-    return expiresAfter(counted, state);
+    return difference.expiresAfter(counted, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
     const { numbers, start } = state;
     const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
-    return (
-      isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!) &&
-      isMinDifferencePlausible(state, keepMicros, nowMicros)
-    );
+    const isWithin = isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!);
+    return isWithin && difference.isPlausible(state, keepMicros, nowMicros);
   }
 
   describe(state: State): unknown {
     const [endMicros, windowMicros, current, previous, scale] = state.numbers.subarray(state.start + END);
-    return { endMicros, windowMicros, current, previous, scale, minDifference: describeMinDifference(state) };
+    return { endMicros, windowMicros, current, previous, scale, minDifference: difference.describe(state) };
   }
 
   apply(state: State, nowMicros: number, cost: number, verdict: Verdict, mode: Mode): void {
@@ -121,7 +111,7 @@ export class SlidingWindowCounter extends WindowLimit<'sliding-window-counter'> 
     verdict.reason = 'limit';
     verdict.delayMicros = 0;
     verdict.atMicros = endMicros;
-    judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    difference.judge(state, minDifferenceMicros, nowMicros, verdict);
     if (records(mode, verdict.waitMicros)) {
       current = Math.min(current + cost, Number.MAX_SAFE_INTEGER);
       numbers[start + SCALE] = isSame ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
@@ -129,7 +119,7 @@ export class SlidingWindowCounter extends WindowLimit<'sliding-window-counter'> 
       numbers[start + WINDOW] = windowMicros;
       numbers[start + CURRENT] = current;
       numbers[start + PREVIOUS] = previous;
-      recordMinDifference(state, minDifferenceMicros, nowMicros);
+      difference.record(state, minDifferenceMicros, nowMicros);
     }
     const remaining = Math.max(0, limit - current - faded);
     verdict.remaining = remaining;

@@ -1,16 +1,8 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
 import { invalidNumber, validateOptionNames, validatePositiveInteger, validateQuota } from '../validation/validate.js';
-import { boundDebt, REACHES, type Scale, scaleOf } from './clock-skew-bound.js';
+import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import { CHECK, type Hit, type Limit, type Mode, START_BITS, type State, type Verdict } from './limit.js';
-import {
-  DIFFERENCE,
-  describeMinDifference,
-  expiresAfter,
-  isMinDifferencePlausible,
-  judgeDifference,
-  MIN_DIFFERENCE_SIZE,
-  recordMinDifference,
-} from './min-difference.js';
+import * as difference from './min-difference.js';
 import { greatestCommonDivisor, mulDiv, mulDivUp, mulMod } from './mul-div.js';
 import { SHARED_OPTIONS, type SharedOptions, WindowLimit } from './window-limit.js';
 
@@ -29,7 +21,7 @@ export interface TokenBucketOptions extends SharedOptions {
 
 // The numbers of the state, after those of min-difference.ts.
 /** The time at which the bucket is full. It determines how many tokens are missing. */
-export const FULL = MIN_DIFFERENCE_SIZE;
+export const FULL = difference.SIZE;
 /** The rest of `FULL` below a microsecond, in units of `1 / TokenBucket.tokens` microseconds. */
 export const PARTS = FULL + 1;
 /** The sum of the times of refunded tokens, because a refund moves the times of all tokens that were taken later. */
@@ -70,8 +62,8 @@ export class TokenBucket extends WindowLimit<'token-bucket'> implements Limit {
   readonly tokenMicros: number;
   /** The rest of that time, in parts of a microsecond: so many `tokens`-ths. */
   readonly tokenParts: number;
-  readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
-  /** The factors that turn units and time into whole numbers. */
+  readonly stateSize = difference.SIZE + 5;
+  /** How far ahead of its clock the limit may write. */
   readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {
@@ -112,18 +104,18 @@ export class TokenBucket extends WindowLimit<'token-bucket'> implements Limit {
   expiresMicros(state: State): number {
     const { numbers, start } = state;
     const fullMicros = numbers[start + FULL]! + (numbers[start + PARTS]! > 0 ? 1 : 0);
-    return numbers[start + DIFFERENCE] === 0 ? fullMicros : expiresAfter(fullMicros, state);
+    return numbers[start + difference.LONGEST] === 0 ? fullMicros : difference.expiresAfter(fullMicros, state);
   }
 
   isPlausible(state: State, nowMicros: number): boolean {
     const { numbers, start } = state;
-    if (numbers[start + FULL]! - nowMicros > REACHES[numbers[start + SCALE]!]!) return false;
-    return numbers[start + DIFFERENCE] === 0 || isMinDifferencePlausible(state, this.keepMicros, nowMicros);
+    const isWithin = isWithinScale(numbers[start + FULL]! - nowMicros, numbers[start + SCALE]!);
+    return isWithin && difference.isPlausible(state, this.keepMicros, nowMicros);
   }
 
   describe(state: State): unknown {
     const [fullMicros, fullParts, refundedMicros, newestMicros, scale] = state.numbers.subarray(state.start + FULL);
-    const minDifference = describeMinDifference(state);
+    const minDifference = difference.describe(state);
     return { fullMicros, fullParts, refundedMicros, newestMicros, scale, minDifference };
   }
 
@@ -148,7 +140,7 @@ export class TokenBucket extends WindowLimit<'token-bucket'> implements Limit {
     // Its tokens refill after those that were missing before.
     const startMicros = Math.max(fullMicros, nowMicros);
     verdict.atMicros = startMicros + numbers[start + REFUNDED]!;
-    if (minDifferenceMicros > 0) judgeDifference(state, minDifferenceMicros, nowMicros, verdict);
+    if (minDifferenceMicros > 0) difference.judge(state, minDifferenceMicros, nowMicros, verdict);
     let endMicros = nowMicros + untilFull;
     let nextMicros = isFull ? 0 : this.#timeOfTokens(fullMicros, parts, remaining + 1) - nowMicros;
     if (mode > CHECK || (mode === CHECK && verdict.waitMicros === 0)) {
@@ -159,8 +151,8 @@ export class TokenBucket extends WindowLimit<'token-bucket'> implements Limit {
       numbers[start + PARTS] = added < tokens ? added : added - tokens;
       const isDebt = numbers[start + FULL]! - nowMicros > this.windowMicros;
       if (isDebt && boundDebt(state, FULL, SCALE, nowMicros)) numbers[start + PARTS] = 0;
-      if (minDifferenceMicros > 0 || numbers[start + DIFFERENCE] !== 0) {
-        recordMinDifference(state, minDifferenceMicros, nowMicros);
+      if (minDifferenceMicros > 0 || numbers[start + difference.LONGEST] !== 0) {
+        difference.record(state, minDifferenceMicros, nowMicros);
       }
       endMicros = numbers[start + FULL]! + (numbers[start + PARTS]! > 0 ? 1 : 0);
       // The next token stays the next one, unless none was missing.
@@ -171,7 +163,8 @@ export class TokenBucket extends WindowLimit<'token-bucket'> implements Limit {
     }
     verdict.resetMicros = Math.max(endMicros - nowMicros, 0);
     verdict.nextUnitMicros = nextMicros;
-    verdict.expiresMicros = numbers[start + DIFFERENCE] === 0 ? endMicros : expiresAfter(endMicros, state);
+    verdict.expiresMicros =
+      numbers[start + difference.LONGEST] === 0 ? endMicros : difference.expiresAfter(endMicros, state);
   }
 
   refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit, kept: number): void {

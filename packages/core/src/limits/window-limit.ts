@@ -53,11 +53,7 @@ export function parseWindow(
 /** What the limits of units per time have in common. Each freezes itself. */
 export abstract class WindowLimit<Algorithm extends string> {
   /** As in {@link Limit}. */
-  readonly algorithm: Algorithm;
-  /** As in {@link Limit}. */
   readonly limit: number;
-  /** As in {@link Limit}. */
-  readonly countRejected: boolean;
   /** As in {@link Limit}. */
   readonly windowMicros: number;
   /** 0 if the limit has no `minDifference`. */
@@ -74,15 +70,15 @@ export abstract class WindowLimit<Algorithm extends string> {
    * @param spanMicros How long a hit matters. A `minDifference` may be longer.
    */
   constructor(
-    algorithm: Algorithm,
+    /** As in {@link Limit}. */
+    readonly algorithm: Algorithm,
     { limit, windowMicros }: Window,
     options: SharedOptions,
     spanMicros = windowMicros,
-    countRejected = false,
+    /** As in {@link Limit}. */
+    readonly countRejected = false,
   ) {
-    this.algorithm = algorithm;
     this.limit = limit;
-    this.countRejected = countRejected;
     this.windowMicros = windowMicros;
     const { minDifference } = options;
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
