@@ -17,11 +17,8 @@ export class ExpiryQueue {
   readonly #micros: number[] = [];
   readonly #keys: string[] = [];
   readonly #addresses: number[] = [];
-  readonly #slab: Slab;
 
-  constructor(slab: Slab) {
-    this.#slab = slab;
-  }
+  constructor(private readonly slab: Slab) {}
 
   get size(): number {
     return this.#keys.length;
@@ -108,6 +105,6 @@ export class ExpiryQueue {
 
   /** Writes the index of a member into its cell. */
   #setIndex(address: number, index: number): void {
-    this.#slab.chunkAt(address).numbers[offsetOf(address) + QUEUE] = index;
+    this.slab.chunkAt(address).numbers[offsetOf(address) + QUEUE] = index;
   }
 }

@@ -16,16 +16,14 @@ export interface SweptKeys {
 
 /** Drops expired keys while there are keys. Its timer does not keep the process alive. */
 export class IdleSweep {
-  readonly #clock: Clock;
-  readonly #keys: SweptKeys;
   #timer: Timer | undefined;
   /** What the timer has of the store, so that an unused store can be collected before its keys expire. */
   readonly #self = referWeakly(this);
 
-  constructor(clock: Clock, keys: SweptKeys) {
-    this.#clock = clock;
-    this.#keys = keys;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly keys: SweptKeys,
+  ) {}
 
   /** Call it when a key was added. */
   start(): void {
@@ -39,21 +37,18 @@ export class IdleSweep {
 
   #startTimer(delayMs: number): void {
     const self = this.#self;
-    this.#timer = startBackgroundTimer(() => {
-      const sweep = self.deref();
-      if (sweep !== undefined) sweep.#run();
-    }, delayMs);
+    this.#timer = startBackgroundTimer(() => self.deref()?.run(), delayMs);
   }
 
-  #run(): void {
+  private run(): void {
     this.#timer = undefined;
     let isBehind = false;
     try {
-      isBehind = this.#keys.sweep(readMicros(this.#clock), SWEEPS_PER_RUN);
+      isBehind = this.keys.sweep(readMicros(this.clock), SWEEPS_PER_RUN);
     } catch {
       // An invalid clock throws at the next check. Thrown from a timer, its error would end the process.
     }
-    if (this.#keys.size > 0) this.#startTimer(isBehind ? BACKLOG_MS : IDLE_MS);
+    if (this.keys.size > 0) this.#startTimer(isBehind ? BACKLOG_MS : IDLE_MS);
   }
 }
 

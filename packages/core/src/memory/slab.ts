@@ -66,7 +66,7 @@ export class Slab {
       this.#classes.set(cellSize, sizeClass);
     }
     let chunk = sizeClass.current;
-    if (chunk === undefined || !this.#hasRoom(chunk)) {
+    if (chunk === undefined || (chunk.released === NONE && chunk.end + cellSize > chunk.numbers.length)) {
       chunk = this.#nextChunk(sizeClass, cellSize);
       sizeClass.current = chunk;
     }
@@ -115,10 +115,6 @@ export class Slab {
       open.delete(chunk);
       return chunk;
     }
-    return this.#startChunk(cellSize);
-  }
-
-  #startChunk(cellSize: number): Chunk {
     const length = cellSize * Math.max(1, Math.floor(CHUNK_SIZE / cellSize));
     const found = this.#spare.findIndex(({ numbers }) => numbers.length === length);
     const chunk = found < 0 ? this.#chunkOf(new Float64Array(length)) : this.#spare.splice(found, 1)[0]!;
@@ -153,10 +149,6 @@ export class Slab {
     const freed = (isLarge ? this.#spare.shift() : this.#spare.pop()) as Chunk;
     freed.numbers = NO_NUMBERS;
     this.#empty.push(freed);
-  }
-
-  #hasRoom({ numbers, cellSize, end, released }: Chunk): boolean {
-    return released !== NONE || end + cellSize <= numbers.length;
   }
 }
 
