@@ -2,11 +2,10 @@ import type { LimiterInternals } from '../limiter/rate-limiter.js';
 import { closesUsedUp } from '../limits/limit.js';
 import { isMemoryStore } from '../memory/memory-store.js';
 import type { Store } from '../store/store.js';
-import { timersOf } from '../time/clock-timers.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { optionError, validateOptionNames } from '../validation/validate.js';
 import { describeLimit, type LimitDescription } from './describe-limit.js';
-import { type KeptNote, keepWriting } from './keep-writing.js';
+import { type KeptNote, keepNote } from './keep-writing.js';
 import { inspectionOf, storeOf } from './keys-of.js';
 
 /** The part of a `RateLimiter` that {@link describeLimiter} uses. */
@@ -36,9 +35,6 @@ export interface DescribeLimiterOptions {
    */
   expiry?: Duration | undefined;
 }
-
-/** How often a description is written while its process runs, in relation to `expiry`. */
-const WRITES_PER_EXPIRY = 3;
 
 /**
  * Writes the limiter's name, prefix and limits to its store, so that the command line can show and change the limits of its keys.
@@ -73,14 +69,13 @@ export function describeLimiter(limiter: DescribedLimiter, options: DescribeLimi
   const { plan } = internals;
   const store = storeOf(internals.store);
   if (isMemoryStore(store)) return { ready: Promise.resolve(), close() {} };
-  const inspection = inspectionOf(store);
+  const { options: storeOptions } = inspectionOf(store);
   const limits = Object.fromEntries(
     plan.rules.flatMap(({ name, limit }) => (closesUsedUp(limit) ? [] : [[name, describeLimit(limit)]])),
   );
-  const description: LimiterDescription = { name, prefix, limits, store: inspection.options };
+  const description: LimiterDescription = { name, prefix, limits, store: storeOptions };
   const text = JSON.stringify(description, (_, value: unknown) => (value === Infinity ? 'Infinity' : value));
-  const write = async () => inspection.writeNote(JSON.stringify([name, prefix]), text, expiryMs);
-  const kept = keepWriting(write, expiryMs / WRITES_PER_EXPIRY, timersOf(store.clock));
+  const kept = keepNote(store, [name, prefix], () => text, expiryMs);
   internals.ends.push(kept.close);
   return kept;
 }

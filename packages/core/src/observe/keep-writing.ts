@@ -1,5 +1,7 @@
-import type { Timers } from '../time/clock-timers.js';
+import type { Store } from '../store/store.js';
+import { type Timers, timersOf } from '../time/clock-timers.js';
 import { MAX_TIMER_MS } from '../util/background-timer.js';
+import { inspectionOf } from './keys-of.js';
 
 /** A note that a store keeps for this process. */
 export interface KeptNote {
@@ -12,14 +14,24 @@ export interface KeptNote {
   close(): void;
 }
 
+/** How often a note is written while its process runs, in relation to its expiry. */
+export const WRITES_PER_EXPIRY = 3;
+
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
+
+/** Keeps a note in the store, with the text that `toText` returns for each write. */
+export function keepNote(store: Store, name: readonly string[], toText: () => string, expiryMs: number): KeptNote {
+  const inspection = inspectionOf(store);
+  const write = async () => inspection.writeNote(JSON.stringify(name), toText(), expiryMs);
+  return keepWriting(write, expiryMs / WRITES_PER_EXPIRY, timersOf(store.clock));
+}
 
 /**
  * Writes until a write succeeds, and then every `everyMs`, again and again. A write that has not settled when the next one is due
  * counts as failed, so that a connection that hangs holds up nothing.
  */
-export function keepWriting(write: () => Promise<unknown>, everyMs: number, timers: Timers): KeptNote {
+function keepWriting(write: () => Promise<unknown>, everyMs: number, timers: Timers): KeptNote {
   let isClosed = false;
   let cancel = () => {};
   const schedule = (delayMs: number, retryMs: number) => {

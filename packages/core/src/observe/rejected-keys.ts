@@ -2,13 +2,12 @@ import { formatKey, toTextKey } from '../events/limiter-event.js';
 import type { DecisionEvent } from '../limiter/rate-limiter.js';
 import type { Store } from '../store/store.js';
 import { toStoredKey } from '../store/stored-key.js';
-import { timersOf } from '../time/clock-timers.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import { subscribe } from '../util/platform.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
 import { Heaviest } from './heaviest.js';
-import { type KeptNote, keepWriting } from './keep-writing.js';
+import { keepNote, WRITES_PER_EXPIRY } from './keep-writing.js';
 import { inspectionOf, storeOf } from './keys-of.js';
 
 /** The options of {@link rejectedKeys}. */
@@ -55,9 +54,6 @@ const processId = (): string => {
   known[PROCESS] ??= crypto.randomUUID();
   return known[PROCESS];
 };
-
-/** How many writes may fail before the counts of a process disappear. */
-const WRITES_PER_EXPIRY = 3;
 
 /** The last rejection of a key. */
 interface Rejected {
@@ -122,12 +118,14 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
     const counted = stored === text ? toTextKey(key) : stored;
     heaviest.add(JSON.stringify([name, stored]), { key: counted, limiter: name, violated: decision.violated });
   });
-  const toNote = (): RejectedNote => {
+  const toText = (): string => {
     const rejected: RejectedKey[] = heaviest.top(WRITTEN + 1);
     const [next] = rejected.splice(WRITTEN);
-    return { process: processId(), rejected, others: next?.count ?? heaviest.mostOfOthers };
+    const note: RejectedNote = { process: processId(), rejected, others: next?.count ?? heaviest.mostOfOthers };
+    return JSON.stringify(note);
   };
-  const written = store && keepInStore(store, everyMs, toNote);
+  const expiryMs = WRITES_PER_EXPIRY * everyMs;
+  const written = store && keepNote(storeOf(store), ['rejected', crypto.randomUUID()], toText, expiryMs);
   return {
     top: (count = 10) => heaviest.top(validateCount(count)),
     close() {
@@ -138,13 +136,6 @@ export function rejectedKeys(options: RejectedKeysOptions = {}): RejectedKeys {
 }
 
 const validateCount = (count: number) => validateIntegerBetween('count', count, 0, Number.MAX_SAFE_INTEGER);
-
-function keepInStore(store: Store, everyMs: number, toNote: () => RejectedNote): KeptNote {
-  const inspection = inspectionOf(storeOf(store));
-  const name = JSON.stringify(['rejected', crypto.randomUUID()]);
-  const write = async () => inspection.writeNote(name, JSON.stringify(toNote()), WRITES_PER_EXPIRY * everyMs);
-  return keepWriting(write, everyMs, timersOf(store.clock));
-}
 
 /**
  * Returns the most rejected keys of all processes that run {@link rejectedKeys} with this store, most first. The rejections of a
