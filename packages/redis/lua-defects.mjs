@@ -162,7 +162,7 @@ const DEFECTS = {
     ],
     [
       'a refund of the newest hit leaves the expiry of the key',
-      '\n    return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)\n  end\n\n  local function credit',
+      '\n    return life_of(hits.newest, hits.recorder.keep)\n  end\n\n  local function credit',
       '\n  end\n\n  local function credit',
     ],
     ['usual: totals of hits that have left the window stay', 'size, total = 0, nil', 'size = 0'],
@@ -195,7 +195,7 @@ const DEFECTS = {
       'math.min(latest + refunded - at, latest - recorded_at)',
       'latest + refunded - at',
     ],
-    ['the state does not sum refunds', 'refunded = refunded + micros + (own_parts > 0 and 1 or 0)', ''],
+    ['the state does not sum refunds', 'refunded = refunded + micros + (returned_parts > 0 and 1 or 0)', ''],
   ],
   'main.lua': [
     ['the checks of a batch record at one microsecond', 'server_time + done, nil', 'server_time, nil'],

@@ -43,9 +43,8 @@ local function apply_block(rule, key, now, cost, mode, _, injected_now, state)
     if message then return false, message end
     if used_up then rule.wait, wait = length, length end
   end
-  local left = ends - now
-  if ends == MAX_UNITS then return wait, 0, -1, -1, 0, nil, nil, mode == TEST and { ends, longest } or nil end
-  return wait, left > 0 and 0 or 1, left, left, 0, nil, nil, mode == TEST and { ends, longest } or nil
+  local left = ends == MAX_UNITS and -1 or ends - now
+  return wait, left ~= 0 and 0 or 1, left, left, 0, nil, nil, mode == TEST and { ends, longest } or nil
 end
 -- end of what checks need
 

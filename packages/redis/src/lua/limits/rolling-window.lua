@@ -31,15 +31,10 @@ local function steps_for_all_states()
   local MAX_DATED = 1000000
 
   -- When a key with its newest hit at `time` expires: `keep` after the end of the half of a keep in which the time lies. So most
-  -- hits leave the TTL as it is.
-  local function expiry_of(time, keep)
+  -- hits leave the TTL as it is. And for how long after that hit the key lives at most.
+  local function life_of(time, keep)
     local half = keep / 2
-    return time - time % half + half + keep
-  end
-
-  -- For how long after its newest hit a key lives at most.
-  local function longest_life(keep)
-    return keep + keep / 2
+    return time - time % half + half + keep, keep + half
   end
 
   -- How long until a unit more is free, if the hits from `first` on leave `free`. One of them is in the window.
@@ -169,7 +164,7 @@ local function steps_for_all_states()
       first = hits.oldest <= start and log.first_after(hits, start) or 0
       verdict.next_unit = until_next_unit(hits, first, 0, rule.window, now)
     end
-    verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)
+    verdict.expires, verdict.keep = life_of(at, keep)
     return verdict
   end
 
@@ -192,7 +187,7 @@ local function steps_for_all_states()
     log.refund(hits, at, cost - kept)
     if hits.size == 0 then return nil end
     -- The newest hit may be gone. Then the key expires earlier.
-    return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
+    return life_of(hits.newest, hits.recorder.keep)
   end
 
   local function credit(key, now, units)
@@ -200,7 +195,7 @@ local function steps_for_all_states()
     if hits.size == 0 or hits.newest + hits.recorder.keep <= now then return nil end
     log.keep_oldest(hits, math.max(0, hits.total - hits.dropped - units))
     if hits.size == 0 then return nil end
-    return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
+    return life_of(hits.newest, hits.recorder.keep)
   end
 
   local function apply(rule, key, now, cost, mode, stamp, injected_now, state)
@@ -307,7 +302,7 @@ local function apply_rolling_window(rule, key, now, cost, mode, stamp, injected_
         if (dropped + count) * (total and 14 or 7) > 2 ^ 20 - 200 then break end
         return wait, free, reset, next_unit, 0, nil, nil, tail
       end
-      -- The TTL changes only when a new half of a window has begun, as `expiry_of` describes.
+      -- The TTL changes only when a new half of a window has begun, as `life_of` describes.
       local half = window / 2
       local half_start = now - now % half
       if newest < half_start or injected_now then

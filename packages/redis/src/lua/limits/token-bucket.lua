@@ -110,8 +110,13 @@ local function apply_token_bucket(rule, key, now, cost, mode, stamp, injected_no
 end
 -- end of what checks need
 
--- Writes a state after tokens have come back. Returns when it expires and its keep.
-local function rewrite_token_bucket(rule, key, now, full, parts, refunded, newest_action, created, scale, newest, longest)
+-- Writes a state after the tokens of so many micros and parts have come back. Returns when it expires and its keep.
+local function return_tokens(rule, key, now, micros, returned_parts, full, parts, refunded, newest_action, created, scale, newest, longest)
+  local left = math.min(parts, rule[2] - 1) - returned_parts
+  local carried = math.floor(left / rule[2])
+  -- The time since the first record counts from the new time.
+  full, parts = full - micros + carried, left - carried * rule[2]
+  refunded = refunded + micros + (returned_parts > 0 and 1 or 0)
   redis.call('SET', key, format_token_bucket(full, parts, refunded, newest_action, created, scale, newest, longest))
   local expires, keep = parts > 0 and full + 1 or full, math.max(rule[4], rule[6])
   if newest then expires, keep = math.max(expires, newest + longest), math.max(keep, longest) end
@@ -124,7 +129,7 @@ changes['token-bucket'] = {
     local full, parts, refunded, newest_action, created, scale, newest, longest = raise_false(read_token_bucket(key))
     -- If the server's clock has stepped back, a state that began later may have an earlier stamp, but no action so late.
     if not full or created > stamp or recorded_at > newest_action then return end
-    local micros, own_parts = time_of_tokens(rule, cost - kept)
+    local micros, returned_parts = time_of_tokens(rule, cost - kept)
     if kept > 0 then
       -- The tokens that stay taken refill first.
       local kept_micros = time_of_tokens(rule, kept)
@@ -135,27 +140,16 @@ changes['token-bucket'] = {
     local latest = math.max(newest_action, now)
     micros = micros - math.max(0, math.min(latest + refunded - at, latest - recorded_at))
     if micros < 0 then return end
-    local left = math.min(parts, rule[2] - 1) - own_parts
-    local carried = math.floor(left / rule[2])
-    -- The time since the first record counts from the new time.
-    full, parts = full - micros + carried, left - carried * rule[2]
-    refunded = refunded + micros + (own_parts > 0 and 1 or 0)
-    return rewrite_token_bucket(rule, key, now, full, parts, refunded, newest_action, created, scale, newest, longest)
+    return return_tokens(rule, key, now, micros, returned_parts, full, parts, refunded, newest_action, created, scale, newest, longest)
   end,
   credit = function(rule, key, _, now, units, state)
     local full, parts, refunded, newest_action, created, scale, newest, longest = unpack(state, 1, 8)
     -- The bucket has refilled up to its newest action, even if the clock has stepped back since.
     local latest, own_parts = math.max(newest_action, now), math.min(parts, rule[2] - 1)
-    local until_full = full - latest
-    if until_full < 0 or until_full + own_parts == 0 then return end
-    local missing, rest = divide_product(until_full, rule[2], rule[3])
-    if units < missing + math.ceil((rest + own_parts) / rule[3]) then
-      local micros, returned_parts = time_of_tokens(rule, units)
-      local left = own_parts - returned_parts
-      local carried = math.floor(left / rule[2])
-      full, parts = full - micros + carried, left - carried * rule[2]
-      refunded = refunded + micros + (returned_parts > 0 and 1 or 0)
-    else full, parts, refunded = latest, 0, refunded + until_full + (own_parts > 0 and 1 or 0) end
-    return rewrite_token_bucket(rule, key, now, full, parts, refunded, newest_action, created, scale, newest, longest)
+    local micros, returned_parts = full - latest, own_parts -- All that are missing.
+    if micros < 0 or micros + own_parts == 0 then return end
+    local missing, rest = divide_product(micros, rule[2], rule[3])
+    if units < missing + math.ceil((rest + own_parts) / rule[3]) then micros, returned_parts = time_of_tokens(rule, units) end
+    return return_tokens(rule, key, now, micros, returned_parts, full, parts, refunded, newest_action, created, scale, newest, longest)
   end,
 }
