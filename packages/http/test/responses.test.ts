@@ -235,6 +235,32 @@ describe('responses of Node', () => {
     expect(bodies).toEqual(['hello world', 'hello']);
   });
 
+  test.each([
+    ['once', 1, {}],
+    ['always', Infinity, {}],
+    ['once, with an async key', 1, { key: () => later('ann') }],
+    ['always, with an async key', Infinity, { key: () => later('ann') }],
+  ])('a response that refuses a listener fails, and frees its slot: %s', async (_, times, options) => {
+    let refused = 0;
+    const { send, passed, errors } = await serve(
+      [limitWith({ limits: concurrency({ limit: 1, lease: '1m' }), ...options })],
+      {
+        before(request, response) {
+          const { on } = response;
+          if (request.url === '/refusing')
+            response.on = response.once = (...args) => {
+              if (refused++ < times) throw new Error('no listener');
+              return on.apply(response, args);
+            };
+        },
+      },
+    );
+    const refusing = await send('/refusing');
+    expect([refusing.status, await refusing.text()]).toEqual([500, 'Error: no listener']);
+    expect((await send('/')).status).toBe(200);
+    expect([passed.length, errors.length]).toEqual([1, 1]);
+  });
+
   test('a response that an async `onLimited` sends stays as it is', async () => {
     const responses: Response[] = [];
     const { statuses, errors } = await serve(

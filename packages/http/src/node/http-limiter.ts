@@ -99,18 +99,14 @@ export class HttpLimiter<Request, Response> {
   run(request: Request, response: Response, next: Next): Awaitable<unknown> {
     return this.gate.judge(request, response, (outcome) => {
       if (outcome.kind !== 'allowed') return this.#applyOther(outcome, request, response, next);
-      const nodeResponse = this.#framework.getNodeResponse(response);
       try {
-        if (!outcome.isDryRun) this.#writeHeaders(outcome, response, nodeResponse);
+        if (!outcome.isDryRun) this.#writeHeaders(outcome, response, this.#framework.getNodeResponse(response));
+        if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
+        if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
       } catch (thrown) {
-        // Asked only now, because each response of Express has its own hidden class, in which the engine looks up each getter anew.
-        if (!nodeResponse.headersSent) {
-          this.#free(outcome, request, response);
-          return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
-        }
+        this.#free(outcome, request, response);
+        return this.#fail(toError(thrown), response, next); // Such as that of a patched `setHeader`.
       }
-      if (outcome.decision.delayMs > 0 && !outcome.isDryRun) return this.#delay(outcome, request, response, next);
-      if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
       return next();
     });
   }
@@ -233,7 +229,13 @@ export class HttpLimiter<Request, Response> {
   /** Frees what an allowed request has taken that does not continue: its start and its slots, but not its units. */
   #free(outcome: AllowedOutcome, request: Request, response: Response): void {
     if (outcome.decision.delayMs > 0) refundInBackground(this.limiter, outcome.decision);
-    else if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+    else if (outcome.needsSettlement) {
+      try {
+        this.#settleLater(outcome, request, response);
+      } catch {
+        this.gate.settle(outcome, undefined, request, response); // Such a response has no end that anyone could await.
+      }
+    }
   }
 
   #reject(outcome: RejectedOutcome, request: Request, response: Response, next: Next): unknown {
@@ -251,9 +253,15 @@ export class HttpLimiter<Request, Response> {
   #writeHeaders(outcome: AllowedOutcome | RejectedOutcome, response: Response, nodeResponse: NodeResponse): void {
     const { headers } = this.gate;
     const target = this.#hasOwnHeaders ? response : nodeResponse;
-    headers.write(target, outcome);
-    const { namesOfDraft } = headers;
-    if (namesOfDraft.length > 0) omitFromRedirects(nodeResponse, this.#headers, target, namesOfDraft);
+    try {
+      headers.write(target, outcome);
+      const { namesOfDraft } = headers;
+      if (namesOfDraft.length > 0) omitFromRedirects(nodeResponse, this.#headers, target, namesOfDraft);
+    } catch (thrown) {
+      // A response that has started keeps its headers. This is asked only now, because each response of Express has its own hidden
+      // class, in which the engine looks up each getter anew.
+      if (!nodeResponse.headersSent) throw thrown;
+    }
   }
 
   #fail(error: Error, response: Response, next: Next): unknown {
