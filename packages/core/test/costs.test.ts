@@ -310,7 +310,7 @@ describe('refunds of starts in a queue', () => {
     return { store, limiter, decisions, peek: () => limiter.peek('queue') };
   }
 
-  /** The same order in each run. */
+  /** Orders the items by chance, but in each run by the same. */
   function shuffle<Item>(items: readonly Item[]): Item[] {
     let seed = 7;
     const random = () => {

@@ -278,7 +278,7 @@ describe('slots', () => {
         }),
   };
 
-  /** The same, where nothing reads or cancels the response of the handler. */
+  /** Apps in which nothing reads or cancels the response of the handler. */
   const discarding: typeof apps = {
     'replaces the response': (app, limit) =>
       app
@@ -310,7 +310,7 @@ describe('slots', () => {
     });
   }
 
-  /** The same, where the response is that of an app in the app, so Node does not send it. */
+  /** Apps that drop the response of an app in them, so that Node does not send it. */
   const dropping: typeof apps = {
     'drops the response of another app': (app, limit) => addInnerApp(app, limit, () => new Response('hello')),
     'drops a response that waits for its next part': (app, limit) =>

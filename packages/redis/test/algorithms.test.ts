@@ -88,7 +88,7 @@ describe('algorithms', () => {
       '60000/5:0:1:0;5',
       'x/1:1:1:1;1',
     ])('a key with the value %j fails only its own check', async (text) => {
-      if (suffix === '') return; // Its keys do not contain texts.
+      if (suffix === '') return; // Only the states of limits with a suffix are texts.
       const limiter = limiterOf(limit);
       await redis.client.set(keyOf('bob'), text);
       const [ann, bob, again] = await Promise.allSettled([

@@ -83,7 +83,7 @@ describe('turns', () => {
   ])('a process that was busy when its first replies came starts on later turns: %s', async (_, afterFirst) => {
     const waiting = join(one);
     await joinBoth(); // The server knows the scripts.
-    await waiting.peek('warm'); // Its connection works.
+    await waiting.peek('warm'); // From here on, the connection of this limiter works.
     await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
     const first = waiting.wait('api');
     await afterFirst();
@@ -134,7 +134,7 @@ describe('turns', () => {
     await limiter.refund(await limiter.wait('before'));
     const results = await readLate(1, () => [
       limiter.wait('api', { timeout: '10s' }).finally(() => limiter.close()),
-      limiter.wait('api'), // Its start is in an hour.
+      limiter.wait('api'), // This caller starts in an hour.
     ]);
     const codes = results.map((result) => result.status === 'rejected' && result.reason.code);
     expect(codes).toEqual(['ERR_ROLLGATE_WAIT_TIMEOUT', 'ERR_ROLLGATE_LIMITER_CLOSED']);
@@ -152,7 +152,7 @@ describe('turns', () => {
       joinQueues(redis, limits, { prefix, waiting: fairWaiting({ lease: '1h' }) }),
     ];
     await other.wait(key);
-    await waiting.peek(key); // Its connection works.
+    await waiting.peek(key); // From here on, the connection of this limiter works.
     const starts: Promise<string>[] = [];
     await readLate(1, () => {
       starts.push(waiting.wait(key).then(() => 'first'));

@@ -226,7 +226,7 @@ describe('fair waiting', () => {
     const plain = new RateLimiter({ limits, prefix, timeout: '30s', store });
     await one.wait('api', { cost: 2 });
     const waits = [other.wait('api', { cost: 2 })];
-    // Its units were granted ahead, so both the present and the coming window are full.
+    // The units of the waiting caller were granted ahead, so both the present and the coming window are full.
     await until('its turn is recorded', async () => Number((await plain.peek('api')).resetMs) > 400);
     expect(await plain.check('api')).toMatchObject({ allowed: false, remaining: 0 });
     clock.advance('400ms');
@@ -363,7 +363,7 @@ describe('clients', () => {
         for (let index = 0; index < 5; index++) {
           const wait = limiters[index % 2]!.wait('api', { timeout: '60s' });
           waits.push(wait.then(() => started.push(index)));
-          await limiters[index % 2]!.peek('api'); // Its reply comes after the caller has its place.
+          await limiters[index % 2]!.peek('api'); // The reply to this peek comes after the caller has its place.
         }
         await Promise.all(waits);
         return started;

@@ -273,7 +273,7 @@ describe('settlements of leases', () => {
       const { clock, limiter, other, decision, onLeaseLost } = await settleToOneSlot(breaks);
       for (let third = 0; third < 4; third++) {
         clock.advance('10s');
-        await limiter.peek('ann'); // Its reply follows that of the renewal.
+        await limiter.peek('ann'); // The reply to this peek follows that of the renewal.
         expect((await other.peek('ann')).remaining).toBe(1);
       }
       const taken = await other.check('ann');

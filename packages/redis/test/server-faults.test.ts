@@ -202,7 +202,7 @@ describe('a full server', () => {
     await nothingFits();
     for (let elapsed = 0; elapsed < 4; elapsed++) {
       clock.advance('10s');
-      expect((await limiter.peek('ann')).remaining).toBe(2); // Its reply follows that of the renewal.
+      expect((await limiter.peek('ann')).remaining).toBe(2); // The reply to this peek follows that of the renewal.
     }
     expect(onLeaseLost).not.toHaveBeenCalled();
     await limiter.close();

@@ -35,7 +35,7 @@ export interface Framework<Request, Response> extends RequestReader<Request> {
   readonly getNodeResponse: (response: Response) => NodeResponse;
   /**
    * Returns the connection of a request, to warn about settings under which all clients count as one, or can forge their
-   * address. `undefined` if a function of the app returns the address, so that no setting of the host matters.
+   * address. Not called if the option `address` returns the address, because no setting of the host matters then.
    */
   readonly getConnection?: (request: Request) => Connection | undefined;
   /** How to write headers, if the framework keeps them elsewhere than in Node's response object. */

@@ -29,7 +29,7 @@ export class Ticket {
   /** Whether the units of a turn that it has missed are about to be free. Until then, the time of its next turn is too late. */
   isRefunding = false;
   state: 'waits' | 'hasTurn' | 'left' = 'waits';
-  /** Its neighbors in the line. Only the list of the line writes them. */
+  /** The tickets before and after this one in its line. Only the `TicketList` of the line writes them. */
   previous: Ticket | undefined;
   next: Ticket | undefined;
   /** The turns that were read, by their times and stamps. */
