@@ -24,6 +24,9 @@ const HOT_GLOBALS = [
 // With `--optimize-for-size` or a small heap they would take half, but the explorer up to twice the CPU.
 process.env.MALLOC_ARENA_MAX ??= '2';
 process.execArgv.push('--max-semi-space-size=4');
+// The code of a test file runs briefly, in a context of its own, and the workers alone keep all cores busy. So the run takes 7 % less time
+// when V8 optimizes later, keeps its bytecode, and collects garbage without threads.
+process.execArgv.push('--interrupt-budget=400000', '--no-flush-bytecode', '--single-threaded-gc');
 // A compiler of TypeScript or esbuild takes a quarter less CPU and 40 MB more when it collects its garbage less often.
 process.env.GOGC ??= '400';
 
