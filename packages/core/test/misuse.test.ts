@@ -157,7 +157,7 @@ const RELATED_VALUES: [string, () => unknown, string][] = [
   ['a counter with too many buckets', () => new RollingCounter({ bucketInterval: '1s', bucketSpan: '2h' }), '`bucketSpan` to be 1 to 3600 times `bucketInterval`'],
   ['a counter that expires too early', () => new RollingCounter({ subjectExpiry: '9m' }), '`subjectExpiry` to be `bucketSpan` or longer'],
   ['a store that cannot count', () => new RollingCounter({ store: new Map() as never }), '`store` to be a store with the method `addCount`'],
-  ['limits without names', () => new RateLimiter({ limits: [limits] as never }), '`limits` to be a record that names each limit'],
+  ['limits without names', () => new RateLimiter({ limits: [limits] as never }), '`limits` to be a record that names each limit, such as `{ burst: rollingWindow({ … }) }`, got an array (object)'],
 ];
 
 test.each(RELATED_VALUES)('rejects %s', (_, misuse, message) => {
@@ -263,6 +263,13 @@ describe('a check', () => {
       await expect(limiter.reset(key as never)).rejects.toThrow(TypeError);
     },
   );
+
+  test('an empty text is no key, because all unidentified clients would share it', async () => {
+    await expect(limiter.check('')).rejects.toMatchObject({
+      code: 'ERR_ROLLGATE_INVALID_KEY',
+      message: 'Expected `key` to be a string of at least one character, got "" (string)',
+    });
+  });
 
   test('an object such as the ID of a document is no key', async () => {
     class ObjectId {

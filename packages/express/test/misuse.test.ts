@@ -45,17 +45,6 @@ test.each(WRONG)('%p throws at construction', (options, expectedText) => {
   expect(() => rateLimit(options as RateLimitOptions)).toThrow(expectedText);
 });
 
-test('with a record of limits, `key` must return exactly their names', () => {
-  const limits = { burst: rollingWindow({ limit: 1, window: 1 }), daily: rollingWindow({ limit: 1, window: 1 }) };
-  expect(rateLimit({ limits, key: () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);
-  // @ts-expect-error a key for `daily` is missing
-  expect(rateLimit({ limits, key: () => ({ burst: 'ann' }) })).toBeInstanceOf(Function);
-  // @ts-expect-error window settings and `limits` exclude each other
-  expect(() => rateLimit({ limits, limit: 5, window: '1m' })).toThrow(TypeError);
-  // @ts-expect-error there is no such option
-  expect(() => rateLimit({ limit: 5, window: '1m', max: 5 })).toThrow(TypeError);
-});
-
 describe('types', () => {
   const limit = rollingWindow({ limit: 2, window: '1m' });
   const limits = { burst: limit, daily: limit };

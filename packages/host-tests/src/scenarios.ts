@@ -1,9 +1,8 @@
 import {
-  block,
   concurrency,
   type Decision,
   leakyBucket,
-  RateLimiter,
+  type RateLimiter,
   type RollingWindow,
   rollingWindow,
 } from '@rollgate/core';
@@ -18,12 +17,6 @@ export type ReadHeader<Request> = (request: Request, name: string) => string | n
 /** The options of one limiter. The types of requests differ between hosts, so the functions here take any. */
 export type ScenarioOptions = Record<string, unknown>;
 
-/** What the limiters have done, for the control routes. */
-export const limitedCalls = new Map<string, number>();
-
-/** What the customers of the scenario `plan` may do. */
-const PLANS = { free: '1/1h', suspended: '0/1h', unlimited: rollingWindow({ limit: Infinity, window: '1h' }) };
-
 /** Creates the options of each scenario. A host mounts each on the path of its name. */
 export function createScenarios<Request>(read: ReadHeader<Request>): Record<string, ScenarioOptions> {
   const client = (request: Request) => read(request, 'x-client') ?? 'anonymous';
@@ -34,34 +27,13 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
   };
   return {
     window: { ...window, fallbackLimits: ({ limit }: RollingWindow) => rollingWindow({ limit, window: '1h' }) },
-    draft: {
-      limits: { burst: rollingWindow({ limit: 2, window: '1m' }), daily: rollingWindow({ limit: 9, window: '1d' }) },
-      key: client,
-      headers: 'draft-11',
-    },
     exposed: { ...window, headers: 'all', exposeHeaders: true },
     'all-headers': { ...window, limit: 10, headers: 'all' },
     silent: { ...window, limit: 1, headers: 'none', statusCode: 503 },
     problem: { ...window, limit: 1, problem: true },
-    several: {
-      limits: { all: rollingWindow({ limit: 3, window: '1h' }), user: rollingWindow({ limit: 1, window: '1h' }) },
-      key: (request: Request) => ({ all: read(request, 'x-group') ?? 'all', user: client(request) }),
-    },
-    shares: {
-      limits: {
-        requests: rollingWindow({ limit: 5, window: '1h' }),
-        tokens: rollingWindow({ limit: 1000, window: '1h' }),
-        streams: concurrency({ limit: 1, lease: '1h' }),
-      },
-      key: client,
-      cost: (request: Request) => ({ tokens: Number(read(request, 'x-cost')) }),
-    },
-    cost: { ...window, limit: 5, cost: (request: Request) => Number(read(request, 'x-cost') ?? 1) },
-    skip: { ...window, limit: 1, skip: async (request: Request) => read(request, 'x-skip') === 'yes' },
     'allow-list': { limit: 1, window: '1h', allowList: ['127.0.0.0/8', '::1'] },
     address,
     'no-user': { ...address, key: () => undefined },
-    plan: { limits: (request: Request) => PLANS[read(request, 'x-plan') as keyof typeof PLANS], key: client },
     'client-key': {
       limits: {
         login: rollingWindow({ limit: 1, window: '1h' }),
@@ -106,23 +78,11 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
       cost: (request: Request) => Number(read(request, 'x-cost')),
       statusCode: async (_request: Request, { retryAfterMs }: Decision) => (retryAfterMs === Infinity ? 413 : 503),
     },
-    'on-limited': {
-      ...window,
-      limit: 1,
-      onLimited: (request: Request) => {
-        limitedCalls.set(client(request), (limitedCalls.get(client(request)) ?? 0) + 1);
-      },
-    },
     'skip-failed': { ...window, skipFailedRequests: true },
     'skip-successful': { ...window, skipSuccessfulRequests: true },
     'skip-aborted': { ...window, skipAbortedRequests: true },
     ten: { limit: 10, window: '1h', key: client },
     started: { ...window, limit: 1 },
-    blocks: {
-      limits: { attempts: rollingWindow({ limit: 2, window: '1h' }), blocked: block() },
-      key: client,
-      headers: 'all',
-    },
     slots: { limits: concurrency({ limit: 1, lease: '1h' }), key: client },
     'late-slots': {
       limits: concurrency({ limit: 1, lease: '1h' }),
@@ -151,16 +111,9 @@ export async function control(url: string, limiters: Limiters): Promise<object> 
   const [, , command, scenario = '', key = ''] = new URL(url, 'http://host').pathname
     .split('/')
     .map(decodeURIComponent);
-  if (command === 'limited') return { calls: limitedCalls.get(scenario) ?? 0 };
   if (command === 'collect-garbage') {
     collectGarbage();
     return {};
-  }
-  if (command === 'block') return limiters[scenario]!.block({ blocked: key }, '1h');
-  if (command === 'ban') return limiters[scenario]!.block({ blocked: key }, Infinity);
-  if (command === 'open') {
-    await limiters[scenario]!.reset({ blocked: key });
-    return (await limiters[scenario]!.peek({ blocked: key })).limits;
   }
   const { remaining, limits } = await limiters[scenario]!.peek(key);
   return { remaining, limits };
@@ -186,19 +139,11 @@ export const toStatus = (behavior: Behavior): number => STATUSES[behavior as key
 /** The body of a response that does not stream, which some statuses do not have. */
 export const toBody = (behavior: Behavior): string | null => (behavior === 'not-modified' ? null : PARTS.join(''));
 
-/** A limiter that counts no request. */
-const otherLimiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });
-
 /** What a handler settles before it responds, by its behavior. */
-const SETTLED = {
-  settle: () => ({ cost: { tokens: 42 } }),
-  'settle-unknown': () => ({ cost: { calls: 1 } }),
-  'settle-own': (limiters) => ({ limiter: limiters.settle!, cost: { requests: 2, tokens: 5 } }),
-  'settle-other': () => ({ limiter: { limiter: otherLimiter }, cost: 0 }),
-} satisfies Record<string, (limiters: Limiters) => SettleRequestOptions>;
+const SETTLED = { settle: { cost: { tokens: 42 } }, 'settle-unknown': { cost: { calls: 1 } } };
 
-export const toSettled = (behavior: Behavior, limiters: Limiters): SettleRequestOptions | undefined =>
-  behavior in SETTLED ? SETTLED[behavior as keyof typeof SETTLED](limiters) : undefined;
+export const toSettled = (behavior: Behavior): SettleRequestOptions | undefined =>
+  SETTLED[behavior as keyof typeof SETTLED];
 
 /** The handlers' body, in two parts for the behaviors that stream. */
 export const PARTS = ['hel', 'lo'] as const;

@@ -130,6 +130,14 @@ test.each([
   expect(shown(reply, 'limit')).toBe(limit);
 });
 
+test('X-RateLimit of a request that finds no free slot describes the slots', async () => {
+  const limits = { requests: rollingWindow({ limit: 5, window: '1m' }), streams: concurrency({ limit: 1 }) };
+  const { send } = limitedHost({ limits });
+  expect(shown(await send(), 'limit')).toBe('5');
+  const rejected = await send();
+  expect(['limit', 'remaining'].map((name) => shown(rejected, name))).toEqual(['1', '0']);
+});
+
 test('the draft headers contain the limits of the request', async () => {
   const plans = {
     free: { free: rollingWindow({ limit: 1, window: '1h' }) },

@@ -1,12 +1,4 @@
-import {
-  fixedWindow,
-  leakyBucket,
-  MemoryStore,
-  RateLimiter,
-  RollingCounter,
-  rollingWindow,
-  tokenBucket,
-} from '@rollgate/core';
+import { fixedWindow, leakyBucket, MemoryStore, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
 import { rateLimit } from '@rollgate/express';
 
 const limit = { limit: 1, window: '1m' };
@@ -59,26 +51,6 @@ test.each<[string, (options: never) => unknown, string, string]>([
   expect(error.message).toContain(`Unknown option \`${name}\``);
   expect(error.message).toContain(advice);
   expect(error.code).toBe('ERR_ROLLGATE_UNKNOWN_OPTION');
-});
-
-test('an array of limits is invalid, because each limit needs a name', () => {
-  const error = caught(() => new RateLimiter({ limits: [limits] as never }));
-  expect(error.message).toBe(
-    'Expected `limits` to be a record that names each limit, such as `{ burst: rollingWindow({ … }) }`, got an array (object)',
-  );
-  expect(error.code).toBe('ERR_ROLLGATE_INVALID_OPTION');
-  expect(() => rateLimit({ limits: [limits] } as never)).toThrow(error.message);
-});
-
-test('an empty key is invalid, because all unidentified clients would share it', async () => {
-  const limiter = new RateLimiter({ limits: { burst: limits } });
-  const code = 'ERR_ROLLGATE_INVALID_KEY';
-  const message = 'Expected `key` to be a string of at least one character, got "" (string)';
-  for (const call of [limiter.check(''), limiter.peek(''), limiter.wait(''), limiter.reset('')]) {
-    await expect(call).rejects.toMatchObject({ code, message });
-  }
-  await expect(limiter.check({ burst: '' })).rejects.toMatchObject({ code });
-  await expect(new RollingCounter().add('')).rejects.toMatchObject({ code });
 });
 
 test('a fixed window of more than a day warns once, because it starts with no month', () => {

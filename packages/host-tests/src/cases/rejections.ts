@@ -101,11 +101,6 @@ export const rejections: Readonly<Record<string, Case>> = {
     expect(plain.headers['content-type']).toMatch(/^text\/plain/);
     expect(plain.body).toMatch(/^Rate limit exceeded: try again in \d+ seconds\n$/);
   },
-  async 'onLimited is called once for each rejection'(host) {
-    await statuses(host, 'on-limited', 3);
-    const { body } = await host.client.open(`/control/limited/${encodeURIComponent(host.id)}`).reply;
-    expect(JSON.parse(body)).toEqual({ calls: 2 });
-  },
   async 'a rejected request ends a response that other code has started'(host) {
     for (let turn = 0; turn < 2; turn++) {
       const { status, body } = await host.client.open('/started', {

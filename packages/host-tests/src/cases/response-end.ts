@@ -68,14 +68,4 @@ export const responseEnd: Readonly<Record<string, Case>> = {
       limits: { requests: { remaining: 3 }, tokens: { remaining: 48 } },
     });
   },
-  async 'a request is settled at one limiter only'(host) {
-    expect((await send(host, 'settle', withBehavior('settle-other'))).status).toBe(200);
-    expect(await peek(host, 'settle')).toMatchObject({
-      limits: { requests: { remaining: 4 }, tokens: { remaining: 90 } },
-    });
-    expect((await send(host, 'settle', withBehavior('settle-own'))).status).toBe(200);
-    expect(await peek(host, 'settle')).toMatchObject({
-      limits: { requests: { remaining: 2 }, tokens: { remaining: 85 } },
-    });
-  },
 };

@@ -18,7 +18,7 @@ function createExpress(express: typeof express5): Server {
         next();
       });
     app.use(`/${name}`, limit, async (request, _response, next) => {
-      const settled = toSettled(toBehavior(request.get('x-behavior')), limiters);
+      const settled = toSettled(toBehavior(request.get('x-behavior')));
       if (settled === undefined) next();
       else await settle(request, settled).then(() => next(), next);
     });

@@ -15,7 +15,7 @@ export async function createFastify(): Promise<Server> {
       await scope.register(rateLimit, options as never);
       limiters[name] = scope.rateLimiter as never;
       scope.addHook('preHandler', async (request) => {
-        const settled = toSettled(toBehavior(request.headers['x-behavior'] as string | undefined), limiters);
+        const settled = toSettled(toBehavior(request.headers['x-behavior'] as string | undefined));
         if (settled !== undefined) await settle(request, settled);
       });
       scope.all(`/${name}`, (request, reply) => {

@@ -17,7 +17,7 @@ export function createHono(address: RateLimitOptions['address']): Hono {
     app.use(`/${name}`, limit);
     app.all(`/${name}`, async (c) => {
       const behavior = toBehavior(c.req.header('x-behavior'));
-      const settled = toSettled(behavior, limiters);
+      const settled = toSettled(behavior);
       if (settled !== undefined) await settle(c, settled);
       return respond(behavior);
     });

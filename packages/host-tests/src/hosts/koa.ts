@@ -34,7 +34,7 @@ export function createKoa(): Server {
         startResponse(ctx.req, ctx.res);
       }
       await limits[name]!(ctx, async () => {
-        const settled = toSettled(toBehavior(ctx.get('x-behavior') || undefined), limiters);
+        const settled = toSettled(toBehavior(ctx.get('x-behavior') || undefined));
         if (settled !== undefined) await settle(ctx, settled);
         handle(ctx);
       });

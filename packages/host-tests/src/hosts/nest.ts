@@ -30,7 +30,7 @@ function createController(limiters: Limiters): Type {
     }
   }
   for (const [name, options] of Object.entries(scenarios)) {
-    const method = { [name]: (request: NestRequest, response: NestReply) => handle(request, response, limiters) }[name];
+    const method = { [name]: (request: NestRequest, response: NestReply) => handle(request, response) }[name];
     Object.defineProperty(ScenarioController.prototype, name, { value: method, configurable: true, writable: true });
     decorate(ScenarioController, name, [All(name), RateLimit(options as never)]);
     Req()(ScenarioController.prototype, name, 0);
@@ -42,9 +42,9 @@ function createController(limiters: Limiters): Type {
   return ScenarioController;
 }
 
-async function handle(request: NestRequest, response: NestReply, limiters: Limiters): Promise<void> {
+async function handle(request: NestRequest, response: NestReply): Promise<void> {
   const behavior = toBehavior(request.headers['x-behavior']);
-  const settled = toSettled(behavior, limiters);
+  const settled = toSettled(behavior);
   if (settled !== undefined) await settle(request, settled);
   if (behavior === 'throw') throw new Error('The handler failed');
   if (response.raw !== undefined) {

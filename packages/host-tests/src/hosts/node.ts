@@ -17,7 +17,7 @@ function createListener(): (request: IncomingMessage, response: ServerResponse) 
       name,
       limit(async (request: Request, response) => {
         const behavior = toBehavior(read(request, 'x-behavior'));
-        const settled = toSettled(behavior, limiters);
+        const settled = toSettled(behavior);
         if (settled !== undefined) await settle(request, settled);
         respond(behavior, response as never);
       }),

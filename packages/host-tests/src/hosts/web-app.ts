@@ -19,7 +19,7 @@ export function createWeb(
       name,
       limit(async (request) => {
         const behavior = toBehavior(request.headers.get('x-behavior'));
-        const settled = toSettled(behavior, limiters);
+        const settled = toSettled(behavior);
         if (settled !== undefined) await settle(request, settled);
         return respond(behavior);
       }),
