@@ -1,5 +1,4 @@
 import { type AccessLog, readAccessLog } from './accuracy/access-log.js';
-import { findWorst, mostIn, shareOfExact } from './accuracy/adversary.js';
 import { combine, type Score, score } from './accuracy/score.js';
 import { type Algorithm, EXACT } from './limits.js';
 import { type Report, type Row, whole } from './table.js';
@@ -17,17 +16,12 @@ export type AccuracyRow = Row<WindowAlgorithm>;
 const LIMITS = [10, 60];
 /** In seconds. */
 const SHIFTS = Array.from({ length: 60 }, (_, second) => second);
-/** The limit at which the search tries all traffic. The worst traffic is then repeated at the other limits. */
-const SEARCHED = 10;
 
-/** Counts the decisions that differ from those of an exact window, on the log if there is one, and on the worst traffic. */
+/** Counts the decisions on a log that differ from those of an exact window. */
 export async function measureAccuracy(logPath: string | undefined): Promise<Report<WindowAlgorithm>> {
-  const log = logPath === undefined ? undefined : await readAccessLog(logPath);
-  return {
-    headers: toRecord((name) => name),
-    rows: [...(log === undefined ? [] : onLog(log)), ...atWorst()],
-    method: describe(log),
-  };
+  if (logPath === undefined) throw new Error('Expected `--log <file>` for the part `accuracy`, got none');
+  const log = await readAccessLog(logPath);
+  return { headers: toRecord((name) => name), rows: onLog(log), method: [describe(log)] };
 }
 
 /**
@@ -67,42 +61,8 @@ function scoreRows(where: string, limit: number, scoreOf: (name: Algorithm) => S
   ];
 }
 
-function atWorst(): AccuracyRow[] {
-  const worst = toRecord((name) => findWorst(name, SEARCHED));
-  return LIMITS.flatMap((limit) => [
-    {
-      what: `at the worst, ${limit} a minute: the most in any minute`,
-      cells: cellsOf((name) => timesLimit(mostIn(name, limit, worst[name].most.bursts), limit)),
-    },
-    {
-      what: `at the worst, ${limit} a minute: allowed, of what an exact window allows`,
-      cells: cellsOf((name) => percent(shareOfExact(name, limit, worst[name].least.bursts))),
-    },
-    needlessRow(limit),
-  ]);
-}
-
-function needlessRow(limit: number): AccuracyRow {
-  return {
-    what: `${limit} at 0:00, then 600 from 1:00 to 2:00, ${limit} a minute: rejected though there was room`,
-    cells: cellsOf((name) => whole(score(name, limit, burstThenHammer(limit)).wronglyRejected)),
-  };
-}
-
-/** A burst at the start of a window. An estimate assumes that the burst was spread over that window. */
-function burstThenHammer(limit: number): number[] {
-  const burst = Array.from({ length: limit }, () => 0);
-  const hammer = Array.from({ length: 600 }, (_, index) => 60_000_000 + index * 100_000);
-  return [...burst, ...hammer];
-}
-
-function describe(log: AccessLog | undefined): string[] {
-  return [
-    log === undefined
-      ? '- **Log**: none. To measure one, pass `--log <file>`.'
-      : `- **Log**: ${whole(log.requests)} requests of ${whole(log.clients.size)} addresses, each with its own limit, in the order of their times. Skipped ${whole(log.skipped)} other lines. The exact window counts the requests that the same limiter allowed.`,
-    '- **At the worst**: the search tries every choice of 16 moments in 4 minutes at 10 a minute. At each moment, requests come until one is rejected. The worst traffic is repeated at the other limit.',
-  ];
+function describe({ requests, clients, skipped }: AccessLog): string {
+  return `- **Log**: ${whole(requests)} requests of ${whole(clients.size)} addresses, each with its own limit, in the order of their times. Skipped ${whole(skipped)} other lines. The exact window counts the requests that the same limiter allowed.`;
 }
 
 function toRecord<Value>(toValue: (name: WindowAlgorithm) => Value): Record<WindowAlgorithm, Value> {

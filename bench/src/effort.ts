@@ -16,14 +16,10 @@ export const FULL = {
   openWork: { rounds: 9, checks: 20_000, memoryCalls: 500_000 },
   /** How many processes start for each figure. */
   start: { rounds: 15 },
-  /** A log of `lines` lines, and one that is `times` times as long. */
-  logs: { lines: 100_000, times: 50 },
   /** The checks of many keys by rate-limiter-flexible. Other numbers of checks follow from it. */
   sql: { rounds: 5, checks: 20_000 },
   /** The seconds of each load on one key, and of the load above its limit. */
   leasing: { seconds: 10, overloadSeconds: 60 },
-  /** The seconds of the load on a Cluster. */
-  anchors: { seconds: 20 },
   /** How long the processes of a trial call an API, a multiple of 10. */
   outgoing: { seconds: 30 },
   /** How often each library runs each scenario. */
@@ -49,10 +45,8 @@ export const QUICK: Effort = {
   algorithms: { keys: 10_000, rounds: 3, checksPerKey: 200 },
   openWork: { rounds: 3, checks: 4_000, memoryCalls: 100_000 },
   start: { rounds: 3 },
-  logs: { lines: 50_000, times: 10 },
   sql: { rounds: 3, checks: 4_000 },
   leasing: { seconds: 2, overloadSeconds: 6 },
-  anchors: { seconds: 5 },
   outgoing: { seconds: 10 },
   fairWait: { rounds: 1 },
   evening: { rounds: 1, keys: 100_000 },

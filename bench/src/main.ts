@@ -3,14 +3,12 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAccuracy } from './accuracy.js';
 import { measureAlgorithms } from './algorithms.js';
-import { measureAnchors } from './anchors.js';
 import { measureBytes } from './bytes.js';
 import { FULL, QUICK } from './effort.js';
 import { measureEvening } from './evening.js';
 import { measureFairWait } from './fair-wait.js';
 import { measureHttp } from './http.js';
 import { measureLeasing } from './leasing.js';
-import { measureLogReplay } from './log-replay.js';
 import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
 import { measureOpenWorkCosts } from './open-work.js';
@@ -37,7 +35,7 @@ const logPath = options.log === undefined ? undefined : resolve(process.env.INIT
 const effort = options.quick ? QUICK : FULL;
 
 /** Parts that run only if the command line names them. */
-const ON_DEMAND = ['plain', 'evening'];
+const ON_DEMAND = ['accuracy', 'plain', 'evening'];
 
 const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   memory: () => measureMemory(effort.memory),
@@ -58,11 +56,9 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   outgoing: () => measureOutgoing(effort.outgoing),
   'fair-wait': () => measureFairWait(effort.fairWait),
   regions: () => measureRegions(),
-  anchors: () => measureAnchors(effort.anchors),
   algorithms: () => measureAlgorithms(effort),
   accuracy: () => measureAccuracy(logPath),
   start: () => measureStart(effort.start),
-  logs: () => measureLogReplay(effort.logs),
   plain: measurePlain,
   evening: () => measureEvening(effort.evening),
 };
