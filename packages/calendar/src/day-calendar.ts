@@ -8,20 +8,17 @@ const DAY_MICROS = 24 * 3600e6;
 export class DayCalendar implements Calendar {
   readonly windowMicros: number;
   readonly longestMicros: number;
-  readonly #days: Days;
-  readonly options: CalendarOptions;
-  readonly #timeZone: string;
 
-  constructor(days: Days, options: CalendarOptions) {
-    this.#days = days;
-    this.options = options;
-    this.#timeZone = options.timeZone;
+  constructor(
+    private readonly days: Days,
+    readonly options: CalendarOptions,
+  ) {
     this.windowMicros = days.longest * DAY_MICROS;
     this.longestMicros = this.windowMicros + DAY_MICROS; // A clock goes back by less than a day.
   }
 
   periodAt(micros: number): Period {
-    let index = indexOfDay(this.#days, toZoned(Math.floor(micros / 1000), this.#timeZone).toPlainDate());
+    let index = indexOfDay(this.days, toZoned(Math.floor(micros / 1000), this.options.timeZone).toPlainDate());
     let startMicros = this.#startMicros(index);
     let endMicros = this.#startMicros(index + 1);
     // A clock that goes back over midnight shows the last day again after the next one has begun.
@@ -34,6 +31,6 @@ export class DayCalendar implements Calendar {
 
   /** Returns when the first day of the period begins. A day that the time zone skipped begins with the next one. */
   #startMicros(index: number): number {
-    return firstDay(this.#days, index).toZonedDateTime(this.#timeZone).epochMilliseconds * 1000;
+    return firstDay(this.days, index).toZonedDateTime(this.options.timeZone).epochMilliseconds * 1000;
   }
 }

@@ -1,4 +1,4 @@
-import type { Plan, Rule, SettledCosts } from '@rollgate/core/store';
+import { getOrInsert, type Plan, type Rule, type SettledCosts } from '@rollgate/core/store';
 import { Accounts } from './accounts.js';
 import { type LeaseTerms, termsOf, widen } from './lease-terms.js';
 import type { ResolvedLeasingOptions } from './leasing-store-options.js';
@@ -78,21 +78,17 @@ export class LeasedPlans {
   }
 
   #accountsOf(prefix: string, rule: Rule, terms: LeaseTerms): Accounts {
-    const id = `${rule.namespace} ${terms.limit} ${rule.limit.windowMicros}`;
-    let accounts = this.#accounts.get(id);
-    if (accounts === undefined) {
+    return getOrInsert(this.#accounts, `${rule.namespace} ${terms.limit} ${rule.limit.windowMicros}`, () => {
       const { store, clock } = this.options;
       const plan: Plan = { prefix, rules: [rule] };
       const openCalls = this.#openCalls;
-      accounts = new Accounts(terms, clock, {
+      return new Accounts(terms, clock, {
         openCalls,
         take: (key, units) => openCalls.track(store.check(plan, key, units)),
         settle: (receipt, units) => openCalls.track(store.settle(receipt, units)),
         charge: (key, units) => store.charge(plan, key, units),
       });
-      this.#accounts.set(id, accounts);
-    }
-    return accounts;
+    });
   }
 }
 
@@ -120,15 +116,8 @@ export function toInnerCosts({ outer, inner }: LeasedPlan, costs: SettledCosts):
 /** Returns a function that returns the plan of some rules. It creates each plan once, because stores keep what follows from a plan. */
 function plansOfSome({ prefix, rules }: Plan): (indices: readonly number[]) => Plan {
   const plans = new Map<string, Plan>();
-  return (indices) => {
-    const id = indices.join(' ');
-    let plan = plans.get(id);
-    if (plan === undefined) {
-      plan = { prefix, rules: indices.map((index) => rules[index]!) };
-      plans.set(id, plan);
-    }
-    return plan;
-  };
+  return (indices) =>
+    getOrInsert(plans, indices.join(' '), () => ({ prefix, rules: indices.map((index) => rules[index]!) }));
 }
 
 /** Values by name, until the garbage collector removes them. */

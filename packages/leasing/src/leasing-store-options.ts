@@ -41,16 +41,7 @@ export interface LeasingStoreOptions {
 }
 
 /** The validated options. */
-export interface ResolvedLeasingOptions {
-  readonly store: CompleteStore;
-  /** `undefined` for a part of each limit's window. */
-  readonly leaseMs: number | undefined;
-  readonly maxShare: number;
-  readonly minDecisions: number;
-  readonly clockDrift: number;
-  /** Measures how long a process may spend a lease. */
-  readonly clock: Pick<Clock, 'now' | 'schedule'>;
-}
+export type ResolvedLeasingOptions = ReturnType<typeof resolveLeasingOptions>;
 
 /** A store with the operations that leases need. */
 export type CompleteStore = Store & Required<Pick<Store, 'settle' | 'charge'>>;
@@ -59,7 +50,7 @@ export type CompleteStore = Store & Required<Pick<Store, 'settle' | 'charge'>>;
 export const MIN_LEASE_MS = 5;
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolveLeasingOptions(options: LeasingStoreOptions): ResolvedLeasingOptions {
+export function resolveLeasingOptions(options: LeasingStoreOptions) {
   validateOptionNames('LeasingStore', options, ['store', 'lease', 'maxShare', 'minDecisions', 'clockDrift']);
   const { store, lease, maxShare = 1 / 16, minDecisions = 4, clockDrift = 0.001 } = options;
   if (!hasMethods(store, ['check', 'peek', 'refund', 'reset', 'settle', 'charge'])) {
@@ -71,7 +62,7 @@ export function resolveLeasingOptions(options: LeasingStoreOptions): ResolvedLea
   }
   return {
     store: store as CompleteStore,
-    leaseMs,
+    leaseMs, // Without one, a lease is a part of each limit's window.
     minDecisions: validatePositiveInteger('minDecisions', minDecisions),
     maxShare: validateShare('maxShare', maxShare, maxShare > 0 && maxShare <= 1, 'a number above 0 and at most 1'),
     clockDrift: validateShare(
@@ -80,7 +71,7 @@ export function resolveLeasingOptions(options: LeasingStoreOptions): ResolvedLea
       clockDrift >= 0 && clockDrift < 0.5,
       'a number from 0 to below 0.5',
     ),
-    clock: store.clock ?? performance,
+    clock: (store.clock ?? performance) as Pick<Clock, 'now' | 'schedule'>, // Measures how long a process may spend a lease.
   };
 }
 

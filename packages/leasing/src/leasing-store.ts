@@ -9,7 +9,7 @@ import {
   type StoredKey,
   withCode,
 } from '@rollgate/core/store';
-import { resultsOf } from './check-results.js';
+import { peekedResults, resultsOf } from './check-results.js';
 import { LeasedCheck } from './leased-check.js';
 import { toLeasedDecision } from './leased-decision.js';
 import { LeasedPlans } from './leased-plan.js';
@@ -21,7 +21,6 @@ import {
   resolveLeasingOptions,
 } from './leasing-store-options.js';
 import { mapResult } from './map-result.js';
-import { peekedResults } from './peeked-results.js';
 import { settleSpent } from './settle-spent.js';
 
 /**

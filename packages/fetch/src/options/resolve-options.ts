@@ -1,4 +1,4 @@
-import { type Clock, MemoryStore } from '@rollgate/core';
+import { MemoryStore } from '@rollgate/core';
 import {
   hasMethods,
   invalidOption,
@@ -9,27 +9,14 @@ import {
   validateOptionNames,
 } from '@rollgate/core/store';
 import { type LimitRecord, OutgoingLimits, PREFIX } from '../calls/outgoing-limits.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { CallRequest, Dialect } from '../dialects/dialect.js';
 import { draftHeaders } from '../dialects/draft-headers.js';
 import { xRateLimit } from '../dialects/x-rate-limit.js';
 import { OutgoingLimiter } from '../outgoing/outgoing-limiter.js';
 import type { CallOptions, RetryOptions } from './fetch-options.js';
 
 /** The options of calls, with defaults. */
-export interface ResolvedFetchOptions extends Pick<CallOptions, 'cost' | 'key' | 'onWait'> {
-  readonly limiter: OutgoingLimiter<LimitRecord>;
-  readonly limits: OutgoingLimits;
-  /** The clock of the store, if it has timers. */
-  readonly clock: Clock | undefined;
-  /** The names of the limits that the user has passed. */
-  readonly ownLimits: readonly string[];
-  readonly dialects: readonly Dialect[];
-  readonly bucket: NonNullable<CallOptions['bucket']>;
-  readonly attempts: number;
-  readonly mayRepeat: MayRepeat;
-  readonly maxWaitMs: number;
-  readonly maxBlockMs: number;
-}
+export type ResolvedFetchOptions = ReturnType<typeof resolveFetchOptions>;
 
 export const CALL_OPTIONS = [
   ...[
@@ -50,7 +37,7 @@ export const CALL_OPTIONS = [
 ];
 
 /** @throws TypeError, RangeError naming the invalid option. */
-export function resolveFetchOptions(options: CallOptions): ResolvedFetchOptions {
+export function resolveFetchOptions(options: CallOptions) {
   const { dialects = [draftHeaders(), xRateLimit()], retry = {} } = options;
   for (const name of ['bucket', 'cost', 'key', 'onWait'] as const) validateOptionalFunction(name, options[name]);
   validateDialects(dialects);
@@ -71,9 +58,9 @@ export function resolveFetchOptions(options: CallOptions): ResolvedFetchOptions 
   });
   return {
     ...{ limiter, limits: outgoing, dialects, cost: options.cost, key: options.key, onWait: options.onWait },
-    clock: store.clock?.schedule && store.clock,
+    clock: store.clock?.schedule && store.clock, // If it has timers.
     ownLimits: Object.keys(limits),
-    bucket: options.bucket ?? (({ url }) => url.origin),
+    bucket: options.bucket ?? (({ url }: CallRequest) => url.origin),
     ...resolveRetry(retry),
     maxWaitMs: parseDuration('maxWait', options.maxWait ?? '1m'),
     maxBlockMs,
@@ -96,7 +83,7 @@ function resolveLimits(limits: unknown): LimitRecord {
   return parseLimits(limits) as LimitRecord;
 }
 
-function resolveRetry(retry: RetryOptions | false): Pick<ResolvedFetchOptions, 'attempts' | 'mayRepeat'> {
+function resolveRetry(retry: RetryOptions | false): { attempts: number; mayRepeat: MayRepeat } {
   if (retry === false) return { attempts: 1, mayRepeat: () => false };
   validateOptionNames('retry', retry, ['attempts', 'methods']);
   return {

@@ -1,11 +1,12 @@
 import type { BatchChanges, BatchStates, ListedStates, StoredNumbers, TransactionBatch } from '@rollgate/core/store';
-import type { Connector, TextRunner } from '../clients/connector.js';
+import type { TextRunner } from '../clients/connector.js';
 import { listText, lockText, readText, TIME_TEXT, type WrittenState, writeTexts } from '../sql/batch-texts.js';
 import { insertText, lockOneText } from '../sql/lone-texts.js';
 import { BY_PRIMARY_KEY, beginTexts, NO_STATEMENT_LIMIT, settingsText } from '../sql/settings.js';
 import { pageCount } from '../states/pages.js';
 import { parseStates } from '../states/parse-states.js';
 import { StateCache } from '../states/state-cache.js';
+import type { resolvePostgresOptions } from './options.js';
 import { withConnection } from './with-connection.js';
 
 /** PostgreSQL's codes of a deadlock and of a serialization failure, after which the transaction can run again. */
@@ -16,15 +17,6 @@ const LOCK_SHARE = 0.8;
 
 /** The longest wait for locks. */
 const MOST_LOCK_MS = 8000;
-
-export interface BatchSettings {
-  readonly connector: Connector;
-  /** The quoted name of the table. */
-  readonly table: string;
-  readonly synchronousCommit: boolean;
-  /** Whether the server's clock decides. */
-  readonly usesServerTime: boolean;
-}
 
 type Rows = readonly (readonly (string | null)[])[];
 
@@ -40,7 +32,7 @@ interface Found {
 export class BatchRunner {
   readonly #cache = new StateCache();
 
-  constructor(private readonly settings: BatchSettings) {}
+  constructor(private readonly settings: ReturnType<typeof resolvePostgresOptions>) {}
 
   /** Runs the batch. After a deadlock, runs it once more. */
   async run(batch: TransactionBatch): Promise<void> {
@@ -114,7 +106,7 @@ export class BatchRunner {
   /** Returns the rows of the last of these statements, and the time after it. */
   async #runWithTime(connection: TextRunner, texts: readonly string[]): Promise<{ rows: Rows; nowMicros?: number }> {
     // Counts results from the end, because some clients leave out those of commands without rows.
-    if (!this.settings.usesServerTime) return { rows: (await connection.run(texts.join(';'))).at(-1)! };
+    if (this.settings.clock !== undefined) return { rows: (await connection.run(texts.join(';'))).at(-1)! };
     const results = await connection.run([...texts, TIME_TEXT].join(';'));
     return { rows: results.at(-2)!, nowMicros: Number(results.at(-1)![0]![0]) };
   }

@@ -1,7 +1,6 @@
 import type { Clock, Duration } from '@rollgate/core';
 import { parseDuration, validateBoolean, validateClock, validateOptionNames } from '@rollgate/core/store';
 import type { PostgresClient, PostgresListener } from '../clients/clients.js';
-import type { Connector } from '../clients/connector.js';
 import { createConnector, createListen } from '../clients/create-connector.js';
 import { quoteTable } from '../sql/quote.js';
 import { Notifications } from './notifications.js';
@@ -41,23 +40,10 @@ export interface PostgresStoreOptions {
   clock?: Clock | undefined;
 }
 
-/** The validated options. */
-export interface ResolvedPostgresOptions {
-  readonly connector: Connector;
-  readonly client: PostgresClient;
-  readonly tableName: string;
-  /** The quoted name. */
-  readonly table: string;
-  readonly synchronousCommit: boolean;
-  readonly sweepMs: number | undefined;
-  readonly notifications: Notifications | undefined;
-  readonly clock: Clock | undefined;
-}
-
 const OPTIONS = ['client', 'table', 'synchronousCommit', 'sweep', 'listener', 'clock'];
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolvePostgresOptions(options: PostgresStoreOptions): ResolvedPostgresOptions {
+export function resolvePostgresOptions(options: PostgresStoreOptions) {
   validateOptionNames('PostgresStore', options, OPTIONS);
   const { client, table = 'rollgate', synchronousCommit = true, sweep = '5s', listener, clock } = options;
   validateClock(clock);
@@ -66,7 +52,7 @@ export function resolvePostgresOptions(options: PostgresStoreOptions): ResolvedP
     connector,
     client,
     tableName: table,
-    table: quoteTable(table),
+    table: quoteTable(table), // The name in texts.
     synchronousCommit: validateBoolean('synchronousCommit', synchronousCommit),
     sweepMs: sweep === false ? undefined : parseDuration('sweep', sweep),
     notifications: listener === undefined ? undefined : new Notifications(table, createListen(listener), connector),

@@ -2,7 +2,7 @@ import { backendOfTable, TransactionalStore, TransactionQueue } from '@rollgate/
 import { createTableText, isTableText } from '../sql/schema.js';
 import { BatchRunner } from './batch-runner.js';
 import { explainCreateError, explainError } from './explain-error.js';
-import { type PostgresStoreOptions, type ResolvedPostgresOptions, resolvePostgresOptions } from './options.js';
+import { type PostgresStoreOptions, resolvePostgresOptions } from './options.js';
 import { Sweeper } from './sweeper.js';
 import { withConnection } from './with-connection.js';
 
@@ -18,12 +18,12 @@ const MOST_CHECKS = 128;
  * @throws TypeError, RangeError naming the invalid option.
  */
 export class PostgresStore extends TransactionalStore {
-  readonly #options: ResolvedPostgresOptions;
+  readonly #options: ReturnType<typeof resolvePostgresOptions>;
 
   constructor(options: PostgresStoreOptions) {
     const resolved = resolvePostgresOptions(options);
     const { connector, table, notifications, clock, client, sweepMs } = resolved;
-    const runner = new BatchRunner({ ...resolved, usesServerTime: clock === undefined });
+    const runner = new BatchRunner(resolved);
     // A sweep compares with the server's time, so it would delete what an injected clock still needs.
     const sweeper = sweepMs === undefined || clock !== undefined ? undefined : new Sweeper(connector, table, sweepMs);
     let lastError: Error | undefined;

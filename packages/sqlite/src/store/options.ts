@@ -15,19 +15,12 @@ export interface SqliteStoreOptions {
   clock?: Clock | undefined;
 }
 
-/** The validated options. */
-export interface ResolvedSqliteOptions {
-  readonly database: SqliteDatabase;
-  readonly table: string;
-  readonly clock: Clock | undefined;
-}
-
 const OPTIONS = ['database', 'table', 'clock'];
 
 const IDENTIFIER = /^[a-z_][a-z0-9_]*$/i;
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
-export function resolveSqliteOptions(options: SqliteStoreOptions): ResolvedSqliteOptions {
+export function resolveSqliteOptions(options: SqliteStoreOptions) {
   validateOptionNames('SqliteStore', options, OPTIONS);
   const { database, table = 'rollgate', clock } = options;
   if (!hasMethods(database, ['exec', 'prepare'])) {
