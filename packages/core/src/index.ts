@@ -1,7 +1,7 @@
 export { type Block, block } from './blocks/block.js';
 export type { Decision, LimitDecision, LimitDecisions } from './decision/decision.js';
 export { RateLimitError } from './decision/rate-limit-error.js';
-export type { LimiterEvent } from './events/limiter-event.js';
+export type { LimiterEvent } from './events/events.js';
 export { StoreError } from './failure/store-error.js';
 export type { StoreFailure, StoreRecovery } from './failure/store-health.js';
 export { type Concurrency, type ConcurrencyOptions, concurrency } from './leases/concurrency.js';
@@ -28,10 +28,9 @@ export {
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.js';
 export type { Key, Limits, LimitsFrom, MissingNameOf, NameOf, OneKey, SomeKeys } from './plan/keys-and-limits.js';
-export type { Cost } from './plan/resolve-costs.js';
+export type { Cost } from './plan/plan.js';
 export type { RefundFailure } from './store/background-refund.js';
-export type { Store } from './store/store.js';
-export type { CountingStore, OnStoreError } from './store/store-types.js';
+export type { CountingStore, OnStoreError, Store } from './store/store.js';
 export { type Clock, monotonicClock } from './time/clock.js';
 export { type ManualClock, manualClock } from './time/manual-clock.js';
 export type { Awaitable } from './util/awaitable.js';

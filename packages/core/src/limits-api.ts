@@ -1,7 +1,6 @@
 // The entry point `@rollgate/core/limits`: what limits of other packages need.
 export { NO_DECISION, RecordedHit, recordedHitsOf } from './decision/receipt.js';
-export { FallbackReceipt } from './failure/decide-by-policy.js';
-export { divideReceipt } from './failure/guarded-store.js';
+export { divideReceipt, FallbackReceipt } from './failure/guarded-store.js';
 export { HeldLeases, LeaseKeeper } from './leases/lease-keeper.js';
 export { StateTail } from './leases/lease-list.js';
 export type { SomeKeysOn } from './limiter/rate-limiter-options.js';
@@ -11,9 +10,8 @@ export type { Usage } from './limits/limit.js';
 export { OVERDRAW, records } from './limits/limit.js';
 export { mulDiv, mulDivUp } from './limits/mul-div.js';
 export { type EnforceOption, parseEnforce } from './limits/window-limit.js';
-export { type Settlement, settleReservation } from './operations/reserving-limit.js';
-export { unknownLimitMessage } from './plan/plan.js';
-export { unitsFromZero } from './plan/resolve-costs.js';
+export { type Settlement, settleReservation } from './operations/state-store.js';
+export { unitsFromZero, unknownLimitMessage } from './plan/plan.js';
 export { wakeWaiters } from './store/quota-waiters.js';
 export { MAX_DURATION_MS, parseInterval } from './validation/duration.js';
 export { unsupported } from './validation/errors.js';

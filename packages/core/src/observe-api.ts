@@ -16,4 +16,4 @@ export {
   rejectedKeysOf,
 } from './observe/rejected-keys.js';
 export { type UsageWarning, type UsageWarningsOptions, usageWarnings } from './observe/usage-warnings.js';
-export type { StoredKey } from './store/store-types.js';
+export type { StoredKey } from './store/store.js';

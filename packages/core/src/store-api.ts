@@ -1,18 +1,23 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
 
 export { createStore, TransactionalStore } from './create-store/create-store.js';
-export type { CreateStoreOptions, ListedStates, Operation, Update } from './create-store/create-store-options.js';
 export {
   type BatchChanges,
   type BatchStates,
   type TransactionBatch,
   TransactionQueue,
 } from './create-store/transaction-queue.js';
-export type { StoredNumbers } from './create-store/transaction-states.js';
+export type {
+  CreateStoreOptions,
+  ListedStates,
+  Operation,
+  StoredNumbers,
+  Update,
+} from './create-store/transactions.js';
 export { describeRejection, REJECTION_CODE, toRetryAfterSeconds } from './decision/rate-limit-error.js';
 export { readReceipt } from './decision/receipt.js';
 export { isReportedBefore, toDecision } from './decision/to-decision.js';
-export { identify, violatedLimits } from './events/limiter-event.js';
+export { identify, violatedLimits } from './events/events.js';
 export { guardStore } from './failure/guarded-store.js';
 export type { LeaseKeepingLimit } from './leases/lease-keeper.js';
 export { type BlockForOption, parseBlockFor } from './limits/key-block.js';
@@ -36,7 +41,7 @@ export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { isPlainWindow, ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { type ParsedWindow, parseWindowText } from './limits/window-text.js';
 export { isMemoryStore } from './memory/memory-store.js';
-export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './operations/reserving-limit.js';
+export { hasReport, type ReportingLimit, type ReservingLimit, reservesUnits } from './operations/state-store.js';
 export type { ParsedLimits } from './plan/keys-and-limits.js';
 export { parseLimits, toParsedLimits } from './plan/parse-limits.js';
 export {
@@ -62,11 +67,10 @@ export {
   type StoreInspection,
   type StoreWait,
   type StoreWaiting,
-} from './store/store-types.js';
+} from './store/store.js';
 export { copyString, hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort, sleep } from './time/cancellation.js';
-export { readMicros, startMicros, validateClock } from './time/clock.js';
-export { scheduleAfter } from './time/clock-timers.js';
+export { readMicros, scheduleAfter, startMicros, validateClock } from './time/clock.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';
 export { getOrCache, getOrInsert } from './util/get-or-insert.js';

@@ -1,8 +1,7 @@
 import { createPlan } from '../plan/create-plan.js';
 import type { Limits, OneKey } from '../plan/keys-and-limits.js';
 import { toParsedLimits } from '../plan/parse-limits.js';
-import { type Clock, monotonicClock, validateClock } from '../time/clock.js';
-import { scheduleAfter } from '../time/clock-timers.js';
+import { type Clock, monotonicClock, scheduleAfter, validateClock } from '../time/clock.js';
 import type { Awaitable } from '../util/awaitable.js';
 import { channel } from '../util/platform.js';
 import { type Duration, parseDuration } from '../validation/duration.js';

@@ -6,8 +6,7 @@ import { StateStore } from '../operations/state-store.js';
 import { type States, toPlaces } from '../operations/states.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
-import type { Store } from '../store/store.js';
-import type { CountingStore, StoreConnection, StoreInspection } from '../store/store-types.js';
+import type { CountingStore, Store, StoreConnection, StoreInspection } from '../store/store.js';
 import { toStoredKeys } from '../store/stored-key.js';
 import { type Clock, monotonicClock, readMicros } from '../time/clock.js';
 import { type Awaitable, mapAwaitable } from '../util/awaitable.js';
@@ -19,10 +18,8 @@ import {
   validateOptionalFunction,
   validateOptionNames,
 } from '../validation/validate.js';
-import type { CreateStoreOptions } from './create-store-options.js';
 import { TableInspection } from './table-inspection.js';
-import { toStorageKey } from './transaction-states.js';
-import { Transactions } from './transactions.js';
+import { type CreateStoreOptions, Transactions, toStorageKey } from './transactions.js';
 
 const OPTIONS = ['transact', 'list', 'clock', 'backend', 'connectionTo', 'subscribe', 'close'] as const;
 

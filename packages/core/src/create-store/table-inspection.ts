@@ -1,10 +1,16 @@
 import { peek } from '../operations/decide.js';
 import type { Plan, Rule } from '../plan/plan.js';
-import { isUsed, type KeyPage, type StoredKey, type StoreInspection } from '../store/store-types.js';
+import { isUsed, type KeyPage, type StoredKey, type StoreInspection } from '../store/store.js';
 import { isKeyHash } from '../store/stored-key.js';
 import type { Awaitable } from '../util/awaitable.js';
-import type { CreateStoreOptions, Operation } from './create-store-options.js';
-import { beginStorageKey, StoredState, TransactionStates, toStorageKey } from './transaction-states.js';
+import {
+  beginStorageKey,
+  type CreateStoreOptions,
+  type Operation,
+  StoredState,
+  TransactionStates,
+  toStorageKey,
+} from './transactions.js';
 
 /** How many states a step reads. */
 const MOST_STATES = 100;

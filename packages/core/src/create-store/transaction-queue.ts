@@ -1,6 +1,5 @@
 import { afterPoll } from '../util/platform.js';
-import type { CreateStoreOptions, Operation, Update } from './create-store-options.js';
-import type { StoredNumbers } from './transaction-states.js';
+import type { CreateStoreOptions, Operation, StoredNumbers, Update } from './transactions.js';
 
 /** A call of `transact` that waits for its transaction. */
 export interface QueuedTransaction {

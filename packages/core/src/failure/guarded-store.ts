@@ -1,21 +1,29 @@
 import type { Decision } from '../decision/decision.js';
 import { readReceipt, recordedHitsOf } from '../decision/receipt.js';
+import { degrade, resultWithoutState, toDecision } from '../decision/to-decision.js';
 import { closesUsedUp, isConstant, isLimit, type Limit } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import { toPlan } from '../plan/constant-limits.js';
+import { type StoredCall, toPlan } from '../plan/constant-limits.js';
 import type { LimitsFrom, ParsedLimits } from '../plan/keys-and-limits.js';
 import { parseLimits } from '../plan/parse-limits.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
-import { queueWithoutConstants } from '../store/decide-constants.js';
+import { decideConstants, queueWithoutConstants } from '../store/decide-constants.js';
 import { namesOf } from '../store/quota-waiters.js';
-import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
-import type { LimitedReceipt, OnStoreError, StoreInspection, StoreWaiting } from '../store/store-types.js';
+import type {
+  GuardedStore as Guarded,
+  LimitedReceipt,
+  OnStoreError,
+  Store,
+  StoreGuard,
+  StoreInspection,
+  StoreWaiting,
+} from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { type Awaitable, isThenable } from '../util/awaitable.js';
 import { unsupported } from '../validation/errors.js';
 import { invalidOption } from '../validation/validate.js';
 import { CallGuard, type FailureHandler, RETHROW } from './call-guard.js';
-import { type DecidingCall, decideByPolicy, FallbackReceipt } from './decide-by-policy.js';
+import type { StoreError } from './store-error.js';
 
 /** What the counterpart of a limit of `Infinity` should be. */
 const UNLIMITED_FALLBACK = 'Infinity like its counterpart, whose checks call no store that could fail';
@@ -209,4 +217,56 @@ export function divideReceipt(receipt: unknown, names: readonly string[]): unkno
   const hits = recordedHitsOf(receipt);
   if (hits === undefined) return (receipt as Partial<LimitedReceipt>).only?.(names);
   return hits.filter(({ rule }) => names.includes(rule.name));
+}
+
+/** The wait of a rejection by the policy `'deny'`, in milliseconds. */
+const DENY_RETRY_MS = 1000;
+
+/** A call of a store that returns a decision. */
+export interface DecidingCall extends StoredCall {
+  readonly operation: 'check' | 'peek' | 'charge';
+}
+
+/** A receipt of the fallback memory. A store's own receipt never has this class. */
+export class FallbackReceipt {
+  constructor(
+    /** The receipt of the store in memory. */
+    readonly receipt: unknown,
+  ) {}
+}
+
+/**
+ * Decides without the store, by the policy.
+ *
+ * @throws StoreError if the policy is `'throw'`, or if it decides without recording and the call closes keys. No caller may believe that
+ * of a key that stays open.
+ */
+export function decideByPolicy(
+  policy: OnStoreError,
+  error: StoreError,
+  memory: () => MemoryStore,
+  { operation, plan, keys, costs }: DecidingCall,
+): Decision {
+  if (
+    policy === 'throw' ||
+    (policy !== 'fallback' && operation === 'charge' && plan.rules.every(({ limit }) => limit.testsOnly === false))
+  )
+    throw error;
+  if (policy !== 'fallback') return decideUniformly(policy, plan);
+  const used = plan.fallback ?? plan;
+  const store = used.hasConstants ? decideConstants(memory()) : memory();
+  return degrade(
+    store[operation]!(used, keys, costs) as Decision,
+    'fallback',
+    (receipt) => new FallbackReceipt(receipt),
+  );
+}
+
+/** Decides the same for all keys: as if all of the quota were free, or none of it. A limit that never rejects still does not. */
+function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
+  const results = plan.rules.map(({ limit }) => {
+    const allowed = policy === 'allow' || limit.enforced === false;
+    return resultWithoutState(limit, allowed, allowed ? 0 : DENY_RETRY_MS);
+  });
+  return degrade(toDecision(plan.rules, results, undefined), policy);
 }

@@ -1,4 +1,4 @@
-import type { StoreConnection } from '../store/store-types.js';
+import type { StoreConnection } from '../store/store.js';
 import { messageOf } from '../validation/validate.js';
 
 /**

@@ -1,9 +1,8 @@
-import { storeFailures, storeRecoveries } from '../events/channels.js';
+import { storeFailures, storeRecoveries } from '../events/events.js';
 import { MemoryStore } from '../memory/memory-store.js';
 import type { Keys, Plan } from '../plan/plan.js';
-import type { Store } from '../store/store.js';
-import type { CountingStore, StoreConnection } from '../store/store-types.js';
-import { type Timers, timersOf } from '../time/clock-timers.js';
+import type { CountingStore, Store, StoreConnection } from '../store/store.js';
+import { type Timers, timersOf } from '../time/clock.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import { type EventChannel, emitWarning } from '../util/platform.js';
 

@@ -1,17 +1,14 @@
-import { type BlockNameOf, toBlockingPlan } from '../blocks/blocking-limit.js';
+import { type BlockNameOf, toBlockingPlan } from '../blocks/block.js';
 import type { Decision } from '../decision/decision.js';
 import { RateLimitError } from '../decision/rate-limit-error.js';
-import { decisions, rejections } from '../events/channels.js';
-import { type DecisionEventOf, publishDecision } from '../events/publish-decision.js';
+import { type DecisionEventOf, decisions, publishDecision, rejections } from '../events/events.js';
 import type { StoreError } from '../failure/store-error.js';
 import type { LeaseKeeper, LeaseKeepingLimit, LeaseLoss } from '../leases/lease-keeper.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import { hasReport } from '../operations/reserving-limit.js';
-import { resolveKeys, selectLimits } from '../plan/create-plan.js';
+import { hasReport } from '../operations/state-store.js';
+import { type Plans, resolveKeys, selectLimits } from '../plan/create-plan.js';
 import type { Limits, NameOf, SomeKeys, WithoutOthers } from '../plan/keys-and-limits.js';
-import type { Costs, Plan } from '../plan/plan.js';
-import type { Plans } from '../plan/plans.js';
-import { resolveCosts } from '../plan/resolve-costs.js';
+import { type Costs, type Plan, resolveCosts } from '../plan/plan.js';
 import { decideConstants } from '../store/decide-constants.js';
 import { namesOf, type QuotaQueues, queuesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
@@ -22,20 +19,21 @@ import type { Duration } from '../validation/duration.js';
 import { unsupported } from '../validation/errors.js';
 import { checkAtTail } from '../waiting/check-at-tail.js';
 import { WaitingCallers } from '../waiting/waiting-callers.js';
-import type {
-  BlockKeysOn,
-  CheckOptions,
-  DecisionFor,
-  DecisionOn,
-  GivenOptions,
-  KeyOn,
-  OptionsOf,
-  RateLimiterOptions,
-  SettleOptions,
-  SomeKeysOn,
-  WaitOptions,
+import {
+  type BlockKeysOn,
+  type CheckOptions,
+  type DecisionFor,
+  type DecisionOn,
+  type GivenOptions,
+  type KeyOn,
+  type OptionsOf,
+  type RateLimiterOptions,
+  resolveRateLimiterOptions,
+  resolveWaitOptions,
+  type SettleOptions,
+  type SomeKeysOn,
+  type WaitOptions,
 } from './rate-limiter-options.js';
-import { resolveRateLimiterOptions, resolveWaitOptions } from './resolve-rate-limiter-options.js';
 import { refundDecision, releaseLeases, settleDecision } from './settlement.js';
 
 /** What {@link RateLimiter.internals} returns. */

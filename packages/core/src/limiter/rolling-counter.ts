@@ -2,7 +2,7 @@ import { CallGuard, RETHROW } from '../failure/call-guard.js';
 import { MAX_BUCKETS } from '../limits/bucket-counts.js';
 import { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
-import type { CountingStore } from '../store/store-types.js';
+import type { CountingStore } from '../store/store.js';
 import {
   DEFAULT_TIMEOUT_MS,
   type Duration,

@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.js';
-import { type Timers, timersOf } from '../time/clock-timers.js';
+import { type Timers, timersOf } from '../time/clock.js';
 import { MAX_TIMER_MS } from '../util/background-timer.js';
 import { inspectionOf } from './keys-of.js';
 

@@ -1,12 +1,12 @@
-import { formatKey, toTextKey } from '../events/limiter-event.js';
+import { formatKey, toTextKey } from '../events/events.js';
 import type { DecisionEvent } from '../limiter/rate-limiter.js';
 import type { Store } from '../store/store.js';
 import { toStoredKey } from '../store/stored-key.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import { subscribe } from '../util/platform.js';
+import { PriorityQueue, type QueueMember } from '../util/priority-queue.js';
 import { type Duration, parseInterval } from '../validation/duration.js';
 import { validateIntegerBetween, validateOptionNames } from '../validation/validate.js';
-import { Heaviest } from './heaviest.js';
 import { keepNote, WRITES_PER_EXPIRY } from './keep-writing.js';
 import { inspectionOf, storeOf } from './keys-of.js';
 
@@ -210,4 +210,53 @@ function isRejectedKey(value: unknown): value is RejectedKey {
   const isKey = typeof key === 'string' || (typeof key === 'object' && key !== null);
   const isCount = Number.isSafeInteger(count) && Number.isSafeInteger(overcount);
   return isKey && isCount && typeof limiter === 'string' && Array.isArray(violated);
+}
+
+/** The counter of one item. Its `priority` is its count. */
+interface Counter<Item> extends QueueMember {
+  readonly name: string;
+  last: Item;
+  /** The count that its place had before it. */
+  readonly overcount: number;
+}
+
+/**
+ * The most frequent items of a stream, by counters whose number is bounded (Space-Saving). A new item takes the counter with the
+ * least count, and goes on from there, so that no count is ever too low.
+ */
+export class Heaviest<Item extends object> {
+  readonly #counters = new Map<string, Counter<Item>>();
+  readonly #byCount = new PriorityQueue<Counter<Item>>();
+
+  constructor(private readonly max: number) {}
+
+  /** Counts an item by its name. */
+  add(name: string, item: Item): void {
+    const counter = this.#counters.get(name) ?? this.#addCounter(name, item);
+    counter.last = item;
+    this.#byCount.set(counter, counter.priority + 1);
+  }
+
+  /** Returns the items with the highest counts, highest first, each with its count and the most by which that is too high. */
+  top(count: number): (Item & { readonly count: number; readonly overcount: number })[] {
+    const sorted = [...this.#counters.values()].sort((one, other) => other.priority - one.priority);
+    return sorted.slice(0, count).map(({ last, priority, overcount }) => ({ ...last, count: priority, overcount }));
+  }
+
+  /** The most that an item without a counter may have. */
+  get mostOfOthers(): number {
+    return this.#counters.size === this.max ? this.#byCount.first!.priority : 0;
+  }
+
+  #addCounter(name: string, last: Item): Counter<Item> {
+    const overcount = this.mostOfOthers;
+    if (this.#counters.size === this.max) {
+      const least = this.#byCount.first!;
+      this.#counters.delete(least.name);
+      this.#byCount.remove(least);
+    }
+    const counter = { name, last, overcount, priority: overcount, queueIndex: -1 };
+    this.#counters.set(name, counter);
+    return counter;
+  }
 }

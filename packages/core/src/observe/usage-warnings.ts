@@ -1,4 +1,4 @@
-import type { LimiterEvent } from '../events/limiter-event.js';
+import type { LimiterEvent } from '../events/events.js';
 import type { DecisionEvent, RateLimiter } from '../limiter/rate-limiter.js';
 import type { Key } from '../plan/keys-and-limits.js';
 import { channel, subscribe } from '../util/platform.js';

@@ -1,6 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { refundFailures } from '../events/channels.js';
-import { identify, type LimiterEvent, type LimiterIdentity } from '../events/limiter-event.js';
+import { identify, type LimiterEvent, type LimiterIdentity, refundFailures } from '../events/events.js';
 import type { Coded } from '../validation/error-codes.js';
 import { messageOf } from '../validation/validate.js';
 import { warnOnce } from '../validation/warn-once.js';

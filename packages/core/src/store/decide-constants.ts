@@ -11,8 +11,7 @@ import { getOrInsert } from '../util/get-or-insert.js';
 import { withMembers } from '../util/with-members.js';
 import type { Coded } from '../validation/error-codes.js';
 import { backendOf } from './quota-waiters.js';
-import type { Store } from './store.js';
-import type { StoreGrant, StoreWait, StoreWaiting } from './store-types.js';
+import type { Store, StoreGrant, StoreWait, StoreWaiting } from './store.js';
 
 /** The store of a limiter with such limits. */
 export interface WrappingStore {

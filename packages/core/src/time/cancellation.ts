@@ -1,8 +1,7 @@
 import { createDeferred } from '../util/awaitable.js';
 import { getOrInsert } from '../util/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
-import type { Clock } from './clock.js';
-import { type Timers, timersOf } from './clock-timers.js';
+import { type Clock, type Timers, timersOf } from './clock.js';
 
 /**
  * What may end a wait early: its signal, its timeout, or the end of its limiter. Its methods throw or reject with the reason.

@@ -12,7 +12,7 @@ import {
 } from '../store/quota-waiters.js';
 import { createDeferred } from '../util/awaitable.js';
 import { tooManyWaiting } from '../validation/errors.js';
-import type { WaitCall } from './wait-call.js';
+import type { WaitCall } from './waiting-callers.js';
 
 let nextNumber = 0;
 

@@ -1,4 +1,4 @@
-import { Deadlines } from '../../../core/src/failure/deadlines.js';
+import { Deadlines } from '../../../core/src/failure/call-guard.js';
 import { DenialCache } from '../../src/denials/denial-cache.js';
 import { lua } from '../../src/script/lua.generated.js';
 
