@@ -73,7 +73,7 @@ function closeRule(rule: Rule, closed: Block, key: unknown): Rule[] {
 const NO_BLOCK = 'Expected at least one limit of `block()` in `limits`, got none. Add one, such as `blocked: block()`';
 
 /** A limit that closes keys. It brings the code for that, so that bundles of other apps do not contain it. */
-export interface BlockingLimit extends Limit {
+interface BlockingLimit extends Limit {
   /**
    * Returns the plan whose charge closes keys for so long: the limits of `block()` for which `key` has a key.
    *

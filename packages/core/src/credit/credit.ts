@@ -131,7 +131,7 @@ function notGivenBack({ name, limit: { algorithm } }: Rule, isBeyond: boolean): 
 }
 
 /** Gives up to `units` recorded units of a state back, the newest first. */
-export type GiveBack = (state: State, nowMicros: number, units: number) => void;
+type GiveBack = (state: State, nowMicros: number, units: number) => void;
 
 /** By the algorithm, for limits whose units are interchangeable or in order. */
 const BY_ALGORITHM: Readonly<Record<string, (...credit: [...Parameters<GiveBack>, limit: Limit]) => unknown>> = {
@@ -147,7 +147,7 @@ const BY_ALGORITHM: Readonly<Record<string, (...credit: [...Parameters<GiveBack>
  *
  * @param isBeyond Whether units that exceed those are added to the present period.
  */
-export function giveBackOf(limit: Limit, isBeyond: boolean): GiveBack | undefined {
+function giveBackOf(limit: Limit, isBeyond: boolean): GiveBack | undefined {
   if (limit.extend) return isBeyond ? (...credit) => limit.extend!(...credit) : giveBackOfPeriod(limit);
   const giveBack = isBeyond ? undefined : BY_ALGORITHM[limit.algorithm];
   return giveBack && ((...credit) => void giveBack(...credit, limit));

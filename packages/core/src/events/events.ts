@@ -59,17 +59,12 @@ export const leaseLosses = channel('rollgate:lease:lost');
 // Prints a line for each decision while the environment variable `NODE_DEBUG` names `rollgate`.
 if (debugLog !== undefined) {
   const log = debugLog('rollgate');
-  if (log.enabled) subscribe('rollgate:decision', (event) => log('%s', describeDecision(event as Decided)));
-}
-
-interface Decided {
-  readonly name: string;
-  readonly key: Key;
-  readonly decision: Decision;
+  if (log.enabled)
+    subscribe('rollgate:decision', (event) => log('%s', describeDecision(event as DecisionEventOf<object>)));
 }
 
 /** Such as `api ann: rejected by burst, retry in 250 ms (burst 0 of 5, day 120 of 1000)`. */
-function describeDecision({ name, key, decision }: Decided): string {
+function describeDecision({ name, key, decision }: DecisionEventOf<object>): string {
   const { allowed, delayMs, degraded, retryAfterMs, violated, exceeded, limits } = decision;
   const outcome = allowed
     ? `allowed${delayMs > 0 ? ` after ${delayMs} ms` : ''}`

@@ -26,7 +26,7 @@ export const RETHROW: FailureHandler<never> = {
 };
 
 /** How a guard sends calls of one kind, and what it does without their results. */
-export interface CallKind<Call, Result> extends FailureHandler<Result, Call> {
+interface CallKind<Call, Result> extends FailureHandler<Result, Call> {
   /** Returns the name of the part of the store that the call needs. A store without parts has no such method. */
   readonly partOf: ((call: Call) => string) | undefined;
   send(call: Call): Awaitable<Result>;
@@ -269,7 +269,7 @@ export class Deadlines {
 }
 
 /** A call that settles by its result or by its deadline, whichever comes first. */
-export interface TimedCall {
+interface TimedCall {
   dueMs: number;
   isSettled: boolean;
   /** The pending calls that were started before and after this one. */

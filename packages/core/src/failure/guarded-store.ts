@@ -223,7 +223,7 @@ export function divideReceipt(receipt: unknown, names: readonly string[]): unkno
 const DENY_RETRY_MS = 1000;
 
 /** A call of a store that returns a decision. */
-export interface DecidingCall extends StoredCall {
+interface DecidingCall extends StoredCall {
   readonly operation: 'check' | 'peek' | 'charge';
 }
 
@@ -241,7 +241,7 @@ export class FallbackReceipt {
  * @throws StoreError if the policy is `'throw'`, or if it decides without recording and the call closes keys. No caller may believe that
  * of a key that stays open.
  */
-export function decideByPolicy(
+function decideByPolicy(
   policy: OnStoreError,
   error: StoreError,
   memory: () => MemoryStore,

@@ -27,7 +27,7 @@ export interface LeaseCheck {
  * The leases that a check has taken, until they end or are lost. As the receipt of its decision, they can be settled once and released
  * once, in any order. The methods take the store of the limiter that calls them, and change nothing if they throw.
  */
-export class HeldLeases implements LeaseHolder {
+export class HeldLeases {
   /** Whether a settlement or a refund has used it. */
   isSettled = false;
   #isReleased = false;
@@ -40,8 +40,8 @@ export class HeldLeases implements LeaseHolder {
     /** The store that made the decision. */
     readonly store: Store,
     /** Extends the leases; `undefined` if they need no extension. */
-    readonly renewer: LeaseRenewer<HeldLeases> | undefined,
-    /** When the call that last extended the leases was sent. */
+    readonly renewer: LeaseRenewer | undefined,
+    /** When the check or the renewal that last extended the leases was sent, in milliseconds of the timers' clock. */
     public extendedMs: number,
     /** The rules that no settlement has closed yet. */
     public openRules = check.plan.rules,
@@ -94,7 +94,7 @@ export type LeaseKeepingLimit = LeasedLimit & {
 export class LeaseKeeper {
   readonly #timers: Timers;
   /** By the length of their leases and the part of the store, which may fail alone. */
-  readonly #renewers = new Map<string, LeaseRenewer<HeldLeases>>();
+  readonly #renewers = new Map<string, LeaseRenewer>();
   #isClosed = false;
 
   constructor(
@@ -138,7 +138,7 @@ export class LeaseKeeper {
   }
 
   /** Returns what renews the leases of a check, as often as the shortest one needs. A check without leases has none. */
-  #renewerOf({ plan: { rules }, costs }: StoredCall, receipt: unknown): LeaseRenewer<HeldLeases> | undefined {
+  #renewerOf({ plan: { rules }, costs }: StoredCall, receipt: unknown): LeaseRenewer | undefined {
     const leasesMs = rules.flatMap(({ limit }, index) =>
       limit.leaseMicros && costAt(costs, index) > 0 ? [limit.leaseMicros / 1000] : [],
     );
@@ -148,7 +148,7 @@ export class LeaseKeeper {
     return getOrInsert(this.#renewers, name, () => {
       const onLost = ({ check: { key, decision } }: HeldLeases) =>
         reportLeaseLoss({ ...identify(this.limiter), key, decision }, this.onLeaseLost);
-      return new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.store.renew!(receipts), onLost);
+      return new LeaseRenewer(leaseMs, this.#timers, this.store, onLost);
     });
   }
 }
@@ -185,21 +185,12 @@ const TIMER_MS = 1;
 /** The most keys of one call of `renew`, so that no call of a store that needs several round trips per key takes long. */
 const MAX_KEYS = 100;
 
-/** Something that holds a lease in a store. */
-export interface LeaseHolder {
-  readonly receipt: unknown;
-  /** Identify the keys of the leases. */
-  readonly names: readonly string[];
-  /** When the check or the renewal that last extended the lease was sent, in milliseconds of the timers' clock. */
-  extendedMs: number;
-}
-
 /**
  * Renews all open leases of one length, after each third of it. A lease that no renewal has extended in time
  * is lost by this process's own clock, even if the store does not respond. Its timer keeps no process alive.
  */
-export class LeaseRenewer<Holder extends LeaseHolder> {
-  readonly #open = new Set<Holder>();
+class LeaseRenewer {
+  readonly #open = new Set<HeldLeases>();
   #cancel: (() => void) | undefined;
   /** The time for which the timer is set. */
   #timerMs = Infinity;
@@ -211,9 +202,9 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
 
   constructor(
     private readonly leaseMs: number,
-    readonly timers: Timers,
-    private readonly renew: (receipts: readonly unknown[]) => Awaitable<readonly unknown[]>,
-    private readonly onLost: (holder: Holder) => void,
+    private readonly timers: Timers,
+    private readonly store: Store,
+    private readonly onLost: (holder: HeldLeases) => void,
   ) {}
 
   /** The time between two renewals. */
@@ -221,7 +212,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     return this.leaseMs / 3;
   }
 
-  add(holder: Holder): void {
+  add(holder: HeldLeases): void {
     this.#open.add(holder);
     this.#renewalMs = Math.min(this.#renewalMs, this.timers.clock.now() + this.#periodMs);
     this.#firstEndMs = Math.min(this.#firstEndMs, holder.extendedMs + this.leaseMs);
@@ -229,7 +220,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   }
 
   /** Ends the renewal of a lease. If it has ended already, reports that first. */
-  delete(holder: Holder): void {
+  delete(holder: HeldLeases): void {
     if (!this.#open.delete(holder)) return;
     if (this.#open.size === 0) this.#stop();
     if (holder.extendedMs + this.leaseMs - this.timers.clock.now() < TIMER_MS) this.onLost(holder);
@@ -283,9 +274,9 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
    * Divides the open leases into the batches that a renewal sends. In each batch, the leases that end first come first. So
    * slots that the store has lost go to the checks that came first, even if these share only some keys.
    */
-  #toBatches(): Holder[][] {
-    const batches: Holder[][] = [];
-    const batchesByKeys = new Map<string, Holder[]>();
+  #toBatches(): HeldLeases[][] {
+    const batches: HeldLeases[][] = [];
+    const batchesByKeys = new Map<string, HeldLeases[]>();
     for (const holder of [...this.#open].sort((one, other) => one.extendedMs - other.extendedMs)) {
       const batch = getOrInsert(batchesByKeys, holder.names.join('\n\n'), () => {
         if (batchesByKeys.size % MAX_KEYS === 0) batches.push([]);
@@ -300,7 +291,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
    * Sends the batches one after the other, so that a renewal takes only one connection. A batch that takes longer than a tenth of
    * the time between two renewals does not delay the others.
    */
-  #renewBatches(batches: Holder[][], renewal: number): void {
+  #renewBatches(batches: HeldLeases[][], renewal: number): void {
     for (let batch = batches.shift(); batch !== undefined && renewal === this.#renewals; batch = batches.shift()) {
       const holders = batch.filter((holder) => this.#open.has(holder));
       if (holders.length === 0) continue;
@@ -308,7 +299,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
       // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
       try {
         const sent = holders.map(({ receipt }) => receipt);
-        const lost = this.renew(sent);
+        const lost = this.store.renew!(sent);
         if (!isThenable(lost)) {
           this.#finishRenewal(holders, sent, lost, sentMs);
           continue;
@@ -327,7 +318,12 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   }
 
   /** @param sent The receipts of the holders that the renewal was sent with. They may have others now. */
-  #finishRenewal(holders: readonly Holder[], sent: readonly unknown[], lost: readonly unknown[], sentMs: number): void {
+  #finishRenewal(
+    holders: readonly HeldLeases[],
+    sent: readonly unknown[],
+    lost: readonly unknown[],
+    sentMs: number,
+  ): void {
     const lostReceipts = new Set(lost);
     for (const [index, holder] of holders.entries()) {
       if (holder.extendedMs > sentMs) continue; // A later renewal has been faster.
@@ -337,7 +333,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     if (this.#open.size === 0) this.#stop();
   }
 
-  #lose(holder: Holder): void {
+  #lose(holder: HeldLeases): void {
     this.#open.delete(holder);
     this.onLost(holder);
   }

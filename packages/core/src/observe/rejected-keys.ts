@@ -224,7 +224,7 @@ interface Counter<Item> extends QueueMember {
  * The most frequent items of a stream, by counters whose number is bounded (Space-Saving). A new item takes the counter with the
  * least count, and goes on from there, so that no count is ever too low.
  */
-export class Heaviest<Item extends object> {
+class Heaviest<Item extends object> {
   readonly #counters = new Map<string, Counter<Item>>();
   readonly #byCount = new PriorityQueue<Counter<Item>>();
 

@@ -143,18 +143,7 @@ function scheduleOnRealTime(delayMs: number, callback: () => void, startMs: numb
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
   const run = bindAsyncContext(callback);
   const dueMicros = Math.round(startMs * 1000) + Math.ceil(delayMs * 1000);
-  return REQUESTS_SHARE_TIMERS ? ofProcess.add(dueMicros, run) : runAt(dueMicros, run);
-}
-
-/** Calls `run` when it is due, with a timer of its own, which may be early. */
-function runAt(dueMicros: number, run: () => void): () => void {
-  let timer: Timer;
-  const setTimer = () => {
-    const leftMs = Math.ceil((dueMicros - currentMicros()) / 1000);
-    timer = setTimeout(() => (currentMicros() < dueMicros ? setTimer() : run()), Math.min(leftMs, MAX_TIMER_MS));
-  };
-  setTimer();
-  return () => clearTimeout(timer);
+  return (REQUESTS_SHARE_TIMERS ? ofProcess : new Schedule()).add(dueMicros, run);
 }
 
 /** Read like this, fake timers of a test runner move it together with the timer. */

@@ -10,9 +10,9 @@ import {
   type QuotaWaiter,
   queuesOf,
 } from '../store/quota-waiters.js';
+import type { Store, StoreWait } from '../store/store.js';
 import { createDeferred } from '../util/awaitable.js';
 import { tooManyWaiting } from '../validation/errors.js';
-import type { WaitCall } from './waiting-callers.js';
 
 let nextNumber = 0;
 
@@ -39,7 +39,7 @@ export class LocalTicket implements QuotaWaiter {
   #moves = 0;
   isBehind = false;
 
-  constructor({ store, plan, keys, costs, maxWaiting }: WaitCall) {
+  constructor({ store, plan, keys, costs, maxWaiting }: StoreWait & { readonly store: Store }) {
     const names = namesOf(store, plan, keys);
     this.#queues = queuesOf(store);
     this.#maxWaiting = maxWaiting;

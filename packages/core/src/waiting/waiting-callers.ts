@@ -53,7 +53,7 @@ const OUTAGE_RETRY_MS = 1000;
  * Waits in the queues of the store, if it has any. Without them, and while they fail, repeats the check whenever it is the caller's
  * turn in this process. Resolves when the action starts.
  */
-export async function waitForTurn(call: WaitCall): Promise<Decision> {
+async function waitForTurn(call: WaitCall): Promise<Decision> {
   const { store, plan, cancellation } = call;
   const { timers } = cancellation;
   const ticket = new LocalTicket(call);
@@ -126,7 +126,7 @@ function sleepUntilRetry(
 }
 
 /** A call of `RateLimiter.wait`. */
-export interface WaitCall extends StoreWait {
+interface WaitCall extends StoreWait {
   readonly limiter: Refunder;
   readonly store: Store;
   /** Keeps the slots that the call takes, if its plan has any. */
@@ -144,7 +144,7 @@ export interface WaitCall extends StoreWait {
  *
  * @param sentMs A time before that of the decision, by default the present. Leases count from it.
  */
-export function acceptDecision(call: WaitCall, sent: Awaitable<Decision>, sentMs?: number): Awaitable<Decision> {
+function acceptDecision(call: WaitCall, sent: Awaitable<Decision>, sentMs?: number): Awaitable<Decision> {
   const { limiter, leaseKeeper, plan, keys, costs, key, cost } = call;
   const held = leaseKeeper === undefined ? sent : leaseKeeper.hold(plan, keys, costs, key, sent, sentMs);
   return mapAwaitable(held, (decision) =>
@@ -156,11 +156,7 @@ export function acceptDecision(call: WaitCall, sent: Awaitable<Decision>, sentMs
  * Checks once for a waiting caller, whose attempt begins at `sentMs`. A rejected attempt leaves no trace. If the action would
  * start before that of an earlier caller, waits for that one instead, and resolves to `undefined`.
  */
-export function attempt(
-  call: WaitCall,
-  order: StartOrder | undefined,
-  sentMs: number,
-): Awaitable<Decision | undefined> {
+function attempt(call: WaitCall, order: StartOrder | undefined, sentMs: number): Awaitable<Decision | undefined> {
   const { store, plan, keys, costs, cancellation } = call;
   const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.blockFor || limit.orderStarts);
   if (!leavesTrace) {
