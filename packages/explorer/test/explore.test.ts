@@ -8,7 +8,7 @@ import { describeHistory } from '../src/limits/describe-history.js';
 import { findBrokenGuarantee } from '../src/limits/find-broken-guarantee.js';
 import type { OracleState } from '../src/limits/oracle-state.js';
 import type { ExploredLimit, Scenario } from '../src/limits/scenario.js';
-import { encodeCheck, encodePeek, encodeRefund, encodeReset, STEP_BACK } from '../src/limits/steps.js';
+import { encode } from '../src/limits/steps.js';
 
 const options = { limit: 1, window: 2 };
 const scenario = {
@@ -17,7 +17,14 @@ const scenario = {
 
 test('a history is described step by step', () => {
   const call = '{ minute: rollingWindow({"limit":1,"window":2}) on \'ann\' }';
-  const steps = [1500, STEP_BACK, encodeCheck(0, 1), encodePeek(0, 2), encodeReset(0), encodeRefund(0)];
+  const steps = [
+    1500,
+    encode('stepBack'),
+    encode('check', 0, 1),
+    encode('peek', 0, 2),
+    encode('reset', 0),
+    encode('refund', 0),
+  ];
   expect(describeHistory(scenario, steps).split('\n')).toEqual([
     '1500 µs pass',
     expect.stringMatching(/^the clock steps back by \d+ µs$/),

@@ -9,7 +9,7 @@ import { exploreLimits } from '../src/limits/explore-limits.js';
 import { StateObserver } from '../src/limits/observed-limit.js';
 import { prepare, type Scenario } from '../src/limits/scenario.js';
 import { fullScenariosOf, scenariosOf } from '../src/limits/scenarios.js';
-import { encodeCheck, encodeCredit, encodeRefund } from '../src/limits/steps.js';
+import { encode } from '../src/limits/steps.js';
 import { type MakeStore, StoreUnderTest } from '../src/limits/store-under-test.js';
 import * as defective from './support/defective-stores.js';
 
@@ -58,7 +58,14 @@ test('a refund of units that a credit has given back may take those of a check a
   const observer = new StateObserver();
   const scenario = prepare(scenarioOf('rollingWindow', 'minDifference 1) alone, with credits'), observer);
   const store = new StoreUnderTest(scenario, observer, (clock) => new MemoryStore({ clock }));
-  const actions = [encodeCheck(0, 1), 1000, encodeCheck(0, 2), encodeCredit(0, 2), encodeCheck(0, 1), encodeRefund(1)];
+  const actions = [
+    encode('check', 0, 1),
+    1000,
+    encode('check', 0, 2),
+    encode('credit', 0, 2),
+    encode('check', 0, 1),
+    encode('refund', 1),
+  ];
   expect(new Expansion(scenario, store).expand([{ actions, state: undefined }], () => {})).toBeUndefined();
 });
 

@@ -5,16 +5,17 @@ export function describeHistory({ calls }: Scenario, codes: readonly number[]): 
   return codes.map((code) => describeStep(calls, code)).join('\n');
 }
 
+const OF_CHECKS = { refund: 'refund', release: 'release', renew: 'renewal', settle: 'settlement' };
+
 function describeStep(calls: Scenario['calls'], code: number): string {
   const step = decodeStep(code);
   if ('micros' in step) {
     return step.kind === 'tick' ? `${step.micros} µs pass` : `the clock steps back by ${STEP_BACK_MICROS} µs`;
   }
-  if (step.kind === 'refund') return `refund of the ${step.receipt + 1}. check that can be refunded`;
-  if (step.kind === 'release') return `release of the ${step.receipt + 1}. check that can be refunded`;
-  if (step.kind === 'renew') return `renewal of the ${step.receipt + 1}. check that can be refunded`;
-  if (step.kind === 'settle')
-    return `settlement of the ${step.receipt + 1}. check that can be refunded, to ${step.cost}`;
+  if ('receipt' in step) {
+    const cost = 'cost' in step ? `, to ${step.cost}` : '';
+    return `${OF_CHECKS[step.kind]} of the ${step.receipt + 1}. check that can be refunded${cost}`;
+  }
   const { specs, keys } = calls[step.call]!;
   const limits = Object.entries(specs).map(([name, { algorithm, options }]) => {
     return `${name}: ${algorithm}(${JSON.stringify(options)}) on '${keys[name]}'`;

@@ -6,21 +6,7 @@ import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { OracleState } from './oracle-state.js';
 import type { PreparedScenario } from './scenario.js';
 import { haveLivesEnded, stateHash } from './state-hash.js';
-import {
-  type DecidingStep,
-  decodeStep,
-  encodeCharge,
-  encodeCheck,
-  encodeCredit,
-  encodePeek,
-  encodeRefund,
-  encodeRelease,
-  encodeRenew,
-  encodeReset,
-  encodeSettle,
-  MAX_TICK,
-  STEP_BACK,
-} from './steps.js';
+import { type DecidingStep, decodeStep, encode, MAX_TICK } from './steps.js';
 import type { KeptState, Refundable, StoreUnderTest } from './store-under-test.js';
 
 /** A history whose last step has a wrong result. */
@@ -91,23 +77,23 @@ export class Expansion implements Explorable<undefined, Finding> {
     const callCount = this.#countCalls(history);
     // Steps that rarely change the state come first, because each change costs a replay.
     for (let call = 0; call < callCount; call++) {
-      for (const cost of COSTS) this.#decide(encodePeek(call, cost), ticks);
+      for (const cost of COSTS) this.#decide(encode('peek', call, cost), ticks);
     }
     this.#addBoundaries(ticks);
     for (const micros of ticks) this.#tick(micros);
-    if (this.#oracles.nowMicros === this.#oracles.highestMicros) this.#tick(STEP_BACK);
+    if (this.#oracles.nowMicros === this.#oracles.highestMicros) this.#tick(encode('stepBack'));
     for (let call = 0; call < callCount; call++) {
-      for (const cost of COSTS) this.#decide(encodeCheck(call, cost), undefined);
-      this.#decide(encodeCharge(call, CHARGED_COST), undefined);
-      if (this.#scenario.credits) this.#decide(encodeCredit(call, CREDITED_UNITS), undefined);
-      this.#takeStep(encodeReset(call));
+      for (const cost of COSTS) this.#decide(encode('check', call, cost), undefined);
+      this.#decide(encode('charge', call, CHARGED_COST), undefined);
+      if (this.#scenario.credits) this.#decide(encode('credit', call, CREDITED_UNITS), undefined);
+      this.#takeStep(encode('reset', call));
     }
     for (let receipt = 0; receipt < this.#oracles.receipts.length; receipt++) {
       this.#refund(receipt);
-      for (const cost of SETTLED_COSTS) this.#takeStep(encodeSettle(receipt, cost));
+      for (const cost of SETTLED_COSTS) this.#takeStep(encode('settle', receipt, cost));
       if (!this.#oracles.receipts[receipt]!.some(hasLease)) continue;
-      this.#takeStep(encodeRelease(receipt));
-      if (this.#scenario.leasesEnd) this.#takeStep(encodeRenew(receipt));
+      this.#takeStep(encode('release', receipt));
+      if (this.#scenario.leasesEnd) this.#takeStep(encode('renew', receipt));
     }
     return this.#finding;
   }
@@ -159,10 +145,11 @@ export class Expansion implements Explorable<undefined, Finding> {
     const before = isWithoutEffect
       ? stateHash(this.#scenario, this.#oracles, refundable, keptStates, false)
       : undefined;
-    const oracles = this.#takeStep(encodeRefund(receipt));
+    const oracles = this.#takeStep(encode('refund', receipt));
     if (before === undefined) return;
     const after = stateHash(this.#scenario, oracles, this.#store.refundable, this.#store.readStates(), false);
-    if (after !== before) this.#fail(encodeRefund(receipt), 'a refund in ended lives changes the state', after, before);
+    if (after !== before)
+      this.#fail(encode('refund', receipt), 'a refund in ended lives changes the state', after, before);
   }
 
   /** Takes a check, a peek, a charge or a credit, and adds the boundaries in its decision to `ticks`. */

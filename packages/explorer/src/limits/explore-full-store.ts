@@ -4,7 +4,7 @@ import { type Explorable, type Exploration, explore } from '../explore.js';
 import type { Finding } from './expansion.js';
 import { StateObserver } from './observed-limit.js';
 import { type PreparedScenario, prepare, type Scenario } from './scenario.js';
-import { decodeStep, encodeCheck } from './steps.js';
+import { decodeStep, encode } from './steps.js';
 import { type KeptState, type MakeStore, StoreUnderTest } from './store-under-test.js';
 
 /**
@@ -25,7 +25,7 @@ export function exploreFull(
   const observer = new StateObserver();
   const prepared = prepare(scenario, observer);
   const store = new StoreUnderTest(prepared, observer, makeStore);
-  const codes = [MS, ...prepared.calls.map((_, call) => encodeCheck(call, 1))];
+  const codes = [MS, ...prepared.calls.map((_, call) => encode('check', call, 1))];
   const model: Explorable<undefined, Finding> = {
     start: undefined,
     expand([place], reach) {

@@ -3,7 +3,7 @@ import { MS, type Oracle, sum } from '../../../store-conformance/src/algorithms/
 import { blockOracleOf, type LimitSpec, limitOf, oracleOf } from '../../../store-conformance/src/algorithms.js';
 import { type LimitOnKey, stateIdOf } from '../../../store-conformance/src/model-states.js';
 import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
-import { ObservedLimit, type StateObserver } from './observed-limit.js';
+import { observe, type StateObserver } from './observed-limit.js';
 
 /** The limits of a check in a history, with a key for each. */
 export interface Call {
@@ -140,7 +140,7 @@ function prepareLimit(
   index: number,
   observer: StateObserver,
 ): ScenarioLimit {
-  const limit = new ObservedLimit(limitOf(spec), observer, index);
+  const limit = observe(limitOf(spec), observer, index);
   const { minDifference = 0, blockFor } = spec.options as { minDifference?: number; blockFor?: number };
   const own = { name, spec, oracle: oracleOf(spec, leasesEnd), limit, minDifferenceMicros: minDifference * MS, index };
   if (blockFor === undefined) return { ...own, isAlone };
