@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { OPTION_NAMES } from '../packages/http/src/options/option-parsers.js';
+import { OPTION_NAMES } from '../packages/http/src/options/resolve-options.js';
 import { WARNING_CODES } from '../packages/http/src/warnings/warnings.js';
 
 const ROOT = join(__dirname, '..');

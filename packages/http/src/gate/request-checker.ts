@@ -2,11 +2,10 @@ import type { Awaitable, Cost, Decision, Key, Limits } from '@rollgate/core';
 import { invalidLimits, mapAwaitable, type ParsedLimits, toParsedLimits, validateBoolean } from '@rollgate/core/store';
 import { createAddressKey, readAddress } from '../client/client-address.js';
 import { markKey } from '../client/request-key.js';
-import { mapWithTimeout } from '../errors/with-timeout.js';
+import { mapWithTimeout } from '../errors/errors.js';
 import type { RequestReader } from '../host/host.js';
 import { limitsByName, pickNames } from '../limits/limits-by-name.js';
-import { validateCost } from '../options/cost-option.js';
-import type { ResolvedHttpOptions } from '../options/resolve-options.js';
+import { type ResolvedHttpOptions, validateCost } from '../options/resolve-options.js';
 
 /** What a decision is about. It is complete once the decision is made. */
 export interface Checked {

@@ -1,11 +1,9 @@
 import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import { toError } from '../errors/errors.js';
-import { Gate } from '../gate/gate.js';
-import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
+import { type AllowedOutcome, Gate, type Outcome, type RejectedOutcome } from '../gate/gate.js';
 import type { HttpOptions } from '../options/options.js';
-import type { Rejection } from '../rejection/rejection.js';
-import { isRejectionError } from '../rejection/status.js';
+import { isRejectionError, type Rejection } from '../rejection/rejection.js';
 import { findProxyMistake } from '../warnings/proxy-mistake.js';
 import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
 import { NODE_HEADERS, omitFromRedirects, rememberCacheControl, withdrawRejection } from './node-headers.js';

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Rejection } from '../rejection/rejection.js';
-import { renderRejection } from '../rejection/render-rejection.js';
+import { type Rejection, renderRejection } from '../rejection/rejection.js';
 import type { Next, NodeResponse } from './adapter.js';
 
 /**

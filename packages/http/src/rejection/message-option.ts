@@ -2,8 +2,7 @@ import type { Awaitable, Decision } from '@rollgate/core';
 import { describeRejection, invalidOption, optionError, validateString } from '@rollgate/core/store';
 import { isNativeError } from '../host/platform.js';
 import { negotiate } from './negotiate.js';
-import { HTML_TYPE, JSON_TYPE, problemRejection, type Rejection, TEXT_TYPE } from './rejection.js';
-import type { HttpError } from './status.js';
+import { HTML_TYPE, type HttpError, JSON_TYPE, problemRejection, type Rejection, TEXT_TYPE } from './rejection.js';
 
 /**
  * Bodies of a rejection in several formats. The request's header `Accept` selects one. An object with other members is itself

@@ -1,6 +1,7 @@
-import type { Decision } from '@rollgate/core';
-import { REJECTION_CODE } from '@rollgate/core/store';
+import type { Awaitable, Decision } from '@rollgate/core';
+import { REJECTION_CODE, validateIntegerBetween } from '@rollgate/core/store';
 import { STATUS_CODES } from '../host/platform.js';
+import { negotiate } from './negotiate.js';
 
 /** The values of `Content-Type` that a rejection may have. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -70,4 +71,88 @@ export function problemRejection(statusCode: number, decision: Decision, detail:
     ...members,
   };
   return { status: statusCode, body: JSON.stringify(problem), type: 'application/problem+json' };
+}
+
+const DEFAULT_TYPES = [JSON_TYPE, TEXT_TYPE];
+
+/** The response to a rejected request, apart from the headers of the limiter. */
+export interface RenderedRejection {
+  /** The status of the response. */
+  readonly status: number;
+  /** The body's `Content-Type`. */
+  readonly type: string;
+  /** The whole body. */
+  readonly body: string;
+}
+
+/**
+ * Renders a rejection. A body stays as it is. The sentence of the default body becomes JSON or, for clients that prefer it,
+ * plain text. An error is rendered with its own status and its message, for hosts without error handling.
+ *
+ * @param accept The request's header `Accept`. A host that always sends JSON passes none.
+ *
+ * @example
+ * ```ts
+ * import { renderRejection } from '@rollgate/http';
+ *
+ * const rejection = { status: 429, text: 'Rate limit exceeded: try again in 23 seconds' };
+ * renderRejection(rejection, 'text/plain').body; // => 'Rate limit exceeded: try again in 23 seconds\n'
+ * JSON.parse(renderRejection(rejection).body).code; // => 'RATE_LIMIT_EXCEEDED'
+ * ```
+ */
+export function renderRejection(rejection: Rejection, accept?: string | null): RenderedRejection {
+  if ('body' in rejection) return rejection;
+  const isError = 'error' in rejection;
+  const status = (isError ? statusOf(rejection.error) : undefined) ?? rejection.status;
+  const text = isError ? rejection.error.message : rejection.text;
+  const type = negotiate(accept, DEFAULT_TYPES);
+  return { status, type, body: type === TEXT_TYPE ? `${text}\n` : serializeBody(status, text) };
+}
+
+/** The JSON of the last rejection and what it was made of, because many rejections in a row have the same. */
+let lastStatus = 0;
+let lastMessage = '';
+let lastJson = '';
+
+function serializeBody(status: number, message: string): string {
+  if (status !== lastStatus || message !== lastMessage) lastJson = JSON.stringify(rejectionBody(status, message));
+  lastStatus = status;
+  lastMessage = message;
+  return lastJson;
+}
+
+/** The option `statusCode`. */
+export type StatusOption = number | ((request: unknown, decision: Decision) => Awaitable<number>);
+
+/** @throws TypeError, RangeError when it is neither a function nor the status of an error. */
+export function resolveStatusOption(statusCode: unknown): StatusOption {
+  return typeof statusCode === 'function' ? (statusCode as StatusOption) : validateStatus('statusCode', statusCode);
+}
+
+/** @throws TypeError, RangeError when `status` is not the status of an error. */
+export function validateStatus(name: string, status: unknown): number {
+  return validateIntegerBetween(name, status, 400, 599);
+}
+
+/** An error in the style of `http-errors`. */
+export type HttpError = Error & {
+  /** The status of the response. */
+  readonly status?: unknown;
+  /** The status again, because some frameworks read only one of the two names. */
+  readonly statusCode?: unknown;
+  /** Whether the client may read the message. */
+  readonly expose?: unknown;
+};
+
+/** Returns the status of an error, if it is one of an error. */
+export function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { status, statusCode = status } = error as HttpError;
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? Math.trunc(statusCode) : undefined;
+}
+
+/** Whether the status of an app's error asks the client to retry later, so that the error is a rejection itself. */
+export function isRejectionError(error: unknown, statusCode: number): boolean {
+  const status = statusOf(error);
+  return status !== undefined && [statusCode, 429, 503].includes(status);
 }

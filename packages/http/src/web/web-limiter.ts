@@ -1,13 +1,15 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { optionError, refundInBackground, sleep } from '@rollgate/core/store';
-import { Gate } from '../gate/gate.js';
-import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
+import { type AllowedOutcome, Gate, type Outcome } from '../gate/gate.js';
 import type { HttpOptions } from '../options/options.js';
-import { Allowed, EXEMPT, type WebGate } from './allowed-result.js';
-import type { RateLimitResult } from './rate-limit-result.js';
-import { createRejectedResult } from './rejected-result.js';
-import { WEB_HEADERS } from './web-headers.js';
-import type { WebHost } from './web-host.js';
+import {
+  createAllowedResult,
+  createRejectedResult,
+  EXEMPT,
+  type RateLimitResult,
+  type WebGate,
+} from './rate-limit-result.js';
+import { WEB_HEADERS, type WebHost } from './web-host.js';
 
 /** The message for a host that needs the address without a function that returns it. */
 const NO_ADDRESS =
@@ -84,7 +86,7 @@ export class WebLimiter<Call> {
   }
 
   #allow(outcome: AllowedOutcome, call: Call): Awaitable<RateLimitResult> {
-    if (outcome.isDryRun) return new Allowed(this.#gate, this.#host, call, outcome, undefined);
+    if (outcome.isDryRun) return createAllowedResult(this.#gate, this.#host, call, outcome, undefined);
     if (outcome.decision.delayMs === 0) return this.#start(outcome, call);
     const started = waitForStart(this.limiter, outcome.decision, this.#host.getRequest(call).signal);
     this.#host.keepAlive?.(
@@ -96,7 +98,7 @@ export class WebLimiter<Call> {
 
   #start(outcome: AllowedOutcome, call: Call): RateLimitResult {
     const earlyHeaders = this.#host.getEarlyHeaders?.(call);
-    const allowed = new Allowed(this.#gate, this.#host, call, outcome, earlyHeaders);
+    const allowed = createAllowedResult(this.#gate, this.#host, call, outcome, earlyHeaders);
     try {
       if (earlyHeaders) this.#gate.headers.write(earlyHeaders, outcome, false, true);
     } catch (thrown) {
