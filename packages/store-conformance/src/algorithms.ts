@@ -177,8 +177,8 @@ export interface Vector<Name extends AlgorithmName = AlgorithmName> {
 
 /** Histories of each algorithm, and what is to be decided in them, as data. */
 export const vectors = ofEach((name) =>
-  algorithmOf(name).vectors.map(({ title, options, enforce, ...rest }) => {
+  Object.entries(algorithmOf(name).vectors).map(([title, [{ leasesEnd, enforce, ...options }, ...steps]]) => {
     const limit = toSpec(name, options);
-    return { title, limit: enforce === false ? { ...limit, enforce } : limit, ...rest };
+    return { title, limit: enforce === false ? { ...limit, enforce } : limit, steps, ...(leasesEnd && { leasesEnd }) };
   }),
 ) as unknown as { readonly [Name in AlgorithmName]: readonly Vector<Name>[] };

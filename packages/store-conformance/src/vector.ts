@@ -48,32 +48,8 @@ export type VectorStep<Options = unknown> =
   | readonly [at: number, operation: 'renew', lost: number]
   | readonly [at: number, operation: 'reset'];
 
-/** A history of one key under a limit with these options. */
-export interface History<Options> {
-  readonly title: string;
-  readonly options: Options;
-  readonly steps: readonly VectorStep<Options>[];
-  readonly leasesEnd?: true;
-  readonly enforce?: false;
-}
+/** The options of a limit. With `leasesEnd`, the history is for stores whose leases end, and with `enforce: false`, the limit rejects nothing. */
+export type VectorOptions<Options> = Options & { readonly leasesEnd?: true; readonly enforce?: false | undefined };
 
-/** Describes a history by its title, the options of the limit, and its steps. */
-export const vector = <Options>(
-  title: string,
-  options: Options,
-  steps: readonly VectorStep<Options>[],
-): History<Options> => ({ title, options, steps });
-
-/** A history of a limit that rejects nothing. */
-export const reportingVector = <Options>(
-  title: string,
-  options: Options,
-  steps: readonly VectorStep<Options>[],
-): History<Options> => ({ title, options, steps, enforce: false });
-
-/** A history for stores whose leases end. */
-export const leasingVector = <Options>(
-  title: string,
-  options: Options,
-  steps: readonly VectorStep<Options>[],
-): History<Options> => ({ title, options, steps, leasesEnd: true });
+/** Histories of one key by what they show: the options of the limit, and the steps. */
+export type Vectors<Options> = Readonly<Record<string, readonly [VectorOptions<Options>, ...VectorStep<Options>[]]>>;

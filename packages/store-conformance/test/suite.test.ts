@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, MemoryStore } from '@rollgate/core';
-import { checks, describeStore, vectors, worstBursts } from '@rollgate/store-conformance';
+import { checks, describeStore, worstBursts } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { findFirstTime } from '../src/find-first-time.js';
 import { testGlobals } from '../src/test-globals.js';
@@ -27,13 +27,6 @@ test('the table of worst bursts equals the data', () => {
     ]),
   );
   expect(cells.map((row) => row.slice(1))).toEqual(rows);
-});
-
-test('the titles of an algorithm’s vectors are unique', () => {
-  for (const [algorithm, ofOne] of Object.entries(vectors)) {
-    expect(new Set(ofOne.map(({ title }) => title)).size).toBe(ofOne.length);
-    for (const { limit } of ofOne) expect(limit.algorithm).toBe(algorithm);
-  }
 });
 
 test('a test runner without global functions gets an error that names `checks`', () => {

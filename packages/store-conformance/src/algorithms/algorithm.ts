@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
 import type fc from 'fast-check';
-import type { History } from '../vector.js';
+import type { Vectors } from '../vector.js';
 import type { Admission } from './admissions.js';
 import type { Oracle } from './oracle.js';
 
@@ -70,7 +70,7 @@ export interface Algorithm<Options> {
   readonly worstBursts?: readonly Burst<Options>[];
   readonly longRuns: readonly LongRun<Options>[];
   /** Histories, and what is to be decided in them. */
-  readonly vectors: readonly History<Options>[];
+  readonly vectors: Vectors<Options>;
 }
 
 export const DAY = 24 * 3600 * 1000;

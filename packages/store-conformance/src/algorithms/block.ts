@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Block, block } from '@rollgate/core';
 import fc from 'fast-check';
-import { vector } from '../vector.js';
+import type { Vectors } from '../vector.js';
 import { type Algorithm, DAY, LONG_RUN, windowsIn } from './algorithm.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
 import { ms } from './small-settings.js';
@@ -48,8 +48,9 @@ function createBlock({ length }: BlockSettings): Block {
   return length === 0 ? block() : block().lasting(length ?? Infinity);
 }
 
-const vectors = [
-  vector('an open key allows everything, and no check or charge closes it', { length: 0 }, [
+const vectors: Vectors<BlockSettings> = {
+  'an open key allows everything, and no check or charge closes it': [
+    { length: 0 },
     [0, 'peek', 1, true, Infinity, 0, 0, 0],
     [0, 'check', 1, true, Infinity, 0, 0, 0],
     [0, 'check', 1_000_000, true, Infinity, 0, 0, 0],
@@ -57,32 +58,36 @@ const vectors = [
     [0, 'settle', 1, 9],
     [0, 'refund', 2],
     [0, 'check', 1, true, Infinity, 0, 0, 0],
-  ]),
-  vector('a block ends to the microsecond, and rejections do not prolong it', { length: 0 }, [
+  ],
+  'a block ends to the microsecond, and rejections do not prolong it': [
+    { length: 0 },
     [5, 'charge', 1, false, 0, 3_600_000, 3_600_000, 3_600_000, { reason: 'blocked', options: { length: 3_600_000 } }],
     [5, 'check', 1, false, 0, 3_600_000, 3_600_000, 3_600_000, { reason: 'blocked' }],
     [6, 'check', 7, false, 0, 3_599_999, 3_599_999, 3_599_999, { reason: 'blocked' }],
     [3_600_004.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
     [3_600_005, 'check', 1, true, Infinity, 0, 0, 0],
     [3_600_006, 'check', 1, true, Infinity, 0, 0, 0],
-  ]),
-  vector('the block that ends last decides', { length: 0 }, [
+  ],
+  'the block that ends last decides': [
+    { length: 0 },
     [0, 'charge', 1, false, 0, 1000, 1000, 1000, { reason: 'blocked', options: { length: 1000 } }],
     [100, 'charge', 1, false, 0, 900, 900, 900, { reason: 'blocked', options: { length: 500 } }],
     [600, 'charge', 1, false, 0, 500, 500, 500, { reason: 'blocked', options: { length: 500 } }],
     [1099.999, 'check', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
     [1100, 'check', 1, true, Infinity, 0, 0, 0],
     [1100, 'charge', 1, false, 0, 1, 1, 1, { reason: 'blocked', options: { length: 1 } }],
-  ]),
-  vector('a block without an end lasts until a reset', { length: 0 }, [
+  ],
+  'a block without an end lasts until a reset': [
+    { length: 0 },
     [0, 'charge', 1, false, 0, Infinity, Infinity, Infinity, { reason: 'blocked', options: { length: null } }],
     [1, 'charge', 1, false, 0, Infinity, Infinity, Infinity, { reason: 'blocked', options: { length: 1000 } }],
     [3_155_760_000_000, 'check', 1, false, 0, Infinity, Infinity, Infinity, { reason: 'blocked' }],
     [3_155_760_000_000, 'reset'],
     [3_155_760_000_000, 'check', 1, true, Infinity, 0, 0, 0],
     [3_155_760_000_000, 'charge', 1, false, 0, 1000, 1000, 1000, { reason: 'blocked', options: { length: 1000 } }],
-  ]),
-  vector('a block may last for 100 years', { length: 0 }, [
+  ],
+  'a block may last for 100 years': [
+    { length: 0 },
     [
       0,
       'charge',
@@ -96,28 +101,31 @@ const vectors = [
     ],
     [3_155_759_999_999.999, 'check', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
     [3_155_760_000_000, 'check', 1, true, Infinity, 0, 0, 0],
-  ]),
-  vector('neither a charge, a refund nor a settlement changes a block', { length: 0 }, [
+  ],
+  'neither a charge, a refund nor a settlement changes a block': [
+    { length: 0 },
     [0, 'check', 1, true, Infinity, 0, 0, 0],
     [0, 'charge', 1, false, 0, 1000, 1000, 1000, { reason: 'blocked', options: { length: 1000 } }],
     [1, 'charge', 5, false, 0, 999, 999, 999, { reason: 'blocked' }],
     [1, 'settle', 0, 9],
     [1, 'check', 1, false, 0, 999, 999, 999, { reason: 'blocked' }],
-  ]),
-  vector('a refund of an action before a block leaves it', { length: 0 }, [
+  ],
+  'a refund of an action before a block leaves it': [
+    { length: 0 },
     [0, 'check', 1, true, Infinity, 0, 0, 0],
     [0, 'charge', 1, false, 0, 1000, 1000, 1000, { reason: 'blocked', options: { length: 1000 } }],
     [1, 'refund', 0],
     [1, 'check', 1, false, 0, 999, 999, 999, { reason: 'blocked' }],
-  ]),
-  vector('a step back of the clock prolongs a block, up to twice the longest one', { length: 0 }, [
+  ],
+  'a step back of the clock prolongs a block, up to twice the longest one': [
+    { length: 0 },
     [5000, 'charge', 1, false, 0, 1000, 1000, 1000, { reason: 'blocked', options: { length: 1000 } }],
     [5500, 'charge', 1, false, 0, 600, 600, 600, { reason: 'blocked', options: { length: 600 } }],
     [4100, 'check', 1, false, 0, 2000, 2000, 2000, { reason: 'blocked' }],
     [4099.999, 'check', 1, true, Infinity, 0, 0, 0],
     [5500, 'check', 1, true, Infinity, 0, 0, 0],
-  ]),
-];
+  ],
+};
 
 export const blockAlgorithm: Algorithm<BlockSettings> = {
   create: createBlock,

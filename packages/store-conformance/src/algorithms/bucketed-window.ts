@@ -1,6 +1,6 @@
 import { bucketedWindow } from '@rollgate/core';
 import fc from 'fast-check';
-import { reportingVector, vector } from '../vector.js';
+import type { Vectors } from '../vector.js';
 import { assertInAnyWindow } from './admissions.js';
 import { type Algorithm, LONG_RUN, windowsIn } from './algorithm.js';
 import { bucketBefore, usedWidth } from './bucket-widths.js';
@@ -65,21 +65,24 @@ function bucketedWindowOracle({ limit, minDifference, ...settings }: BucketedWin
   return withMinDifference(oracle, window, minDifference);
 }
 
-const vectors = [
-  vector('an empty key has the whole quota', { limit: 3, window: 1000, buckets: 10 }, [
+const vectors: Vectors<BucketedWindowSettings> = {
+  'an empty key has the whole quota': [
+    { limit: 3, window: 1000, buckets: 10 },
     [0, 'peek', 1, true, 3, 0, 0, 0],
     [0, 'peek', 3, true, 3, 0, 0, 0],
     [0, 'check', 3, true, 0, 0, 1100, 1100],
     [0, 'check', 1, false, 0, 1100, 1100, 1100],
-  ]),
-  vector('a unit is free when its whole bucket has left the window', { limit: 2, window: 1000, buckets: 10 }, [
+  ],
+  'a unit is free when its whole bucket has left the window': [
+    { limit: 2, window: 1000, buckets: 10 },
     [0, 'check', 1, true, 1, 0, 1100, 1100],
     [99.999, 'check', 1, true, 0, 0, 1000.001, 1000.001],
     [1000, 'check', 1, false, 0, 100, 100, 100],
     [1099.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
     [1100, 'check', 2, true, 0, 0, 1100, 1100],
-  ]),
-  vector('a bucket ends where the clock is a multiple of its width', { limit: 2, window: 1000, buckets: 10 }, [
+  ],
+  'a bucket ends where the clock is a multiple of its width': [
+    { limit: 2, window: 1000, buckets: 10 },
     [199.999, 'check', 1, true, 1, 0, 1000.001, 1000.001],
     [200, 'check', 1, true, 0, 0, 1100, 1000],
     [200, 'check', 1, false, 0, 1000, 1100, 1000],
@@ -87,30 +90,30 @@ const vectors = [
     [1200, 'check', 1, true, 0, 0, 1100, 100],
     [1299.999, 'check', 1, false, 0, 0.001, 1000.001, 0.001],
     [1300, 'check', 1, true, 0, 0, 1100, 1000],
-  ]),
-  vector('a minute has buckets of a second by default', { limit: 1, window: 60_000 }, [
+  ],
+  'a minute has buckets of a second by default': [
+    { limit: 1, window: 60_000 },
     [500, 'check', 1, true, 0, 0, 60_500, 60_500],
     [60_999.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
     [61_000, 'check', 1, true, 0, 0, 61_000, 61_000],
-  ]),
-  vector(
-    'a window that its buckets do not divide has buckets rounded up to the microsecond',
+  ],
+  'a window that its buckets do not divide has buckets rounded up to the microsecond': [
     { limit: 1, window: 100, buckets: 7 },
-    [
-      [0, 'check', 1, true, 0, 0, 114.286, 114.286],
-      [100, 'check', 1, false, 0, 14.286, 14.286, 14.286],
-      [114.285, 'check', 1, false, 0, 0.001, 0.001, 0.001],
-      [114.286, 'check', 1, true, 0, 0, 100.002, 100.002],
-    ],
-  ),
-  vector('one bucket is as long as the window', { limit: 2, window: 1000, buckets: 1 }, [
+    [0, 'check', 1, true, 0, 0, 114.286, 114.286],
+    [100, 'check', 1, false, 0, 14.286, 14.286, 14.286],
+    [114.285, 'check', 1, false, 0, 0.001, 0.001, 0.001],
+    [114.286, 'check', 1, true, 0, 0, 100.002, 100.002],
+  ],
+  'one bucket is as long as the window': [
+    { limit: 2, window: 1000, buckets: 1 },
     [0, 'check', 1, true, 1, 0, 2000, 2000],
     [999.999, 'check', 1, true, 0, 0, 1000.001, 1000.001],
     [1000, 'check', 1, false, 0, 1000, 1000, 1000],
     [1999.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
     [2000, 'check', 1, true, 1, 0, 2000, 2000],
-  ]),
-  vector('a cost takes as many units, and waits for as many', { limit: 5, window: 1000, buckets: 10 }, [
+  ],
+  'a cost takes as many units, and waits for as many': [
+    { limit: 5, window: 1000, buckets: 10 },
     [0, 'check', 2, true, 3, 0, 1100, 1100],
     [150, 'check', 2, true, 1, 0, 1050, 950],
     [200, 'check', 3, false, 1, 900, 1000, 900],
@@ -119,32 +122,32 @@ const vectors = [
     [1100, 'check', 2, true, 0, 0, 1100, 100],
     [1199.999, 'check', 2, false, 0, 0.001, 1000.001, 0.001],
     [1200, 'check', 2, true, 0, 0, 1100, 100],
-  ]),
-  vector('a cost above the quota is never allowed', { limit: 3, window: 1000, buckets: 10 }, [
+  ],
+  'a cost above the quota is never allowed': [
+    { limit: 3, window: 1000, buckets: 10 },
     [0, 'check', 4, false, 3, Infinity, 0, 0],
     [0, 'check', 1, true, 2, 0, 1100, 1100],
     [500, 'check', 3, false, 2, 600, 600, 600],
     [1100, 'check', 3, true, 0, 0, 1100, 1100],
     [1100, 'check', 4, false, 0, Infinity, 1100, 1100],
-  ]),
-  vector('a time before the newest bucket counts as its start', { limit: 2, window: 1000, buckets: 10 }, [
+  ],
+  'a time before the newest bucket counts as its start': [
+    { limit: 2, window: 1000, buckets: 10 },
     [2050, 'check', 1, true, 1, 0, 1050, 1050],
     [1500, 'check', 1, true, 0, 0, 1600, 1600],
     [1500, 'check', 1, false, 0, 1600, 1600, 1600],
     [3099.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
     [3100, 'check', 2, true, 0, 0, 1100, 1100],
-  ]),
-  vector(
-    'a bucket that begins more than a window ahead was written by a wrong clock',
+  ],
+  'a bucket that begins more than a window ahead was written by a wrong clock': [
     { limit: 1, window: 1000, buckets: 10 },
-    [
-      [5050, 'check', 1, true, 0, 0, 1050, 1050],
-      [4000, 'check', 1, false, 0, 2100, 2100, 2100],
-      [3999.999, 'check', 1, true, 0, 0, 1000.001, 1000.001],
-      [3999.999, 'check', 1, false, 0, 1000.001, 1000.001, 1000.001],
-    ],
-  ),
-  vector('a refund returns exactly what was taken, once', { limit: 3, window: 1000, buckets: 10 }, [
+    [5050, 'check', 1, true, 0, 0, 1050, 1050],
+    [4000, 'check', 1, false, 0, 2100, 2100, 2100],
+    [3999.999, 'check', 1, true, 0, 0, 1000.001, 1000.001],
+    [3999.999, 'check', 1, false, 0, 1000.001, 1000.001, 1000.001],
+  ],
+  'a refund returns exactly what was taken, once': [
+    { limit: 3, window: 1000, buckets: 10 },
     [0, 'check', 1, true, 2, 0, 1100, 1100],
     [100, 'check', 2, true, 0, 0, 1100, 1000],
     [200, 'check', 1, false, 0, 900, 1000, 900],
@@ -153,68 +156,54 @@ const vectors = [
     [300, 'check', 2, true, 0, 0, 1100, 800],
     [400, 'refund', 2],
     [1100, 'peek', 1, true, 1, 0, 300, 300],
-  ]),
-  vector(
-    'a refund of a hit that was reset does not return a later one of its bucket',
+  ],
+  'a refund of a hit that was reset does not return a later one of its bucket': [
     { limit: 2, window: 1000, buckets: 10 },
-    [
-      [0, 'check', 1, true, 1, 0, 1100, 1100],
-      [0, 'reset'],
-      [0, 'check', 2, true, 0, 0, 1100, 1100],
-      [0, 'refund', 0],
-      [0, 'check', 1, false, 0, 1100, 1100, 1100],
-    ],
-  ),
-  vector(
-    'a refund has no effect after the hit has left the window or was reset',
+    [0, 'check', 1, true, 1, 0, 1100, 1100],
+    [0, 'reset'],
+    [0, 'check', 2, true, 0, 0, 1100, 1100],
+    [0, 'refund', 0],
+    [0, 'check', 1, false, 0, 1100, 1100, 1100],
+  ],
+  'a refund has no effect after the hit has left the window or was reset': [
     { limit: 2, window: 1000, buckets: 10 },
-    [
-      [0, 'check', 1, true, 1, 0, 1100, 1100],
-      [1100, 'check', 2, true, 0, 0, 1100, 1100],
-      [1100, 'refund', 0],
-      [1100, 'check', 1, false, 0, 1100, 1100, 1100],
-      [1200, 'reset'],
-      [1200, 'check', 2, true, 0, 0, 1100, 1100],
-      [1200, 'refund', 1],
-      [1200, 'check', 1, false, 0, 1100, 1100, 1100],
-    ],
-  ),
-  vector(
-    'a minimal difference rejects although units are free',
+    [0, 'check', 1, true, 1, 0, 1100, 1100],
+    [1100, 'check', 2, true, 0, 0, 1100, 1100],
+    [1100, 'refund', 0],
+    [1100, 'check', 1, false, 0, 1100, 1100, 1100],
+    [1200, 'reset'],
+    [1200, 'check', 2, true, 0, 0, 1100, 1100],
+    [1200, 'refund', 1],
+    [1200, 'check', 1, false, 0, 1100, 1100, 1100],
+  ],
+  'a minimal difference rejects although units are free': [
     { limit: 3, window: 1000, buckets: 10, minDifference: 150 },
-    [
-      [0, 'check', 1, true, 2, 0, 1100, 1100],
-      [100, 'check', 1, false, 2, 50, 1000, 1000, { reason: 'minDifference' }],
-      [149.999, 'check', 1, false, 2, 0.001, 950.001, 950.001, { reason: 'minDifference' }],
-      [150, 'check', 1, true, 1, 0, 1050, 950],
-      [300, 'check', 1, true, 0, 0, 1100, 800],
-      [400, 'check', 1, false, 0, 700, 1000, 700],
-      [1100, 'check', 1, true, 0, 0, 1100, 100],
-    ],
-  ),
-  vector(
-    'the actions of a limit without a minimal difference count for a limit with one',
+    [0, 'check', 1, true, 2, 0, 1100, 1100],
+    [100, 'check', 1, false, 2, 50, 1000, 1000, { reason: 'minDifference' }],
+    [149.999, 'check', 1, false, 2, 0.001, 950.001, 950.001, { reason: 'minDifference' }],
+    [150, 'check', 1, true, 1, 0, 1050, 950],
+    [300, 'check', 1, true, 0, 0, 1100, 800],
+    [400, 'check', 1, false, 0, 700, 1000, 700],
+    [1100, 'check', 1, true, 0, 0, 1100, 100],
+  ],
+  'the actions of a limit without a minimal difference count for a limit with one': [
     { limit: 9, window: 1000, buckets: 10, minDifference: 300 },
-    [
-      [0, 'check', 1, true, 8, 0, 1100, 1100],
-      [100, 'check', 1, true, 7, 0, 1100, 1000, { options: { limit: 9, window: 1000, buckets: 10 } }],
-      [200, 'check', 1, false, 7, 200, 1000, 900, { reason: 'minDifference' }],
-      [399.999, 'check', 1, false, 7, 0.001, 800.001, 700.001, { reason: 'minDifference' }],
-      [400, 'check', 1, true, 6, 0, 1100, 700],
-    ],
-  ),
-  vector(
-    'the longest minimal difference is kept, whichever limit recorded last',
+    [0, 'check', 1, true, 8, 0, 1100, 1100],
+    [100, 'check', 1, true, 7, 0, 1100, 1000, { options: { limit: 9, window: 1000, buckets: 10 } }],
+    [200, 'check', 1, false, 7, 200, 1000, 900, { reason: 'minDifference' }],
+    [399.999, 'check', 1, false, 7, 0.001, 800.001, 700.001, { reason: 'minDifference' }],
+    [400, 'check', 1, true, 6, 0, 1100, 700],
+  ],
+  'the longest minimal difference is kept, whichever limit recorded last': [
     { limit: 9, window: 100, buckets: 10, minDifference: 1000 },
-    [
-      [0, 'check', 1, true, 8, 0, 110, 110],
-      [50, 'check', 1, true, 7, 0, 110, 60, { options: { limit: 9, window: 100, buckets: 10, minDifference: 10 } }],
-      [500, 'check', 1, false, 9, 550, 0, 0, { reason: 'minDifference' }],
-      [1049.999, 'check', 1, false, 9, 0.001, 0, 0, { reason: 'minDifference' }],
-      [1050, 'check', 1, true, 8, 0, 110, 110],
-    ],
-  ),
-  vector('an idle key regains its whole quota', { limit: 2, window: 1000, buckets: 10 }, [
+    [0, 'check', 1, true, 8, 0, 110, 110],
+    [50, 'check', 1, true, 7, 0, 110, 60, { options: { limit: 9, window: 100, buckets: 10, minDifference: 10 } }],
+    [500, 'check', 1, false, 9, 550, 0, 0, { reason: 'minDifference' }],
+    [1049.999, 'check', 1, false, 9, 0.001, 0, 0, { reason: 'minDifference' }],
+    [1050, 'check', 1, true, 8, 0, 110, 110],
+  ],
+  'an idle key regains its whole quota': [
+    { limit: 2, window: 1000, buckets: 10 },
     [50, 'check', 1, true, 1, 0, 1050, 1050],
     [550, 'check', 1, true, 0, 0, 1050, 550],
     [1099.999, 'peek', 1, false, 0, 0.001, 500.001, 0.001],
@@ -222,54 +211,48 @@ const vectors = [
     [1599.999, 'peek', 1, true, 1, 0, 0.001, 0.001],
     [1600, 'peek', 2, true, 2, 0, 0, 0],
     [86_400_000, 'check', 2, true, 0, 0, 1100, 1100],
-  ]),
-  vector(
-    'a refund removes no more units than its bucket still has, after its units moved to another bucket',
+  ],
+  'a refund removes no more units than its bucket still has, after its units moved to another bucket': [
     { limit: 10, window: 10_000, buckets: 10 },
-    [
-      [0, 'check', 3, true, 7, 0, 11_000, 11_000],
-      [500, 'check', 1, true, 6, 0, 10_100, 10_100, { options: { limit: 10, window: 10_000, buckets: 100 } }],
-      [950, 'check', 1, true, 5, 0, 10_050, 9650, { options: { limit: 10, window: 10_000, buckets: 100 } }],
-      [950, 'refund', 0],
-      [950, 'peek', 1, true, 6, 0, 9650, 9650, { options: { limit: 10, window: 10_000, buckets: 100 } }],
-    ],
-  ),
-  vector(
-    'buckets keep their finer width when a limit with coarser ones records',
+    [0, 'check', 3, true, 7, 0, 11_000, 11_000],
+    [500, 'check', 1, true, 6, 0, 10_100, 10_100, { options: { limit: 10, window: 10_000, buckets: 100 } }],
+    [950, 'check', 1, true, 5, 0, 10_050, 9650, { options: { limit: 10, window: 10_000, buckets: 100 } }],
+    [950, 'refund', 0],
+    [950, 'peek', 1, true, 6, 0, 9650, 9650, { options: { limit: 10, window: 10_000, buckets: 100 } }],
+  ],
+  'buckets keep their finer width when a limit with coarser ones records': [
     { limit: 10, window: 10_000, buckets: 10 },
-    [
-      [50, 'check', 1, true, 9, 0, 10_050, 10_050, { options: { limit: 10, window: 10_000, buckets: 100 } }],
-      [150, 'check', 1, true, 8, 0, 10_050, 9950],
-      [10_150, 'peek', 1, true, 9, 0, 50, 50],
-    ],
-  ),
-  vector('an overdraft counts until its bucket has left the window', { limit: 3, window: 1000, buckets: 10 }, [
+    [50, 'check', 1, true, 9, 0, 10_050, 10_050, { options: { limit: 10, window: 10_000, buckets: 100 } }],
+    [150, 'check', 1, true, 8, 0, 10_050, 9950],
+    [10_150, 'peek', 1, true, 9, 0, 50, 50],
+  ],
+  'an overdraft counts until its bucket has left the window': [
+    { limit: 3, window: 1000, buckets: 10 },
     [0, 'check', 1, true, 2, 0, 1100, 1100],
     [150, 'settle', 0, 4],
     [150, 'peek', 1, false, 0, 1050, 1050, 1050],
     [1100, 'peek', 1, false, 0, 100, 100, 100],
     [1200, 'check', 3, true, 0, 0, 1100, 1100],
-  ]),
-  vector(
-    'a settlement below the cost returns the difference from its bucket',
+  ],
+  'a settlement below the cost returns the difference from its bucket': [
     { limit: 5, window: 1000, buckets: 10 },
-    [
-      [0, 'check', 5, true, 0, 0, 1100, 1100],
-      [500, 'settle', 0, 2],
-      [500, 'peek', 1, true, 3, 0, 600, 600],
-      [500, 'settle', 0, 0],
-      [500, 'peek', 1, true, 3, 0, 600, 600],
-    ],
-  ),
-  vector('units beyond 2^53 - 1 replace the oldest ones', { limit: 10, window: 1000, buckets: 10 }, [
+    [0, 'check', 5, true, 0, 0, 1100, 1100],
+    [500, 'settle', 0, 2],
+    [500, 'peek', 1, true, 3, 0, 600, 600],
+    [500, 'settle', 0, 0],
+    [500, 'peek', 1, true, 3, 0, 600, 600],
+  ],
+  'units beyond 2^53 - 1 replace the oldest ones': [
+    { limit: 10, window: 1000, buckets: 10 },
     [0, 'check', 3, true, 7, 0, 1100, 1100],
     [100, 'charge', 9_007_199_254_740_991, false, 0, 1100, 1100, 1100],
     [200, 'charge', 5, false, 0, 1000, 1100, 1000],
     [1200, 'check', 6, false, 5, 100, 100, 100],
     [1300, 'check', 10, true, 0, 0, 1100, 1100],
     [1400, 'charge', 9_007_199_254_740_991, false, 0, 1100, 1100, 1100],
-  ]),
-  vector('a credit gives units of the newest buckets back first', { limit: 5, window: 1000, buckets: 10 }, [
+  ],
+  'a credit gives units of the newest buckets back first': [
+    { limit: 5, window: 1000, buckets: 10 },
     [0, 'check', 2, true, 3, 0, 1100, 1100],
     [150, 'check', 2, true, 1, 0, 1050, 950],
     [350, 'check', 1, true, 0, 0, 1050, 750],
@@ -277,33 +260,27 @@ const vectors = [
     [350, 'credit', 2, true, 4, 0, 750, 750],
     [1099.999, 'credit', 9, true, 5, 0, 0, 0],
     [1099.999, 'check', 5, true, 0, 0, 1000.001, 1000.001],
-  ]),
-  vector(
-    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+  ],
+  'a rejection of a used-up limit closes the key, and no later one prolongs the block': [
     { limit: 2, window: 1000, buckets: 4, blockFor: 5000 },
-    [
-      [0, 'check', 2, true, 0, 0, 1250, 1250],
-      [100, 'peek', 1, false, 0, 1150, 1150, 1150],
-      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
-      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
-      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
-      [5100, 'check', 1, true, 1, 0, 1150, 1150],
-    ],
-  ),
-  reportingVector(
-    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
-    { limit: 2, window: 1000, buckets: 4 },
-    [
-      [0, 'check', 1, true, 1, 0, 1250, 1250],
-      [100, 'check', 2, false, 0, 1150, 1150, 1150],
-      [200, 'peek', 1, false, 0, 1050, 1050, 1050],
-      [300, 'check', 1, false, 0, 950, 1200, 950],
-      [300, 'peek', 1, false, 0, 950, 1200, 950, { enforce: true }],
-      [500, 'check', 3, false, 0, Infinity, 1250, 1250],
-      [2500, 'check', 1, true, 1, 0, 1250, 1250],
-    ],
-  ),
-];
+    [0, 'check', 2, true, 0, 0, 1250, 1250],
+    [100, 'peek', 1, false, 0, 1150, 1150, 1150],
+    [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+    [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+    [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+    [5100, 'check', 1, true, 1, 0, 1150, 1150],
+  ],
+  'without `enforce`, it counts what exceeds the quota, and then enforces with these counts': [
+    { limit: 2, window: 1000, buckets: 4, enforce: false },
+    [0, 'check', 1, true, 1, 0, 1250, 1250],
+    [100, 'check', 2, false, 0, 1150, 1150, 1150],
+    [200, 'peek', 1, false, 0, 1050, 1050, 1050],
+    [300, 'check', 1, false, 0, 950, 1200, 950],
+    [300, 'peek', 1, false, 0, 950, 1200, 950, { enforce: true }],
+    [500, 'check', 3, false, 0, Infinity, 1250, 1250],
+    [2500, 'check', 1, true, 1, 0, 1250, 1250],
+  ],
+};
 
 export const bucketedWindowAlgorithm: Algorithm<BucketedWindowSettings> = {
   create: bucketedWindow,

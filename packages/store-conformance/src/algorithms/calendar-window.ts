@@ -1,6 +1,6 @@
 import { CalendarWindow, LeasedCalendarWindow } from '@rollgate/calendar/window';
 import fc from 'fast-check';
-import { leasingVector, reportingVector, vector } from '../vector.js';
+import type { Vectors } from '../vector.js';
 import { assertAtMost, unitsOf } from './admissions.js';
 import { type Algorithm, DAY, LONG_RUN, leases, MAX, windowsIn } from './algorithm.js';
 import { isTooFarAhead, MS, noDelay, type Oracle, type ReservingOracle, scaleOf, sum } from './oracle.js';
@@ -204,75 +204,78 @@ function createTabledWindow(settings: CalendarWindowSettings): CalendarWindow {
   return new LeasedCalendarWindow({ limit, calendar, lease, unsettled, blockFor });
 }
 
-const vectors = [
-  vector('an empty key has the whole quota', { limit: 3, lengths: [1000, 3000] }, [
+const vectors: Vectors<CalendarWindowSettings> = {
+  'an empty key has the whole quota': [
+    { limit: 3, lengths: [1000, 3000] },
     [0, 'peek', 3, true, 3, 0, 0, 0],
     [0, 'check', 3, true, 0, 0, 1000, 1000],
     [0, 'check', 1, false, 0, 1000, 1000, 1000],
     [0, 'check', 4, false, 0, Infinity, 1000, 1000],
-  ]),
-  vector('each period has a quota of its own, and periods differ in length', { limit: 2, lengths: [1000, 3000] }, [
+  ],
+  'each period has a quota of its own, and periods differ in length': [
+    { limit: 2, lengths: [1000, 3000] },
     [700, 'check', 2, true, 0, 0, 300, 300],
     [999.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
     [1000, 'check', 2, true, 0, 0, 3000, 3000],
     [3999.999, 'check', 1, false, 0, 0.001, 0.001, 0.001],
     [4000, 'check', 1, true, 1, 0, 1000, 1000],
-  ]),
-  vector('many periods may pass between two actions', { limit: 1, lengths: [1000, 3000] }, [
+  ],
+  'many periods may pass between two actions': [
+    { limit: 1, lengths: [1000, 3000] },
     [0, 'check', 1, true, 0, 0, 1000, 1000],
     [400_500, 'check', 1, true, 0, 0, 500, 500],
-  ]),
-  vector(
-    'another calendar grants no second quota, because the count ends with the later of both periods',
+  ],
+  'another calendar grants no second quota, because the count ends with the later of both periods': [
     { limit: 3, lengths: [1000] },
-    [
-      [100, 'check', 1, true, 2, 0, 900, 900],
-      [600, 'check', 1, true, 1, 0, 900, 900, { options: { limit: 3, lengths: [500, 1000, 500] } }],
-      [1000, 'check', 1, true, 0, 0, 1000, 1000],
-      [1500, 'check', 1, false, 0, 500, 500, 500],
-      [2000, 'check', 3, true, 0, 0, 1000, 1000],
-    ],
-  ),
-  vector('a shorter calendar does not end a longer period', { limit: 2, lengths: [1000] }, [
+    [100, 'check', 1, true, 2, 0, 900, 900],
+    [600, 'check', 1, true, 1, 0, 900, 900, { options: { limit: 3, lengths: [500, 1000, 500] } }],
+    [1000, 'check', 1, true, 0, 0, 1000, 1000],
+    [1500, 'check', 1, false, 0, 500, 500, 500],
+    [2000, 'check', 3, true, 0, 0, 1000, 1000],
+  ],
+  'a shorter calendar does not end a longer period': [
+    { limit: 2, lengths: [1000] },
     [0, 'check', 2, true, 8, 0, 12_000, 12_000, { options: { limit: 10, lengths: [12_000] } }],
     [1000, 'check', 1, false, 0, 11_000, 11_000, 11_000],
     [12_000, 'check', 2, true, 0, 0, 1000, 1000],
-  ]),
-  vector('a shorter calendar that records leaves a longer period plausible', { limit: 3, lengths: [1000] }, [
+  ],
+  'a shorter calendar that records leaves a longer period plausible': [
+    { limit: 3, lengths: [1000] },
     [0, 'check', 1, true, 2, 0, 8000, 8000, { options: { limit: 3, lengths: [8000] } }],
     [100, 'check', 1, true, 1, 0, 7900, 7900],
     [200, 'check', 1, true, 0, 0, 7800, 7800],
     [200, 'check', 1, false, 0, 7800, 7800, 7800],
-  ]),
-  vector('a rejection prolongs no period', { limit: 1, lengths: [1000] }, [
+  ],
+  'a rejection prolongs no period': [
+    { limit: 1, lengths: [1000] },
     [0, 'check', 1, true, 0, 0, 1000, 1000],
     [500, 'check', 1, false, 0, 500, 500, 500, { options: { limit: 1, lengths: [9000] } }],
     [1000, 'check', 1, true, 0, 0, 1000, 1000],
-  ]),
-  vector('a time before the current period counts as in it', { limit: 2, lengths: [1000] }, [
+  ],
+  'a time before the current period counts as in it': [
+    { limit: 2, lengths: [1000] },
     [2500, 'check', 1, true, 1, 0, 500, 500],
     [1400, 'check', 1, true, 0, 0, 1600, 1600],
     [1400, 'check', 1, false, 0, 1600, 1600, 1600],
     [3000, 'check', 2, true, 0, 0, 1000, 1000],
-  ]),
-  vector(
-    'a period that ends further ahead than twice the next power of two microseconds was written by a wrong clock',
+  ],
+  'a period that ends further ahead than twice the next power of two microseconds was written by a wrong clock': [
     { limit: 1, lengths: [1000] },
-    [
-      [5000, 'check', 1, true, 0, 0, 1000, 1000],
-      [3902.848, 'check', 1, false, 0, 2097.152, 2097.152, 2097.152],
-      [3902.847, 'check', 1, true, 0, 0, 97.153, 97.153],
-    ],
-  ),
-  vector('a refund returns exactly what was taken, once, even in a prolonged period', { limit: 3, lengths: [1000] }, [
+    [5000, 'check', 1, true, 0, 0, 1000, 1000],
+    [3902.848, 'check', 1, false, 0, 2097.152, 2097.152, 2097.152],
+    [3902.847, 'check', 1, true, 0, 0, 97.153, 97.153],
+  ],
+  'a refund returns exactly what was taken, once, even in a prolonged period': [
+    { limit: 3, lengths: [1000] },
     [0, 'check', 2, true, 1, 0, 1000, 1000],
     [100, 'check', 1, true, 0, 0, 2900, 2900, { options: { limit: 3, lengths: [3000] } }],
     [1500, 'refund', 0],
     [1500, 'refund', 0],
     [1500, 'check', 2, true, 0, 0, 1500, 1500],
     [1500, 'check', 1, false, 0, 1500, 1500, 1500],
-  ]),
-  vector('a refund has no effect after the period, or after a reset', { limit: 2, lengths: [1000] }, [
+  ],
+  'a refund has no effect after the period, or after a reset': [
+    { limit: 2, lengths: [1000] },
     [0, 'check', 1, true, 1, 0, 1000, 1000],
     [1000, 'check', 1, true, 1, 0, 1000, 1000],
     [1100, 'refund', 0],
@@ -281,14 +284,16 @@ const vectors = [
     [1200, 'check', 2, true, 0, 0, 800, 800],
     [1300, 'refund', 1],
     [1300, 'check', 1, false, 0, 700, 700, 700],
-  ]),
-  vector('a key whose actions were all refunded equals a new one', { limit: 2, lengths: [1000] }, [
+  ],
+  'a key whose actions were all refunded equals a new one': [
+    { limit: 2, lengths: [1000] },
     [0, 'check', 2, true, 0, 0, 9000, 9000, { options: { limit: 2, lengths: [9000] } }],
     [500, 'refund', 0],
     [500, 'peek', 2, true, 2, 0, 0, 0],
     [500, 'check', 2, true, 0, 0, 500, 500],
-  ]),
-  vector('an overdraft counts in the period in which it was recorded', { limit: 3, lengths: [1000] }, [
+  ],
+  'an overdraft counts in the period in which it was recorded': [
+    { limit: 3, lengths: [1000] },
     [100, 'check', 1, true, 2, 0, 900, 900],
     [200, 'settle', 0, 5],
     [200, 'peek', 1, false, 0, 800, 800, 800],
@@ -297,15 +302,17 @@ const vectors = [
     [2100, 'peek', 1, true, 2, 0, 900, 900],
     [2100, 'charge', 7, false, 0, 900, 900, 900],
     [3000, 'peek', 1, true, 3, 0, 0, 0],
-  ]),
-  vector('a settlement below the cost returns the difference while its period lasts', { limit: 3, lengths: [1000] }, [
+  ],
+  'a settlement below the cost returns the difference while its period lasts': [
+    { limit: 3, lengths: [1000] },
     [0, 'check', 3, true, 0, 0, 1000, 1000],
     [500, 'settle', 0, 1],
     [500, 'check', 2, true, 0, 0, 500, 500],
     [1000, 'settle', 2, 0],
     [1000, 'peek', 1, true, 3, 0, 0, 0],
-  ]),
-  vector('a check reserves its cost until the settlement', { limit: 10, lengths: [1000], lease: 300 }, [
+  ],
+  'a check reserves its cost until the settlement': [
+    { limit: 10, lengths: [1000], lease: 300 },
     [0, 'check', 6, true, 4, 0, 1000, 1000],
     [0, 'peek', 4, true, 4, 0, 1000, 1000, { usage: [0, 6] }],
     [0, 'peek', 5, false, 4, 300, 1000, 1000, { retryIsEstimate: true, usage: [0, 6] }],
@@ -314,154 +321,129 @@ const vectors = [
     [200, 'check', 8, true, 0, 0, 800, 800],
     [200, 'settle', 5, 11],
     [200, 'peek', 1, false, 0, 800, 800, 800, { usage: [13, 0] }],
-  ]),
-  vector(
-    'a rejection because of reservations suggests a wait of one lease, but not beyond the period',
+  ],
+  'a rejection because of reservations suggests a wait of one lease, but not beyond the period': [
     { limit: 3, lengths: [1000], lease: 300 },
-    [
-      [0, 'charge', 1, true, 2, 0, 1000, 1000, { usage: [1, 0] }],
-      [600, 'check', 2, true, 0, 0, 400, 400],
-      [600, 'check', 2, false, 0, 300, 400, 400, { retryIsEstimate: true }],
-      [600, 'check', 3, false, 0, 400, 400, 400],
-      [600, 'check', 4, false, 0, Infinity, 400, 400],
-      [800, 'check', 1, false, 0, 200, 200, 200, { retryIsEstimate: true }],
-    ],
-  ),
-  leasingVector(
-    'a reservation that is not renewed comes back after one lease',
-    { limit: 3, lengths: [1000], lease: 300 },
-    [
-      [0, 'check', 2, true, 1, 0, 1000, 1000],
-      [100, 'check', 1, true, 0, 0, 900, 900],
-      [299.999, 'peek', 1, false, 0, 300, 700.001, 700.001, { retryIsEstimate: true, usage: [0, 3] }],
-      [300, 'peek', 2, true, 2, 0, 700, 700, { usage: [0, 1] }],
-      [400, 'peek', 3, true, 3, 0, 0, 0, { usage: [0, 0] }],
-      [400, 'settle', 0, 1],
-      [400, 'peek', 2, true, 2, 0, 600, 600, { usage: [1, 0] }],
-      [400, 'refund', 1],
-      [400, 'check', 3, false, 2, 600, 600, 600],
-    ],
-  ),
-  leasingVector(
-    'with `charge`, a reservation that is not renewed stays spent, and a settlement replaces it',
-    { limit: 3, lengths: [1000], lease: 300, unsettled: 'charge' },
-    [
-      [0, 'check', 2, true, 1, 0, 1000, 1000],
-      [300, 'peek', 2, false, 1, 700, 700, 700, { usage: [2, 0] }],
-      [400, 'check', 1, true, 0, 0, 600, 600],
-      [500, 'settle', 0, 1],
-      [500, 'check', 1, true, 0, 0, 500, 500],
-    ],
-  ),
-  leasingVector('a living process renews its reservations', { limit: 2, lengths: [1000], lease: 300 }, [
+    [0, 'charge', 1, true, 2, 0, 1000, 1000, { usage: [1, 0] }],
+    [600, 'check', 2, true, 0, 0, 400, 400],
+    [600, 'check', 2, false, 0, 300, 400, 400, { retryIsEstimate: true }],
+    [600, 'check', 3, false, 0, 400, 400, 400],
+    [600, 'check', 4, false, 0, Infinity, 400, 400],
+    [800, 'check', 1, false, 0, 200, 200, 200, { retryIsEstimate: true }],
+  ],
+  'a reservation that is not renewed comes back after one lease': [
+    { limit: 3, lengths: [1000], lease: 300, leasesEnd: true },
+    [0, 'check', 2, true, 1, 0, 1000, 1000],
+    [100, 'check', 1, true, 0, 0, 900, 900],
+    [299.999, 'peek', 1, false, 0, 300, 700.001, 700.001, { retryIsEstimate: true, usage: [0, 3] }],
+    [300, 'peek', 2, true, 2, 0, 700, 700, { usage: [0, 1] }],
+    [400, 'peek', 3, true, 3, 0, 0, 0, { usage: [0, 0] }],
+    [400, 'settle', 0, 1],
+    [400, 'peek', 2, true, 2, 0, 600, 600, { usage: [1, 0] }],
+    [400, 'refund', 1],
+    [400, 'check', 3, false, 2, 600, 600, 600],
+  ],
+  'with `charge`, a reservation that is not renewed stays spent, and a settlement replaces it': [
+    { limit: 3, lengths: [1000], lease: 300, unsettled: 'charge', leasesEnd: true },
+    [0, 'check', 2, true, 1, 0, 1000, 1000],
+    [300, 'peek', 2, false, 1, 700, 700, 700, { usage: [2, 0] }],
+    [400, 'check', 1, true, 0, 0, 600, 600],
+    [500, 'settle', 0, 1],
+    [500, 'check', 1, true, 0, 0, 500, 500],
+  ],
+  'a living process renews its reservations': [
+    { limit: 2, lengths: [1000], lease: 300, leasesEnd: true },
     [0, 'check', 2, true, 0, 0, 1000, 1000],
     [200, 'renew', 0],
     [499.999, 'check', 1, false, 0, 300, 500.001, 500.001, { retryIsEstimate: true }],
     [500, 'check', 1, true, 1, 0, 500, 500],
-  ]),
-  vector(
-    'a settlement after the period, or after a reset, records the actual cost in full',
+  ],
+  'a settlement after the period, or after a reset, records the actual cost in full': [
     { limit: 9, lengths: [1000], lease: 300 },
-    [
-      [900, 'check', 5, true, 4, 0, 100, 100],
-      [1000, 'peek', 9, true, 9, 0, 0, 0],
-      [1100, 'settle', 0, 4],
-      [1100, 'check', 2, true, 3, 0, 900, 900],
-      [1100, 'reset'],
-      [1200, 'settle', 3, 3],
-      [1200, 'peek', 6, true, 6, 0, 800, 800, { usage: [3, 0] }],
-    ],
-  ),
-  vector(
-    'a release spends what is reserved, and a settlement may still follow',
+    [900, 'check', 5, true, 4, 0, 100, 100],
+    [1000, 'peek', 9, true, 9, 0, 0, 0],
+    [1100, 'settle', 0, 4],
+    [1100, 'check', 2, true, 3, 0, 900, 900],
+    [1100, 'reset'],
+    [1200, 'settle', 3, 3],
+    [1200, 'peek', 6, true, 6, 0, 800, 800, { usage: [3, 0] }],
+  ],
+  'a release spends what is reserved, and a settlement may still follow': [
     { limit: 9, lengths: [1000], lease: 300 },
-    [
-      [0, 'check', 5, true, 4, 0, 1000, 1000],
-      [100, 'release', 0],
-      [900, 'peek', 4, true, 4, 0, 100, 100, { usage: [5, 0] }],
-      [900, 'settle', 0, 2],
-      [900, 'peek', 7, true, 7, 0, 100, 100, { usage: [2, 0] }],
-    ],
-  ),
-  vector(
-    'a limit without leases takes reserved units for spent ones, and leaves them reserved',
+    [0, 'check', 5, true, 4, 0, 1000, 1000],
+    [100, 'release', 0],
+    [900, 'peek', 4, true, 4, 0, 100, 100, { usage: [5, 0] }],
+    [900, 'settle', 0, 2],
+    [900, 'peek', 7, true, 7, 0, 100, 100, { usage: [2, 0] }],
+  ],
+  'a limit without leases takes reserved units for spent ones, and leaves them reserved': [
     { limit: 3, lengths: [1000], lease: 300 },
-    [
-      [0, 'check', 2, true, 1, 0, 1000, 1000],
-      [100, 'check', 1, true, 0, 0, 900, 900, { options: { limit: 3, lengths: [1000] } }],
-      [100, 'check', 1, false, 0, 900, 900, 900, { options: { limit: 3, lengths: [1000] } }],
-      [200, 'settle', 0, 1],
-      [200, 'peek', 1, true, 1, 0, 800, 800, { usage: [2, 0] }],
-    ],
-  ),
-  leasingVector(
-    'a reservation after the end of another one leaves the rest as they are',
-    { limit: 9, lengths: [1000], lease: 300 },
-    [
-      [0, 'check', 1, true, 8, 0, 1000, 1000],
-      [200, 'check', 2, true, 6, 0, 800, 800],
-      [300, 'check', 3, true, 4, 0, 700, 700],
-      [500, 'peek', 1, true, 6, 0, 500, 500, { usage: [0, 3] }],
-    ],
-  ),
-  leasingVector('a renewal after the end of the lease is too late', { limit: 2, lengths: [1000], lease: 300 }, [
+    [0, 'check', 2, true, 1, 0, 1000, 1000],
+    [100, 'check', 1, true, 0, 0, 900, 900, { options: { limit: 3, lengths: [1000] } }],
+    [100, 'check', 1, false, 0, 900, 900, 900, { options: { limit: 3, lengths: [1000] } }],
+    [200, 'settle', 0, 1],
+    [200, 'peek', 1, true, 1, 0, 800, 800, { usage: [2, 0] }],
+  ],
+  'a reservation after the end of another one leaves the rest as they are': [
+    { limit: 9, lengths: [1000], lease: 300, leasesEnd: true },
+    [0, 'check', 1, true, 8, 0, 1000, 1000],
+    [200, 'check', 2, true, 6, 0, 800, 800],
+    [300, 'check', 3, true, 4, 0, 700, 700],
+    [500, 'peek', 1, true, 6, 0, 500, 500, { usage: [0, 3] }],
+  ],
+  'a renewal after the end of the lease is too late': [
+    { limit: 2, lengths: [1000], lease: 300, leasesEnd: true },
     [0, 'check', 2, true, 0, 0, 1000, 1000],
     [300, 'renew', 1],
     [300, 'check', 2, true, 0, 0, 700, 700],
-  ]),
-  vector(
-    'with `charge`, a settlement in a later period records the actual cost in full',
+  ],
+  'with `charge`, a settlement in a later period records the actual cost in full': [
     { limit: 9, lengths: [1000], lease: 300, unsettled: 'charge' },
-    [
-      [900, 'check', 5, true, 4, 0, 100, 100],
-      [1000, 'check', 1, true, 8, 0, 1000, 1000],
-      [1100, 'settle', 0, 3],
-      [1100, 'check', 5, true, 0, 0, 900, 900],
-    ],
-  ),
-  vector('a credit gives units of the period back, and no more than are used', { limit: 3, lengths: [1000] }, [
+    [900, 'check', 5, true, 4, 0, 100, 100],
+    [1000, 'check', 1, true, 8, 0, 1000, 1000],
+    [1100, 'settle', 0, 3],
+    [1100, 'check', 5, true, 0, 0, 900, 900],
+  ],
+  'a credit gives units of the period back, and no more than are used': [
+    { limit: 3, lengths: [1000] },
     [0, 'check', 3, true, 0, 0, 1000, 1000, { usage: [3, 0] }],
     [100, 'credit', 2, true, 2, 0, 900, 900, { usage: [1, 0] }],
     [200, 'credit', 2, true, 3, 0, 0, 0, { usage: [0, 0] }],
     [200, 'check', 3, true, 0, 0, 800, 800, { usage: [3, 0] }],
-  ]),
-  vector('a credit leaves reserved units to those who settle them', { limit: 9, lengths: [1000], lease: 300 }, [
+  ],
+  'a credit leaves reserved units to those who settle them': [
+    { limit: 9, lengths: [1000], lease: 300 },
     [0, 'check', 3, true, 6, 0, 1000, 1000, { usage: [0, 3] }],
     [0, 'check', 4, true, 2, 0, 1000, 1000, { usage: [0, 7] }],
     [0, 'settle', 1, 4],
     [0, 'credit', 9, true, 6, 0, 1000, 1000, { usage: [0, 3] }],
     [0, 'settle', 0, 2],
     [0, 'peek', 1, true, 7, 0, 1000, 1000, { usage: [2, 0] }],
-  ]),
-  vector(
-    'a refund after a credit takes no units that others have reserved',
+  ],
+  'a refund after a credit takes no units that others have reserved': [
     { limit: 9, lengths: [1000], lease: 300 },
-    [
-      [0, 'check', 3, true, 6, 0, 1000, 1000, { usage: [0, 3] }],
-      [0, 'release', 0],
-      [0, 'check', 4, true, 2, 0, 1000, 1000, { usage: [3, 4] }],
-      [0, 'credit', 3, true, 5, 0, 1000, 1000, { usage: [0, 4] }],
-      [0, 'refund', 0],
-      [0, 'peek', 1, true, 5, 0, 1000, 1000, { usage: [0, 4] }],
-    ],
-  ),
-  vector(
-    'a credit beyond the used units adds the rest to the period, and to no later one',
+    [0, 'check', 3, true, 6, 0, 1000, 1000, { usage: [0, 3] }],
+    [0, 'release', 0],
+    [0, 'check', 4, true, 2, 0, 1000, 1000, { usage: [3, 4] }],
+    [0, 'credit', 3, true, 5, 0, 1000, 1000, { usage: [0, 4] }],
+    [0, 'refund', 0],
+    [0, 'peek', 1, true, 5, 0, 1000, 1000, { usage: [0, 4] }],
+  ],
+  'a credit beyond the used units adds the rest to the period, and to no later one': [
     { limit: 3, lengths: [1000] },
-    [
-      [100, 'check', 2, true, 1, 0, 900, 900, { usage: [2, 0] }],
-      [200, 'extend', 5, true, 6, 0, 800, 800, { usage: [0, 0], limit: 6 }],
-      [300, 'check', 3, true, 3, 0, 700, 700, { usage: [3, 0], limit: 6 }],
-      [300, 'check', 4, false, 3, Infinity, 700, 700, { usage: [3, 0], limit: 6 }],
-      [400, 'check', 3, true, 0, 0, 600, 600, { usage: [6, 0], limit: 6 }],
-      [400, 'check', 1, false, 0, 600, 600, 600, { usage: [6, 0], limit: 6 }],
-      [500, 'refund', 2],
-      [500, 'credit', 9, true, 6, 0, 500, 500, { usage: [0, 0], limit: 6 }],
-      [1000, 'peek', 3, true, 3, 0, 0, 0, { usage: [0, 0] }],
-      [1000, 'check', 3, true, 0, 0, 1000, 1000, { usage: [3, 0] }],
-    ],
-  ),
-  vector('a period can have more units before it has used any', { limit: 1, lengths: [1000] }, [
+    [100, 'check', 2, true, 1, 0, 900, 900, { usage: [2, 0] }],
+    [200, 'extend', 5, true, 6, 0, 800, 800, { usage: [0, 0], limit: 6 }],
+    [300, 'check', 3, true, 3, 0, 700, 700, { usage: [3, 0], limit: 6 }],
+    [300, 'check', 4, false, 3, Infinity, 700, 700, { usage: [3, 0], limit: 6 }],
+    [400, 'check', 3, true, 0, 0, 600, 600, { usage: [6, 0], limit: 6 }],
+    [400, 'check', 1, false, 0, 600, 600, 600, { usage: [6, 0], limit: 6 }],
+    [500, 'refund', 2],
+    [500, 'credit', 9, true, 6, 0, 500, 500, { usage: [0, 0], limit: 6 }],
+    [1000, 'peek', 3, true, 3, 0, 0, 0, { usage: [0, 0] }],
+    [1000, 'check', 3, true, 0, 0, 1000, 1000, { usage: [3, 0] }],
+  ],
+  'a period can have more units before it has used any': [
+    { limit: 1, lengths: [1000] },
     [100, 'extend', 1, true, 2, 0, 900, 900, { usage: [0, 0], limit: 2 }],
     [200, 'check', 1, true, 1, 0, 800, 800, { usage: [1, 0], limit: 2 }],
     [200, 'check', 1, true, 0, 0, 800, 800, { usage: [2, 0], limit: 2 }],
@@ -470,8 +452,9 @@ const vectors = [
     [1000, 'extend', 1, true, 2, 0, 1000, 1000, { usage: [0, 0], limit: 2 }],
     [1000, 'reset'],
     [1000, 'peek', 1, true, 1, 0, 0, 0, { usage: [0, 0] }],
-  ]),
-  vector('units that are added to a period can be reserved', { limit: 5, lengths: [1000], lease: 300 }, [
+  ],
+  'units that are added to a period can be reserved': [
+    { limit: 5, lengths: [1000], lease: 300 },
     [0, 'check', 4, true, 1, 0, 1000, 1000, { usage: [0, 4] }],
     [0, 'extend', 3, true, 4, 0, 1000, 1000, { usage: [0, 4], limit: 8 }],
     [0, 'check', 4, true, 0, 0, 1000, 1000, { usage: [0, 8], limit: 8 }],
@@ -479,69 +462,59 @@ const vectors = [
     [0, 'settle', 0, 1],
     [0, 'settle', 2, 2],
     [0, 'peek', 5, true, 5, 0, 1000, 1000, { usage: [3, 0], limit: 8 }],
-  ]),
-  vector('a block outlasts the period that was used up', { limit: 2, lengths: [1000], blockFor: 1500 }, [
+  ],
+  'a block outlasts the period that was used up': [
+    { limit: 2, lengths: [1000], blockFor: 1500 },
     [500, 'check', 2, true, 0, 0, 500, 500],
     [900, 'check', 1, false, 0, 1500, 1500, 1500, { reason: 'blocked' }],
     [1000, 'peek', 1, false, 0, 1400, 1400, 1400, { reason: 'blocked' }],
     [2399.999, 'check', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
     [2400, 'check', 1, true, 1, 0, 600, 600],
-  ]),
-  leasingVector(
-    'a settlement at the end of a lease ends it for good, even if the clock steps back',
-    { limit: 3, lengths: [4000], lease: 1000 },
-    [
-      [0, 'check', 1, true, 2, 0, 4000, 4000],
-      [1000, 'settle', 0, 0],
-      [999.999, 'peek', 1, true, 3, 0, 0, 0],
-      [1000, 'check', 1, true, 2, 0, 3000, 3000],
-      [1500, 'check', 1, true, 1, 0, 2500, 2500],
-      [2000, 'settle', 3, 0],
-      [1999.999, 'peek', 1, true, 2, 0, 2000.001, 2000.001],
-    ],
-  ),
-  reportingVector(
-    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
-    { limit: 2, lengths: [1000] },
-    [
-      [0, 'check', 1, true, 1, 0, 1000, 1000],
-      [100, 'check', 2, false, 0, 900, 900, 900],
-      [200, 'peek', 1, false, 0, 800, 800, 800],
-      [300, 'check', 1, false, 0, 700, 700, 700],
-      [300, 'peek', 1, false, 0, 700, 700, 700, { enforce: true }],
-      [500, 'check', 3, false, 0, Infinity, 500, 500],
-      [2500, 'check', 1, true, 1, 0, 500, 500],
-    ],
-  ),
-  vector('a credit that gives all back and adds nothing leaves nothing for a refund', { limit: 1, lengths: [1000] }, [
+  ],
+  'a settlement at the end of a lease ends it for good, even if the clock steps back': [
+    { limit: 3, lengths: [4000], lease: 1000, leasesEnd: true },
+    [0, 'check', 1, true, 2, 0, 4000, 4000],
+    [1000, 'settle', 0, 0],
+    [999.999, 'peek', 1, true, 3, 0, 0, 0],
+    [1000, 'check', 1, true, 2, 0, 3000, 3000],
+    [1500, 'check', 1, true, 1, 0, 2500, 2500],
+    [2000, 'settle', 3, 0],
+    [1999.999, 'peek', 1, true, 2, 0, 2000.001, 2000.001],
+  ],
+  'without `enforce`, it counts what exceeds the quota, and then enforces with these counts': [
+    { limit: 2, lengths: [1000], enforce: false },
+    [0, 'check', 1, true, 1, 0, 1000, 1000],
+    [100, 'check', 2, false, 0, 900, 900, 900],
+    [200, 'peek', 1, false, 0, 800, 800, 800],
+    [300, 'check', 1, false, 0, 700, 700, 700],
+    [300, 'peek', 1, false, 0, 700, 700, 700, { enforce: true }],
+    [500, 'check', 3, false, 0, Infinity, 500, 500],
+    [2500, 'check', 1, true, 1, 0, 500, 500],
+  ],
+  'a credit that gives all back and adds nothing leaves nothing for a refund': [
+    { limit: 1, lengths: [1000] },
     [0, 'check', 1, true, 0, 0, 1000, 1000, { usage: [1, 0] }],
     [0, 'extend', 1, true, 1, 0, 0, 0, { usage: [0, 0] }],
     [0, 'check', 1, true, 0, 0, 1000, 1000, { usage: [1, 0] }],
     [0, 'refund', 0],
     [0, 'peek', 1, false, 0, 1000, 1000, 1000, { usage: [1, 0] }],
-  ]),
-  leasingVector(
-    'a reservation that has ended is spent, so that a credit gives it back, even if the clock steps back',
-    { limit: 2, lengths: [5000], lease: 900, unsettled: 'charge' },
-    [
-      [1000, 'check', 1, true, 1, 0, 4000, 4000, { usage: [0, 1] }],
-      [500, 'check', 1, true, 0, 0, 4500, 4500, { usage: [0, 2] }],
-      [1400, 'credit', 1, true, 1, 0, 3600, 3600, { usage: [0, 1] }],
-      [1300, 'check', 1, true, 0, 0, 3700, 3700, { usage: [0, 2] }],
-    ],
-  ),
-  leasingVector(
-    'a settlement that finds nothing left begins another life, in which an earlier reservation has nothing to lose',
-    { limit: 2, lengths: [1000], lease: 300 },
-    [
-      [0, 'check', 1, true, 1, 0, 1000, 1000, { usage: [0, 1] }],
-      [10, 'check', 1, true, 0, 0, 990, 990, { usage: [0, 2] }],
-      [500, 'settle', 1, 1],
-      [500, 'renew', 0],
-      [500, 'peek', 1, true, 1, 0, 500, 500, { usage: [1, 0] }],
-    ],
-  ),
-];
+  ],
+  'a reservation that has ended is spent, so that a credit gives it back, even if the clock steps back': [
+    { limit: 2, lengths: [5000], lease: 900, unsettled: 'charge', leasesEnd: true },
+    [1000, 'check', 1, true, 1, 0, 4000, 4000, { usage: [0, 1] }],
+    [500, 'check', 1, true, 0, 0, 4500, 4500, { usage: [0, 2] }],
+    [1400, 'credit', 1, true, 1, 0, 3600, 3600, { usage: [0, 1] }],
+    [1300, 'check', 1, true, 0, 0, 3700, 3700, { usage: [0, 2] }],
+  ],
+  'a settlement that finds nothing left begins another life, in which an earlier reservation has nothing to lose': [
+    { limit: 2, lengths: [1000], lease: 300, leasesEnd: true },
+    [0, 'check', 1, true, 1, 0, 1000, 1000, { usage: [0, 1] }],
+    [10, 'check', 1, true, 0, 0, 990, 990, { usage: [0, 2] }],
+    [500, 'settle', 1, 1],
+    [500, 'renew', 0],
+    [500, 'peek', 1, true, 1, 0, 500, 500, { usage: [1, 0] }],
+  ],
+};
 
 export const calendarWindowAlgorithm: Algorithm<CalendarWindowSettings> = {
   create: createTabledWindow,

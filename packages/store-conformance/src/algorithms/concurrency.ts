@@ -1,6 +1,6 @@
 import { concurrency } from '@rollgate/core';
 import fc from 'fast-check';
-import { leasingVector, vector } from '../vector.js';
+import type { Vectors } from '../vector.js';
 import { assertInAnyWindow } from './admissions.js';
 import { type Algorithm, DAY, LONG_RUN, leases, MAX, windowsIn } from './algorithm.js';
 import { MS, noDelay, type Oracle, sum } from './oracle.js';
@@ -64,8 +64,9 @@ const latestOf = (leases: readonly Lease[]) => Math.max(-Infinity, ...leases.map
 /** The settings of the vectors. */
 const slots = (limit: number): ConcurrencySettings => ({ limit, lease: 30_000, retryAfter: 1000 });
 
-const vectors = [
-  vector('a slot is taken until it is released, once', slots(2), [
+const vectors: Vectors<ConcurrencySettings> = {
+  'a slot is taken until it is released, once': [
+    slots(2),
     [0, 'peek', 1, true, 2, 0, 0, null],
     [0, 'check', 1, true, 1, 0, 1000, null],
     [0, 'check', 1, true, 0, 0, 1000, null],
@@ -76,16 +77,18 @@ const vectors = [
     [1000, 'peek', 2, false, 1, 1000, 1000, null, { retryIsEstimate: true }],
     [1000, 'check', 1, true, 0, 0, 1000, null],
     [1000, 'check', 1, false, 0, 1000, 1000, null, { retryIsEstimate: true }],
-  ]),
-  vector('an action takes as many slots as its cost, and never more than the limit', slots(3), [
+  ],
+  'an action takes as many slots as its cost, and never more than the limit': [
+    slots(3),
     [0, 'check', 2, true, 1, 0, 1000, null],
     [0, 'check', 2, false, 1, 1000, 1000, null, { retryIsEstimate: true }],
     [0, 'check', 4, false, 1, Infinity, 1000, null],
     [0, 'check', 1, true, 0, 0, 1000, null],
     [5, 'release', 0],
     [5, 'peek', 1, true, 2, 0, 1000, null],
-  ]),
-  vector('a settlement frees slots, and neither it nor a charge takes any', slots(3), [
+  ],
+  'a settlement frees slots, and neither it nor a charge takes any': [
+    slots(3),
     [0, 'check', 3, true, 0, 0, 1000, null],
     [0, 'settle', 0, 1],
     [0, 'check', 1, true, 1, 0, 1000, null],
@@ -96,16 +99,18 @@ const vectors = [
     [0, 'release', 2],
     [0, 'release', 0],
     [0, 'peek', 1, true, 3, 0, 0, null],
-  ]),
-  vector('a settlement to several slots keeps as many', slots(10), [
+  ],
+  'a settlement to several slots keeps as many': [
+    slots(10),
     [0, 'check', 6, true, 4, 0, 1000, null],
     [0, 'check', 1, true, 3, 0, 1000, null],
     [0, 'settle', 0, 2],
     [0, 'peek', 8, false, 7, 1000, 1000, null, { retryIsEstimate: true }],
     [0, 'release', 0],
     [0, 'peek', 9, true, 9, 0, 1000, null],
-  ]),
-  vector('a refund and a reset free slots, and a receipt from before a reset frees none', slots(2), [
+  ],
+  'a refund and a reset free slots, and a receipt from before a reset frees none': [
+    slots(2),
     [0, 'check', 1, true, 1, 0, 1000, null],
     [0, 'refund', 0],
     [0, 'check', 2, true, 0, 0, 1000, null],
@@ -115,15 +120,17 @@ const vectors = [
     [0, 'check', 1, false, 0, 1000, 1000, null, { retryIsEstimate: true }],
     [0, 'release', 4],
     [0, 'peek', 1, true, 2, 0, 0, null],
-  ]),
-  vector('a smaller limit leaves slots taken', slots(2), [
+  ],
+  'a smaller limit leaves slots taken': [
+    slots(2),
     [0, 'check', 2, true, 0, 0, 1000, null],
     [0, 'check', 1, false, 0, 1000, 1000, null, { retryIsEstimate: true, options: slots(1) }],
     [0, 'check', 1, true, 0, 0, 5, null, { options: { limit: 3, lease: 30_000, retryAfter: 5 } }],
     [0, 'release', 0],
     [0, 'check', 1, false, 0, 1000, 1000, null, { retryIsEstimate: true, options: slots(1) }],
-  ]),
-  leasingVector('a lease that is not renewed ends to the microsecond', slots(2), [
+  ],
+  'a lease that is not renewed ends to the microsecond': [
+    { ...slots(2), leasesEnd: true },
     [0, 'check', 1, true, 1, 0, 1000, null],
     [10_000, 'check', 1, true, 0, 0, 1000, null],
     [29_999.999, 'check', 1, false, 0, 1000, 1000, null, { retryIsEstimate: true }],
@@ -133,8 +140,9 @@ const vectors = [
     [39_999.999, 'check', 1, false, 0, 1000, 1000, null, { retryIsEstimate: true }],
     [40_000, 'peek', 1, true, 1, 0, 1000, null],
     [60_000, 'peek', 1, true, 2, 0, 0, null],
-  ]),
-  leasingVector('a renewal extends all open leases, and takes lost slots again if they are free', slots(2), [
+  ],
+  'a renewal extends all open leases, and takes lost slots again if they are free': [
+    { ...slots(2), leasesEnd: true },
     [0, 'check', 1, true, 1, 0, 1000, null],
     [20_000, 'renew', 0],
     [49_999.999, 'peek', 1, true, 1, 0, 1000, null],
@@ -146,19 +154,21 @@ const vectors = [
     [60_000, 'renew', 1],
     [60_000, 'release', 7],
     [60_000, 'peek', 1, true, 2, 0, 0, null],
-  ]),
-  leasingVector('a clock that steps back admits nothing, unless a lease is more than two leases ahead', slots(1), [
+  ],
+  'a clock that steps back admits nothing, unless a lease is more than two leases ahead': [
+    { ...slots(1), leasesEnd: true },
     [90_000, 'check', 1, true, 0, 0, 1000, null],
     [60_000, 'check', 1, false, 0, 1000, 1000, null, { retryIsEstimate: true }],
     [59_999.999, 'check', 1, true, 0, 0, 1000, null],
-  ]),
-  leasingVector('only open leases show how far the clock has stepped back', slots(2), [
+  ],
+  'only open leases show how far the clock has stepped back': [
+    { ...slots(2), leasesEnd: true },
     [100_000, 'check', 1, true, 1, 0, 1000, null],
     [120_000, 'check', 1, true, 0, 0, 1000, null],
     [120_000, 'release', 1],
     [89_000, 'peek', 1, true, 1, 0, 1000, null],
-  ]),
-];
+  ],
+};
 
 export const concurrencyAlgorithm: Algorithm<ConcurrencySettings> = {
   create: concurrency,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { leakyBucket } from '@rollgate/core';
 import fc from 'fast-check';
-import { vector } from '../vector.js';
+import type { Vectors } from '../vector.js';
 import { assertAtMost } from './admissions.js';
 import { type Algorithm, DAY, windowsIn } from './algorithm.js';
 import { isTooFarAhead, MAX_AHEAD_MICROS, MS, type Oracle, scaleOf } from './oracle.js';
@@ -98,15 +98,17 @@ function withoutPassedGaps(gaps: readonly Gap[], now: number): Gap[] {
 
 const TEN = { capacity: 10, interval: 100 };
 
-const vectors = [
-  vector('the first action starts at once, the next ones an interval apart', { capacity: 3, interval: 1000 }, [
+const vectors: Vectors<LeakyBucketSettings> = {
+  'the first action starts at once, the next ones an interval apart': [
+    { capacity: 3, interval: 1000 },
     [0, 'peek', 1, true, 3, 0, 0, 0],
     [0, 'check', 1, true, 3, 0, 0, 0],
     [0, 'check', 1, true, 2, 0, 1000, 1000, { delayMs: 1000 }],
     [0, 'check', 1, true, 1, 0, 2000, 1000, { delayMs: 2000 }],
     [0, 'check', 1, true, 0, 0, 3000, 1000, { delayMs: 3000 }],
-  ]),
-  vector('a full queue accepts an action as soon as another one starts', { capacity: 2, interval: 1000 }, [
+  ],
+  'a full queue accepts an action as soon as another one starts': [
+    { capacity: 2, interval: 1000 },
     [0, 'check', 1, true, 2, 0, 0, 0],
     [0, 'check', 1, true, 1, 0, 1000, 1000, { delayMs: 1000 }],
     [0, 'check', 1, true, 0, 0, 2000, 1000, { delayMs: 2000 }],
@@ -114,8 +116,9 @@ const vectors = [
     [999.999, 'check', 1, false, 0, 0.001, 1000.001, 0.001],
     [1000, 'check', 1, true, 0, 0, 2000, 1000, { delayMs: 2000 }],
     [1000, 'check', 1, false, 0, 1000, 2000, 1000],
-  ]),
-  vector('after a pause the queue has drained', { capacity: 2, interval: 1000 }, [
+  ],
+  'after a pause the queue has drained': [
+    { capacity: 2, interval: 1000 },
     [0, 'check', 1, true, 2, 0, 0, 0],
     [0, 'check', 1, true, 1, 0, 1000, 1000, { delayMs: 1000 }],
     [500, 'check', 1, true, 0, 0, 1500, 500, { delayMs: 1500 }],
@@ -124,8 +127,9 @@ const vectors = [
     [2999.999, 'peek', 1, true, 2, 0, 0, 0, { delayMs: 0.001 }],
     [3000, 'peek', 1, true, 2, 0, 0, 0],
     [3500, 'check', 1, true, 2, 0, 0, 0],
-  ]),
-  vector('an action of several units takes as many intervals', { capacity: 4, interval: 1000 }, [
+  ],
+  'an action of several units takes as many intervals': [
+    { capacity: 4, interval: 1000 },
     [0, 'check', 2, true, 3, 0, 1000, 1000],
     [0, 'check', 2, true, 1, 0, 3000, 1000, { delayMs: 2000 }],
     [0, 'check', 1, true, 0, 0, 4000, 1000, { delayMs: 4000 }],
@@ -133,38 +137,34 @@ const vectors = [
     [1000, 'check', 2, false, 1, 1000, 3000, 1000],
     [1999.999, 'check', 2, false, 1, 0.001, 2000.001, 0.001],
     [2000, 'check', 2, true, 0, 0, 4000, 1000, { delayMs: 3000 }],
-  ]),
-  vector(
-    'a cost as large as the capacity needs a queue that is almost empty; a larger one is never allowed',
+  ],
+  'a cost as large as the capacity needs a queue that is almost empty; a larger one is never allowed': [
     { capacity: 3, interval: 1000 },
-    [
-      [0, 'check', 4, false, 3, Infinity, 0, 0],
-      [0, 'check', 3, true, 1, 0, 2000, 1000],
-      [0, 'check', 3, false, 1, 2000, 2000, 1000],
-      [1999.999, 'check', 3, false, 2, 0.001, 0.001, 0.001],
-      [2000, 'check', 3, true, 0, 0, 3000, 1000, { delayMs: 1000 }],
-      [2000, 'check', 4, false, 0, Infinity, 3000, 1000],
-    ],
-  ),
-  vector('a clock that steps back does not change the queue', { capacity: 3, interval: 1000 }, [
+    [0, 'check', 4, false, 3, Infinity, 0, 0],
+    [0, 'check', 3, true, 1, 0, 2000, 1000],
+    [0, 'check', 3, false, 1, 2000, 2000, 1000],
+    [1999.999, 'check', 3, false, 2, 0.001, 0.001, 0.001],
+    [2000, 'check', 3, true, 0, 0, 3000, 1000, { delayMs: 1000 }],
+    [2000, 'check', 4, false, 0, Infinity, 3000, 1000],
+  ],
+  'a clock that steps back does not change the queue': [
+    { capacity: 3, interval: 1000 },
     [5000, 'check', 1, true, 3, 0, 0, 0],
     [4500, 'check', 1, true, 1, 0, 1500, 500, { delayMs: 1500 }],
     [4500, 'check', 1, true, 0, 0, 2500, 500, { delayMs: 2500 }],
     [4999.999, 'check', 1, false, 0, 0.001, 2000.001, 0.001],
     [5000, 'check', 1, true, 0, 0, 3000, 1000, { delayMs: 3000 }],
-  ]),
-  vector(
-    'a queue that is longer than twice the next power of two microseconds was written by a wrong clock',
+  ],
+  'a queue that is longer than twice the next power of two microseconds was written by a wrong clock': [
     { capacity: 1, interval: 1000 },
-    [
-      [5000, 'check', 1, true, 1, 0, 0, 0],
-      [2000, 'peek', 1, false, 0, 3000, 3000, 3000],
-      [1805.696, 'peek', 1, false, 0, 3194.304, 3194.304, 3194.304],
-      [1805.695, 'peek', 1, true, 1, 0, 0, 0],
-      [5000, 'check', 1, true, 1, 0, 0, 0],
-    ],
-  ),
-  vector('a refunded start is free as soon as all starts behind it are', { capacity: 3, interval: 1000 }, [
+    [5000, 'check', 1, true, 1, 0, 0, 0],
+    [2000, 'peek', 1, false, 0, 3000, 3000, 3000],
+    [1805.696, 'peek', 1, false, 0, 3194.304, 3194.304, 3194.304],
+    [1805.695, 'peek', 1, true, 1, 0, 0, 0],
+    [5000, 'check', 1, true, 1, 0, 0, 0],
+  ],
+  'a refunded start is free as soon as all starts behind it are': [
+    { capacity: 3, interval: 1000 },
     [0, 'check', 1, true, 3, 0, 0, 0],
     [0, 'check', 1, true, 2, 0, 1000, 1000, { delayMs: 1000 }],
     [0, 'check', 1, true, 1, 0, 2000, 1000, { delayMs: 2000 }],
@@ -176,8 +176,9 @@ const vectors = [
     [100, 'refund', 2],
     [100, 'peek', 1, true, 3, 0, 0, 0, { delayMs: 900 }],
     [100, 'check', 1, true, 2, 0, 900, 900, { delayMs: 900 }],
-  ]),
-  vector('refunds of all actions, in any order, leave an empty queue', { capacity: 4, interval: 1000 }, [
+  ],
+  'refunds of all actions, in any order, leave an empty queue': [
+    { capacity: 4, interval: 1000 },
     [0, 'check', 1, true, 4, 0, 0, 0],
     [0, 'check', 2, true, 2, 0, 2000, 1000, { delayMs: 1000 }],
     [0, 'check', 1, true, 1, 0, 3000, 1000, { delayMs: 3000 }],
@@ -188,71 +189,71 @@ const vectors = [
     [0, 'peek', 1, false, 0, 1000, 4000, 1000],
     [0, 'refund', 3],
     [0, 'check', 1, true, 4, 0, 0, 0],
-  ]),
-  vector('a refund after a reset has no effect', { capacity: 2, interval: 1000 }, [
+  ],
+  'a refund after a reset has no effect': [
+    { capacity: 2, interval: 1000 },
     [0, 'check', 1, true, 2, 0, 0, 0],
     [0, 'reset'],
     [0, 'check', 1, true, 2, 0, 0, 0],
     [0, 'refund', 0],
     [0, 'check', 1, true, 1, 0, 1000, 1000, { delayMs: 1000 }],
-  ]),
-  vector(
-    'a refund that leaves the queue empty ends it, even for a clock that steps back',
+  ],
+  'a refund that leaves the queue empty ends it, even for a clock that steps back': [
     { capacity: 2, interval: 1000 },
-    [
-      [0, 'check', 1, true, 2, 0, 0, 0],
-      [0, 'check', 1, true, 1, 0, 1000, 1000, { delayMs: 1000 }],
-      [999, 'check', 1, true, 0, 0, 1001, 1, { delayMs: 1001 }],
-      [999, 'refund', 1],
-      [1000, 'refund', 2],
-      [1000, 'refund', 0],
-      [999, 'check', 1, true, 1, 0, 1, 1, { delayMs: 1 }],
-    ],
-  ),
-  vector('an idle key allows one action without a delay', { capacity: 2, interval: 1000 }, [
+    [0, 'check', 1, true, 2, 0, 0, 0],
+    [0, 'check', 1, true, 1, 0, 1000, 1000, { delayMs: 1000 }],
+    [999, 'check', 1, true, 0, 0, 1001, 1, { delayMs: 1001 }],
+    [999, 'refund', 1],
+    [1000, 'refund', 2],
+    [1000, 'refund', 0],
+    [999, 'check', 1, true, 1, 0, 1, 1, { delayMs: 1 }],
+  ],
+  'an idle key allows one action without a delay': [
+    { capacity: 2, interval: 1000 },
     [0, 'check', 1, true, 2, 0, 0, 0],
     [0, 'check', 1, true, 1, 0, 1000, 1000, { delayMs: 1000 }],
     [0, 'check', 1, true, 0, 0, 2000, 1000, { delayMs: 2000 }],
     [86_400_000, 'check', 1, true, 2, 0, 0, 0],
-  ]),
-  vector('a limit with much smaller settings erases nothing', { capacity: 2, interval: 3_600_000 }, [
+  ],
+  'a limit with much smaller settings erases nothing': [
+    { capacity: 2, interval: 3_600_000 },
     [0, 'check', 2, true, 1, 0, 3_600_000, 3_600_000],
     [0, 'peek', 1, false, 0, 7_195_000, 7_199_000, 7_195_000, { options: { capacity: 5, interval: 1000 } }],
     [0, 'peek', 1, true, 1, 0, 3_600_000, 3_600_000, { delayMs: 7_200_000 }],
-  ]),
-  vector('an overdraft delays the next start', { capacity: 3, interval: 100 }, [
+  ],
+  'an overdraft delays the next start': [
+    { capacity: 3, interval: 100 },
     [0, 'check', 1, true, 3, 0, 0, 0],
     [0, 'settle', 0, 3],
     [0, 'peek', 1, true, 1, 0, 200, 100, { delayMs: 300 }],
     [0, 'charge', 5, false, 0, 500, 700, 500],
     [500, 'peek', 1, true, 1, 0, 200, 100, { delayMs: 300 }],
-  ]),
-  vector('a settlement below the cost returns the last starts', { capacity: 3, interval: 100 }, [
+  ],
+  'a settlement below the cost returns the last starts': [
+    { capacity: 3, interval: 100 },
     [0, 'check', 3, true, 1, 0, 200, 100],
     [50, 'settle', 0, 1],
     [50, 'peek', 1, true, 3, 0, 0, 0, { delayMs: 50 }],
     [50, 'check', 3, true, 0, 0, 250, 50, { delayMs: 50 }],
     [60, 'settle', 3, 2],
     [60, 'peek', 1, true, 1, 0, 140, 40, { delayMs: 240 }],
-  ]),
-  vector('a queue ends after 100 years', { capacity: 1, interval: 1000 }, [
+  ],
+  'a queue ends after 100 years': [
+    { capacity: 1, interval: 1000 },
     [0, 'charge', 9_007_199_254_740_991, false, 0, 3_155_759_999_000, 3_155_759_999_000, 3_155_759_999_000],
     [3_155_760_000_000, 'peek', 1, true, 1, 0, 0, 0],
-  ]),
-  vector(
-    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+  ],
+  'a rejection of a used-up limit closes the key, and no later one prolongs the block': [
     { capacity: 2, interval: 500, blockFor: 5000 },
-    [
-      [0, 'check', 1, true, 2, 0, 0, 0],
-      [0, 'check', 2, true, 0, 0, 1000, 500, { delayMs: 500 }],
-      [100, 'peek', 1, false, 0, 400, 900, 400],
-      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
-      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
-      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
-      [5100, 'check', 1, true, 2, 0, 0, 0],
-    ],
-  ),
-];
+    [0, 'check', 1, true, 2, 0, 0, 0],
+    [0, 'check', 2, true, 0, 0, 1000, 500, { delayMs: 500 }],
+    [100, 'peek', 1, false, 0, 400, 900, 400],
+    [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+    [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+    [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+    [5100, 'check', 1, true, 2, 0, 0, 0],
+  ],
+};
 
 export const leakyBucketAlgorithm: Algorithm<LeakyBucketSettings> = {
   create: leakyBucket,

@@ -1,7 +1,7 @@
 import { type ReportedQuota, reportedQuota } from '@rollgate/fetch/outgoing';
 import fc from 'fast-check';
 import { findFirstTime } from '../find-first-time.js';
-import { leasingVector, type VectorVerdict, vector } from '../vector.js';
+import type { Vectors, VectorVerdict } from '../vector.js';
 import { type Algorithm, DAY, LONG_RUN, leases, MAX, windowsIn } from './algorithm.js';
 import { MS, noDelay, type Oracle, type ReportedCall, type ReservingOracle, sum } from './oracle.js';
 import { ms, quota } from './small-settings.js';
@@ -372,8 +372,9 @@ const anyReported: fc.Arbitrary<ReportedSettings> = fc.record({
   needed: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined, freq: 1 }),
 });
 
-const vectors = [
-  vector('while nothing is known, one call of any cost probes, and the others wait for its response', options, [
+const vectors: Vectors<ReportedQuotaSettings> = {
+  'while nothing is known, one call of any cost probes, and the others wait for its response': [
+    options,
     [0, 'check', 1, ...allowed(0)],
     [0, 'check', 1, ...waiting(0, 1000)],
     [5, 'refund', 0],
@@ -381,15 +382,17 @@ const vectors = [
     [5, 'peek', 1, ...waiting(0, 1000), { usage: [0, 7] }],
     [6, 'settle', 3, 3],
     [6, 'check', 1, ...allowed(0)],
-  ]),
-  vector('a guess lets several calls probe together', many, [
+  ],
+  'a guess lets several calls probe together': [
+    many,
     [0, 'check', 3, ...allowed(2)],
     [0, 'check', 3, ...waiting(2, 1000)],
     [0, 'check', 2, ...allowed(0)],
     [0, 'release', 0],
     [0, 'peek', 1, ...allowed(3)],
-  ]),
-  vector('reported numbers replace the guess, open calls count, and the limit is back when the window ends', options, [
+  ],
+  'reported numbers replace the guess, open calls count, and the limit is back when the window ends': [
+    options,
     [0, 'check', 1, ...allowed(0), reporting({ kind: 'window', remaining: 3, limit: 5, reset: 10_000 })],
     [100, 'settle', 0, 1],
     [100, 'peek', 1, ...allowed(3, 10_000), { usage: [2, 0] }],
@@ -399,38 +402,33 @@ const vectors = [
     [10_099.999, 'peek', 3, ...waiting(1, 0.001, 0.001)],
     [10_100, 'peek', 3, ...allowed(3)],
     [10_100, 'peek', 4, ...waiting(3, 1000)],
-  ]),
-  vector(
-    'numbers of a call that was sent after the known ones arrived replace them, and others only lower them',
+  ],
+  'numbers of a call that was sent after the known ones arrived replace them, and others only lower them': [
     many,
-    [
-      [0, 'check', 1, ...allowed(4), window(8, 10_000)],
-      [1, 'check', 1, ...allowed(3), window(7, 9990)],
-      [2, 'check', 1, ...allowed(2), window(9, 9985)],
-      [10, 'settle', 1, 1],
-      [12, 'settle', 0, 1],
-      [12, 'peek', 1, ...allowed(6, 9988), { usage: [3, 1] }],
-      [20, 'check', 1, ...allowed(5, 9980), window(9, 9980)],
-      [30, 'settle', 2, 1],
-      [30, 'peek', 1, ...allowed(6, 9970)],
-      [40, 'settle', 6, 1],
-      [40, 'peek', 1, ...allowed(9, 9980), { usage: [1, 0] }],
-    ],
-  ),
-  vector(
-    'a lower count stays, even against a call that was sent before it arrived and after the earlier numbers',
+    [0, 'check', 1, ...allowed(4), window(8, 10_000)],
+    [1, 'check', 1, ...allowed(3), window(7, 9990)],
+    [2, 'check', 1, ...allowed(2), window(9, 9985)],
+    [10, 'settle', 1, 1],
+    [12, 'settle', 0, 1],
+    [12, 'peek', 1, ...allowed(6, 9988), { usage: [3, 1] }],
+    [20, 'check', 1, ...allowed(5, 9980), window(9, 9980)],
+    [30, 'settle', 2, 1],
+    [30, 'peek', 1, ...allowed(6, 9970)],
+    [40, 'settle', 6, 1],
+    [40, 'peek', 1, ...allowed(9, 9980), { usage: [1, 0] }],
+  ],
+  'a lower count stays, even against a call that was sent before it arrived and after the earlier numbers': [
     many,
-    [
-      [0, 'check', 1, ...allowed(4), window(8, 10_000)],
-      [1, 'check', 1, ...allowed(3), window(5, 9990)],
-      [10, 'settle', 0, 1],
-      [20, 'check', 1, ...allowed(6, 9990), window(6, 9980)],
-      [30, 'settle', 1, 1],
-      [40, 'settle', 3, 1],
-      [40, 'peek', 1, ...allowed(5, 9970)],
-    ],
-  ),
-  vector('numbers of an earlier window change nothing, even when they come after its end', many, [
+    [0, 'check', 1, ...allowed(4), window(8, 10_000)],
+    [1, 'check', 1, ...allowed(3), window(5, 9990)],
+    [10, 'settle', 0, 1],
+    [20, 'check', 1, ...allowed(6, 9990), window(6, 9980)],
+    [30, 'settle', 1, 1],
+    [40, 'settle', 3, 1],
+    [40, 'peek', 1, ...allowed(5, 9970)],
+  ],
+  'numbers of an earlier window change nothing, even when they come after its end': [
+    many,
     [0, 'check', 1, ...allowed(4), window(0, 500)],
     [0, 'check', 1, ...allowed(3), window(9, 5000)],
     [0, 'check', 1, ...allowed(2), window(2, 100)],
@@ -442,15 +440,17 @@ const vectors = [
     [5200, 'check', 1, ...allowed(9), window(4, 9000)],
     [5300, 'settle', 8, 1],
     [5300, 'peek', 1, ...allowed(4, 9000)],
-  ]),
-  vector('numbers of a later window replace those of the earlier one, whatever the order of the responses', many, [
+  ],
+  'numbers of a later window replace those of the earlier one, whatever the order of the responses': [
+    many,
     [0, 'check', 1, ...allowed(4), window(1, 2000)],
     [0, 'check', 1, ...allowed(3), window(9, 10_000)],
     [100, 'settle', 0, 1],
     [200, 'settle', 1, 1],
     [200, 'peek', 1, ...allowed(9, 10_000)],
-  ]),
-  vector('a quota that refills adds units evenly, to the microsecond', options, [
+  ],
+  'a quota that refills adds units evenly, to the microsecond': [
+    options,
     [0, 'check', 1, ...allowed(0), reporting({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 })],
     [0, 'settle', 0, 1],
     [0, 'check', 1, ...rejected(0, 1000, 60_000, 1000)],
@@ -460,8 +460,9 @@ const vectors = [
     [2000, 'peek', 1, ...rejected(0, 1000, 60_000, 1000), { usage: [60, 0] }],
     [2000, 'peek', 61, ...rejected(0, Infinity, 60_000, 1000)],
     [62_000, 'peek', 60, ...allowed(60)],
-  ]),
-  vector('calls leave a reserve of a quota that refills, unless they could not start otherwise', options, [
+  ],
+  'calls leave a reserve of a quota that refills, unless they could not start otherwise': [
+    options,
     [0, 'check', 1, ...allowed(0), reporting({ kind: 'refill', remaining: 1, limit: 60, reset: 59_000, reserve: 3 })],
     [0, 'settle', 0, 1],
     [0, 'charge', 1, ...rejected(0, 4000, 60_000, 4000), { usage: [60, 0] }],
@@ -474,24 +475,22 @@ const vectors = [
     [60_000, 'check', 2, ...allowed(55)],
     [60_000, 'peek', 56, ...waiting(55, 1000)],
     [60_000, 'peek', 55, ...allowed(55)],
-  ]),
-  vector(
-    'a reserve grows by what rejected calls lacked, up to four times its least size, and shrinks with other numbers',
+  ],
+  'a reserve grows by what rejected calls lacked, up to four times its least size, and shrinks with other numbers': [
     many,
-    [
-      [0, 'charge', 1, ...allowed(490, 500_000, 1000), refilling(500, { reserve: 10 })],
-      [0, 'check', 6, ...allowed(484, 500_000, 1000), refilling(2, { reserve: 10, needed: 9 })],
-      [0, 'settle', 1, 6],
-      [0, 'charge', 1, ...allowed(483, 500_000, 1000), refilling(500, { reserve: 10 })],
-      [0, 'check', 25, ...allowed(458, 500_000, 1000), refilling(0, { reserve: 10, needed: 30 })],
-      [0, 'settle', 4, 25],
-      [0, 'charge', 1, ...allowed(461, 500_000, 1000), refilling(500, { reserve: 10 })],
-      [0, 'charge', 1, ...allowed(480, 500_000, 1000), refilling(500, { reserve: 5 })],
-      [0, 'charge', 1, ...allowed(450, 500_000, 1000), refilling(500, { reserve: 50, needed: 9 })],
-      [0, 'charge', 1, ...allowed(8, 10_000), window(8, 10_000)],
-    ],
-  ),
-  vector('calls are expected to take what the first response shows, although a call may take a full quota', many, [
+    [0, 'charge', 1, ...allowed(490, 500_000, 1000), refilling(500, { reserve: 10 })],
+    [0, 'check', 6, ...allowed(484, 500_000, 1000), refilling(2, { reserve: 10, needed: 9 })],
+    [0, 'settle', 1, 6],
+    [0, 'charge', 1, ...allowed(483, 500_000, 1000), refilling(500, { reserve: 10 })],
+    [0, 'check', 25, ...allowed(458, 500_000, 1000), refilling(0, { reserve: 10, needed: 30 })],
+    [0, 'settle', 4, 25],
+    [0, 'charge', 1, ...allowed(461, 500_000, 1000), refilling(500, { reserve: 10 })],
+    [0, 'charge', 1, ...allowed(480, 500_000, 1000), refilling(500, { reserve: 5 })],
+    [0, 'charge', 1, ...allowed(450, 500_000, 1000), refilling(500, { reserve: 50, needed: 9 })],
+    [0, 'charge', 1, ...allowed(8, 10_000), window(8, 10_000)],
+  ],
+  'calls are expected to take what the first response shows, although a call may take a full quota': [
+    many,
     [0, 'check', 5, ...allowed(0), refilling(990)],
     [0, 'settle', 0, 5],
     [0, 'peek', 1, ...allowed(495, 10_000, 2000)],
@@ -503,24 +502,22 @@ const vectors = [
     [2000, 'peek', 600, ...rejected(496, 8000, 8000, 2000)],
     [10_000, 'check', 600, ...allowed(0)],
     [10_000, 'peek', 1, ...waiting(0, 1000)],
-  ]),
-  vector(
-    'a first response shows nothing if others may have used the quota, after a window, or if it rejects the call',
+  ],
+  'a first response shows nothing if others may have used the quota, after a window, or if it rejects the call': [
     many,
-    [
-      [0, 'check', 5, ...allowed(0), refilling(979)],
-      [0, 'settle', 0, 5],
-      [0, 'peek', 1, ...allowed(979, 21_000, 1000)],
-      [5_000_000, 'check', 5, ...allowed(0), refilling(990, { needed: 991 })],
-      [5_000_000, 'settle', 3, 5],
-      [5_000_000, 'peek', 1, ...allowed(990, 10_000, 1000)],
-      [10_000_000, 'charge', 1, ...allowed(8, 10_000), window(8, 10_000)],
-      [10_000_000, 'check', 5, ...allowed(3, 10_000), refilling(990)],
-      [10_000_000, 'settle', 7, 5],
-      [10_000_000, 'peek', 1, ...allowed(990, 10_000, 1000)],
-    ],
-  ),
-  vector('a rejection in spite of enough units shows what calls take, and each response lowers that', many, [
+    [0, 'check', 5, ...allowed(0), refilling(979)],
+    [0, 'settle', 0, 5],
+    [0, 'peek', 1, ...allowed(979, 21_000, 1000)],
+    [5_000_000, 'check', 5, ...allowed(0), refilling(990, { needed: 991 })],
+    [5_000_000, 'settle', 3, 5],
+    [5_000_000, 'peek', 1, ...allowed(990, 10_000, 1000)],
+    [10_000_000, 'charge', 1, ...allowed(8, 10_000), window(8, 10_000)],
+    [10_000_000, 'check', 5, ...allowed(3, 10_000), refilling(990)],
+    [10_000_000, 'settle', 7, 5],
+    [10_000_000, 'peek', 1, ...allowed(990, 10_000, 1000)],
+  ],
+  'a rejection in spite of enough units shows what calls take, and each response lowers that': [
+    many,
     [0, 'charge', 1, ...allowed(500, 500_000, 1000), refilling(500)],
     [0, 'check', 10, ...allowed(490, 500_000, 1000), refilling(12, { needed: 15 })],
     [0, 'settle', 1, 10],
@@ -531,8 +528,9 @@ const vectors = [
     [0, 'check', 9, ...allowed(329, 497_000, 1000), refilling(13, { reserve: 3, needed: 15 })],
     [0, 'settle', 7, 9],
     [0, 'charge', 1, ...allowed(10, 980_000, 1000), refilling(20, { reserve: 3 })],
-  ]),
-  vector('a call above the reported limit never starts, until the numbers are forgotten', { ...many, maxAge: 1000 }, [
+  ],
+  'a call above the reported limit never starts, until the numbers are forgotten': [
+    { ...many, maxAge: 1000 },
     [
       0,
       'charge',
@@ -545,26 +543,24 @@ const vectors = [
     [500, 'check', 5, ...rejected(3, Infinity, 0)],
     [500, 'refund', 2],
     [1000, 'check', 6, ...allowed(0)],
-  ]),
-  vector(
-    'a limit that is forgotten rejects no call for good, although another one is open',
+  ],
+  'a limit that is forgotten rejects no call for good, although another one is open': [
     { ...options, maxAge: 1000 },
     [
-      [
-        0,
-        'charge',
-        1,
-        ...allowed(4),
-        reporting({ kind: 'window', remaining: 4, limit: 4, reset: 500 }, { ...options, maxAge: 1000 }),
-      ],
-      [500, 'check', 1, ...allowed(3)],
-      [999, 'peek', 5, ...rejected(3, Infinity, 0)],
-      [1000, 'peek', 5, ...waiting(3, 1000)],
-      [1000, 'refund', 1],
-      [1000, 'check', 5, ...allowed(0)],
+      0,
+      'charge',
+      1,
+      ...allowed(4),
+      reporting({ kind: 'window', remaining: 4, limit: 4, reset: 500 }, { ...options, maxAge: 1000 }),
     ],
-  ),
-  vector('after a window without a reported limit, what remained is free, and a call of any cost starts alone', many, [
+    [500, 'check', 1, ...allowed(3)],
+    [999, 'peek', 5, ...rejected(3, Infinity, 0)],
+    [1000, 'peek', 5, ...waiting(3, 1000)],
+    [1000, 'refund', 1],
+    [1000, 'check', 5, ...allowed(0)],
+  ],
+  'after a window without a reported limit, what remained is free, and a call of any cost starts alone': [
+    many,
     [0, 'charge', 1, ...allowed(2), reporting({ kind: 'window', remaining: 2, reset: 1000 }, many)],
     [0, 'peek', 9, ...rejected(2, 1000, 0)],
     [1000, 'check', 2, ...allowed(0)],
@@ -574,8 +570,9 @@ const vectors = [
     [1000, 'charge', 1, ...waiting(0, 1000, 1000), reporting({ kind: 'window', remaining: 0, reset: 1000 }, many)],
     [1000, 'refund', 5],
     [2000, 'peek', 1, ...allowed(1)],
-  ]),
-  vector('a window that has ended lets calls start together while nothing is known, and replaces nothing', options, [
+  ],
+  'a window that has ended lets calls start together while nothing is known, and replaces nothing': [
+    options,
     [0, 'charge', 1, ...allowed(8), reporting({ kind: 'window', remaining: 8, reset: 0 })],
     [0, 'charge', 1, ...allowed(8), reporting({ kind: 'window', remaining: 4, reset: 0 })],
     [0, 'check', 6, ...allowed(2)],
@@ -590,8 +587,9 @@ const vectors = [
       reporting({ kind: 'refill', remaining: 0, limit: 60, reset: 60_000 }),
     ],
     [10, 'charge', 1, ...rejected(0, 1000, 60_000, 1000), reporting({ kind: 'window', remaining: 8, reset: 0 })],
-  ]),
-  vector('a response without the limit of a window leaves the known one', many, [
+  ],
+  'a response without the limit of a window leaves the known one': [
+    many,
     [0, 'check', 1, ...allowed(4), window(6, 10_000)],
     [0, 'check', 1, ...allowed(3), window(5, 9000, { limit: undefined })],
     [0, 'settle', 0, 1],
@@ -600,8 +598,9 @@ const vectors = [
     [0, 'charge', 1, ...allowed(12, 0), window(12, 9000, { limit: undefined })],
     [0, 'charge', 1, ...allowed(3, 9000), window(3, 9000, { limit: undefined })],
     [9000, 'peek', 12, ...allowed(12)],
-  ]),
-  vector('after the reset, late numbers without a limit matter only if they are lower than what counts then', many, [
+  ],
+  'after the reset, late numbers without a limit matter only if they are lower than what counts then': [
+    many,
     [0, 'check', 1, ...allowed(4), reporting({ kind: 'window', remaining: 5, reset: 9000 }, many)],
     [0, 'check', 1, ...allowed(3), reporting({ kind: 'window', remaining: 0, reset: 10_000 }, many)],
     [0, 'settle', 1, 1],
@@ -614,8 +613,9 @@ const vectors = [
       ...rejected(0, 9000),
       reporting({ kind: 'window', remaining: 0, reset: 9000, age: 10_001 }, many),
     ],
-  ]),
-  vector('of several numbers without a limit, the lower count and the later reset stay, even after the reset', many, [
+  ],
+  'of several numbers without a limit, the lower count and the later reset stay, even after the reset': [
+    many,
     [0, 'check', 1, ...allowed(4), reporting({ kind: 'window', remaining: 0, reset: 2000 }, many)],
     [0, 'check', 1, ...allowed(3), reporting({ kind: 'window', remaining: 0, reset: 1000 }, many)],
     [0, 'check', 1, ...allowed(2), reporting({ kind: 'window', remaining: 0, reset: 1500 }, many)],
@@ -625,41 +625,48 @@ const vectors = [
     [2500, 'settle', 2, 1],
     [2500, 'peek', 1, ...rejected(0, 1500)],
     [4000, 'peek', 1, ...allowed(1)],
-  ]),
-  vector('the time of a whole refill determines the rate of a full quota', options, [
+  ],
+  'the time of a whole refill determines the rate of a full quota': [
+    options,
     [0, 'charge', 1, ...allowed(10), reporting({ kind: 'refill', remaining: 10, limit: 10, reset: 0, window: 5000 })],
     [0, 'charge', 4, ...allowed(6, 2000, 500), { usage: [4, 0] }],
     [499.999, 'peek', 1, ...allowed(6, 1500.001, 0.001)],
     [500, 'peek', 1, ...allowed(7, 1500, 500)],
-  ]),
-  vector('a full quota whose server reports no rate refills within a minute', options, [
+  ],
+  'a full quota whose server reports no rate refills within a minute': [
+    options,
     [0, 'charge', 1, ...allowed(60), reporting({ kind: 'refill', remaining: 60, limit: 60, reset: 0 })],
     [0, 'charge', 60, ...rejected(0, 1000, 60_000, 1000)],
-  ]),
-  vector('of numbers that refill, the lower count stays unless its call was sent later', many, [
+  ],
+  'of numbers that refill, the lower count stays unless its call was sent later': [
+    many,
     [0, 'check', 1, ...allowed(4), reporting({ kind: 'refill', remaining: 5, limit: 10, reset: 5000 }, many)],
     [0, 'check', 1, ...allowed(3), reporting({ kind: 'refill', remaining: 4, limit: 10, reset: 6000 }, many)],
     [10, 'settle', 1, 1],
     [20, 'settle', 0, 1],
     [20, 'peek', 1, ...allowed(4, 5990, 990)],
-  ]),
-  vector('a block rejects until it ends, and a shorter one does not change that', options, [
+  ],
+  'a block rejects until it ends, and a shorter one does not change that': [
+    options,
     [0, 'charge', 1, ...rejected(0, 2000), reporting({ block: 2000 })],
     [1000, 'charge', 1, ...rejected(0, 1000), reporting({ block: 500 })],
     [1999.999, 'check', 1, ...rejected(0, 0.001)],
     [2000, 'check', 1, ...allowed(0)],
-  ]),
-  vector('a block leaves the numbers as they are', many, [
+  ],
+  'a block leaves the numbers as they are': [
+    many,
     [0, 'charge', 1, ...rejected(0, 2000, 10_000, 2000), window(3, 10_000, { block: 2000 })],
     [1000, 'peek', 4, ...rejected(0, 9000, 9000, 1000)],
     [2000, 'check', 1, ...allowed(2, 8000)],
-  ]),
-  vector('the numbers of a key count as of the time at which their call was sent', many, [
+  ],
+  'the numbers of a key count as of the time at which their call was sent': [
+    many,
     [0, 'charge', 1, ...allowed(2, 1000), window(2, 1000)],
     [10, 'charge', 1, ...allowed(2, 990), window(4, 990, { age: 20 })],
     [10, 'charge', 1, ...allowed(4, 990), window(4, 990, { age: 5 })],
-  ]),
-  vector('numbers are forgotten after their greatest age, so no reset is later', { ...options, maxAge: 1000 }, [
+  ],
+  'numbers are forgotten after their greatest age, so no reset is later': [
+    { ...options, maxAge: 1000 },
     [
       0,
       'charge',
@@ -673,8 +680,9 @@ const vectors = [
     [999.999, 'check', 1, ...rejected(0, 0.001)],
     [1000, 'check', 1, ...allowed(0)],
     [1000, 'check', 1, ...waiting(0, 1000)],
-  ]),
-  vector('a settlement without numbers takes the actual cost off the reported units, a refund nothing', many, [
+  ],
+  'a settlement without numbers takes the actual cost off the reported units, a refund nothing': [
+    many,
     [0, 'charge', 1, ...allowed(9, 10_000), window(9, 10_000)],
     [0, 'check', 4, ...allowed(5, 10_000)],
     [1, 'settle', 1, 1],
@@ -687,53 +695,51 @@ const vectors = [
     [2, 'settle', 6, 4],
     [2, 'peek', 1, ...allowed(4, 9998), { usage: [6, 0] }],
     [10_000, 'charge', 7, ...allowed(10)],
-  ]),
-  vector('a reset forgets the numbers and the open calls', many, [
+  ],
+  'a reset forgets the numbers and the open calls': [
+    many,
     [0, 'charge', 1, ...allowed(1, 10_000), window(1, 10_000)],
     [0, 'check', 1, ...allowed(0, 10_000)],
     [0, 'reset'],
     [1, 'settle', 1, 1],
     [1, 'check', 5, ...allowed(0)],
-  ]),
-  leasingVector('a call whose lease is not renewed ends to the microsecond', options, [
+  ],
+  'a call whose lease is not renewed ends to the microsecond': [
+    { ...options, leasesEnd: true },
     [0, 'check', 1, ...allowed(0)],
     [29_999.999, 'check', 1, ...waiting(0, 0.001)],
     [30_000, 'check', 1, ...allowed(0)],
     [40_000, 'renew', 0],
     [69_999.999, 'check', 1, ...waiting(0, 0.001)],
     [70_000, 'check', 1, ...allowed(0)],
-  ]),
-  vector('what is counted after the end of a window frees nothing when the clock steps back', many, [
+  ],
+  'what is counted after the end of a window frees nothing when the clock steps back': [
+    many,
     [5000, 'charge', 1, ...rejected(0, 800), window(0, 800)],
     [5900, 'charge', 1, ...allowed(10)],
     [5700, 'peek', 1, ...rejected(0, 100)],
-  ]),
-  vector(
-    'what is counted after the numbers were forgotten ends them, even if the clock steps back',
+  ],
+  'what is counted after the numbers were forgotten ends them, even if the clock steps back': [
     { ...many, maxAge: 1000 },
     [
-      [
-        5000,
-        'charge',
-        1,
-        ...allowed(3, 500),
-        reporting({ kind: 'window', remaining: 3, limit: 10, reset: 500 }, { ...many, maxAge: 1000 }),
-      ],
-      [6500, 'charge', 1, ...allowed(5)],
-      [5400, 'peek', 1, ...allowed(5)],
+      5000,
+      'charge',
+      1,
+      ...allowed(3, 500),
+      reporting({ kind: 'window', remaining: 3, limit: 10, reset: 500 }, { ...many, maxAge: 1000 }),
     ],
-  ),
-  leasingVector(
-    'a settlement drops the calls whose leases have ended, so they are not open after a step back of the clock',
-    many,
-    [
-      [0, 'check', 1, ...allowed(4)],
-      [10_000, 'check', 1, ...allowed(3)],
-      [30_000, 'settle', 1, 0],
-      [29_000, 'peek', 1, ...allowed(5)],
-    ],
-  ),
-  vector('a clock that steps back prolongs a wait, up to twice the greatest age', { ...options, maxAge: 1000 }, [
+    [6500, 'charge', 1, ...allowed(5)],
+    [5400, 'peek', 1, ...allowed(5)],
+  ],
+  'a settlement drops the calls whose leases have ended, so they are not open after a step back of the clock': [
+    { ...many, leasesEnd: true },
+    [0, 'check', 1, ...allowed(4)],
+    [10_000, 'check', 1, ...allowed(3)],
+    [30_000, 'settle', 1, 0],
+    [29_000, 'peek', 1, ...allowed(5)],
+  ],
+  'a clock that steps back prolongs a wait, up to twice the greatest age': [
+    { ...options, maxAge: 1000 },
     [
       5000,
       'charge',
@@ -744,8 +750,8 @@ const vectors = [
     [4500, 'check', 1, ...rejected(0, 1300)],
     [4000, 'check', 1, ...rejected(0, 1800)],
     [3999.999, 'check', 1, ...allowed(0)],
-  ]),
-];
+  ],
+};
 
 export const reportedQuotaAlgorithm: Algorithm<ReportedQuotaSettings> = {
   create: createReportedQuota,

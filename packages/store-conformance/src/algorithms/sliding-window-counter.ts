@@ -1,6 +1,6 @@
 import { slidingWindowCounter } from '@rollgate/core';
 import fc from 'fast-check';
-import { reportingVector, vector } from '../vector.js';
+import type { Vectors } from '../vector.js';
 import { assertInAnyWindow } from './admissions.js';
 import { type Algorithm, LONG_RUN, windowsIn } from './algorithm.js';
 import { windowEndAfter } from './fixed-window.js';
@@ -90,91 +90,85 @@ function guaranteedInLongRun(elapsed: number): number {
   return limit + (started - 2) * (limit - 1) + limit - counting;
 }
 
-const vectors = [
-  vector('an empty key has the whole quota', { limit: 3, window: 1000 }, [
+const vectors: Vectors<SlidingWindowCounterSettings> = {
+  'an empty key has the whole quota': [
+    { limit: 3, window: 1000 },
     [0, 'peek', 1, true, 3, 0, 0, 0],
     [0, 'peek', 3, true, 3, 0, 0, 0],
     [0, 'check', 3, true, 0, 0, 2000, 1333.334],
     [0, 'check', 1, false, 0, 1333.334, 2000, 1333.334],
-  ]),
-  vector(
-    'the previous window counts by its part that a rolling window would still contain',
+  ],
+  'the previous window counts by its part that a rolling window would still contain': [
     { limit: 10, window: 1000 },
-    [
-      [500, 'check', 8, true, 2, 0, 1500, 625],
-      [1000, 'peek', 1, true, 2, 0, 1000, 125],
-      [1250, 'peek', 1, true, 4, 0, 750, 125],
-      [1500, 'peek', 1, true, 6, 0, 500, 125],
-      [1750, 'peek', 1, true, 8, 0, 250, 125],
-      [1999.999, 'peek', 1, true, 9, 0, 0.001, 0.001],
-      [2000, 'peek', 10, true, 10, 0, 0, 0],
-    ],
-  ),
-  vector(
-    'a fractional estimate is exact: rejected a microsecond before, allowed at the moment',
+    [500, 'check', 8, true, 2, 0, 1500, 625],
+    [1000, 'peek', 1, true, 2, 0, 1000, 125],
+    [1250, 'peek', 1, true, 4, 0, 750, 125],
+    [1500, 'peek', 1, true, 6, 0, 500, 125],
+    [1750, 'peek', 1, true, 8, 0, 250, 125],
+    [1999.999, 'peek', 1, true, 9, 0, 0.001, 0.001],
+    [2000, 'peek', 10, true, 10, 0, 0, 0],
+  ],
+  'a fractional estimate is exact: rejected a microsecond before, allowed at the moment': [
     { limit: 10, window: 1000 },
-    [
-      [0, 'check', 10, true, 0, 0, 2000, 1100],
-      [1000, 'check', 1, false, 0, 100, 1000, 100],
-      [1099.999, 'check', 1, false, 0, 0.001, 900.001, 0.001],
-      [1100, 'check', 1, true, 0, 0, 1900, 100],
-      [1100, 'check', 1, false, 0, 100, 1900, 100],
-      [1199.999, 'check', 1, false, 0, 0.001, 1800.001, 0.001],
-      [1200, 'check', 1, true, 0, 0, 1800, 100],
-    ],
-  ),
-  vector(
-    'the wait is rounded up to the microsecond where the estimate has no such moment',
+    [0, 'check', 10, true, 0, 0, 2000, 1100],
+    [1000, 'check', 1, false, 0, 100, 1000, 100],
+    [1099.999, 'check', 1, false, 0, 0.001, 900.001, 0.001],
+    [1100, 'check', 1, true, 0, 0, 1900, 100],
+    [1100, 'check', 1, false, 0, 100, 1900, 100],
+    [1199.999, 'check', 1, false, 0, 0.001, 1800.001, 0.001],
+    [1200, 'check', 1, true, 0, 0, 1800, 100],
+  ],
+  'the wait is rounded up to the microsecond where the estimate has no such moment': [
     { limit: 4, window: 1000 },
-    [
-      [0, 'check', 3, true, 1, 0, 2000, 1333.334],
-      [1000, 'check', 2, false, 1, 333.334, 1000, 333.334],
-      [1333.333, 'check', 2, false, 1, 0.001, 666.667, 0.001],
-      [1333.334, 'check', 2, true, 0, 0, 1666.666, 333.333],
-    ],
-  ),
-  vector('a full key waits for the next window and a part of it', { limit: 4, window: 1000 }, [
+    [0, 'check', 3, true, 1, 0, 2000, 1333.334],
+    [1000, 'check', 2, false, 1, 333.334, 1000, 333.334],
+    [1333.333, 'check', 2, false, 1, 0.001, 666.667, 0.001],
+    [1333.334, 'check', 2, true, 0, 0, 1666.666, 333.333],
+  ],
+  'a full key waits for the next window and a part of it': [
+    { limit: 4, window: 1000 },
     [0, 'check', 4, true, 0, 0, 2000, 1250],
     [500, 'check', 1, false, 0, 750, 1500, 750],
     [1249.999, 'check', 1, false, 0, 0.001, 750.001, 0.001],
     [1250, 'check', 1, true, 0, 0, 1750, 250],
     [1250, 'check', 4, false, 0, 1750, 1750, 250],
     [1250, 'check', 3, false, 0, 750, 1750, 250],
-  ]),
-  vector('at worst, nearly twice the limit is allowed in one window', { limit: 10, window: 1000 }, [
+  ],
+  'at worst, nearly twice the limit is allowed in one window': [
+    { limit: 10, window: 1000 },
     [999.999, 'check', 10, true, 0, 0, 1000.001, 100.001],
     [1999.998, 'check', 9, true, 0, 0, 1000.002, 0.002],
     [1999.998, 'check', 1, false, 0, 0.002, 1000.002, 0.002],
     [2000, 'check', 1, true, 0, 0, 2000, 111.112],
     [2100, 'check', 1, false, 0, 11.112, 1900, 11.112],
-  ]),
-  vector('a cost above the quota is never allowed', { limit: 3, window: 1000 }, [
+  ],
+  'a cost above the quota is never allowed': [
+    { limit: 3, window: 1000 },
     [0, 'check', 4, false, 3, Infinity, 0, 0],
     [0, 'check', 1, true, 2, 0, 2000, 2000],
     [500, 'check', 3, false, 2, 1500, 1500, 1500],
     [500, 'check', 4, false, 2, Infinity, 1500, 1500],
     [2000, 'check', 3, true, 0, 0, 2000, 1333.334],
-  ]),
-  vector('a time before the current window counts as in it', { limit: 4, window: 1000 }, [
+  ],
+  'a time before the current window counts as in it': [
+    { limit: 4, window: 1000 },
     [1500, 'check', 2, true, 2, 0, 1500, 1000],
     [2500, 'check', 2, true, 1, 0, 1500, 500],
     [1400, 'check', 1, false, 0, 1100, 2600, 1100],
     [1999.999, 'peek', 1, false, 0, 500.001, 2000.001, 500.001],
     [2000, 'peek', 1, false, 0, 500, 2000, 500],
     [2500, 'peek', 1, true, 1, 0, 1500, 500],
-  ]),
-  vector(
-    'a window that ends further ahead than twice the next power of two microseconds was written by a wrong clock',
+  ],
+  'a window that ends further ahead than twice the next power of two microseconds was written by a wrong clock': [
     { limit: 1, window: 1000 },
-    [
-      [5000, 'check', 1, true, 0, 0, 2000, 2000],
-      [4000, 'check', 1, false, 0, 3000, 3000, 3000],
-      [3902.848, 'peek', 1, false, 0, 3097.152, 3097.152, 3097.152],
-      [3902.847, 'check', 1, true, 0, 0, 1097.153, 1097.153],
-      [3902.847, 'check', 1, false, 0, 1097.153, 1097.153, 1097.153],
-    ],
-  ),
-  vector('a refund returns what was taken in the current window and in the previous one', { limit: 10, window: 1000 }, [
+    [5000, 'check', 1, true, 0, 0, 2000, 2000],
+    [4000, 'check', 1, false, 0, 3000, 3000, 3000],
+    [3902.848, 'peek', 1, false, 0, 3097.152, 3097.152, 3097.152],
+    [3902.847, 'check', 1, true, 0, 0, 1097.153, 1097.153],
+    [3902.847, 'check', 1, false, 0, 1097.153, 1097.153, 1097.153],
+  ],
+  'a refund returns what was taken in the current window and in the previous one': [
+    { limit: 10, window: 1000 },
     [0, 'check', 4, true, 6, 0, 2000, 1250],
     [100, 'check', 4, true, 2, 0, 1900, 1025],
     [200, 'refund', 1],
@@ -183,8 +177,9 @@ const vectors = [
     [1000, 'check', 2, true, 4, 0, 2000, 250],
     [1000, 'refund', 0],
     [1000, 'peek', 1, true, 8, 0, 2000, 1500],
-  ]),
-  vector('a refund two windows later or after a reset has no effect', { limit: 4, window: 1000 }, [
+  ],
+  'a refund two windows later or after a reset has no effect': [
+    { limit: 4, window: 1000 },
     [0, 'check', 2, true, 2, 0, 2000, 1500],
     [1500, 'check', 2, true, 1, 0, 1500, 500],
     [2000, 'check', 1, true, 1, 0, 2000, 500],
@@ -194,8 +189,9 @@ const vectors = [
     [2100, 'check', 4, true, 0, 0, 1900, 1150],
     [2100, 'refund', 2],
     [2100, 'peek', 1, false, 0, 1150, 1900, 1150],
-  ]),
-  vector('a minimal difference rejects although units are free', { limit: 3, window: 1000, minDifference: 100 }, [
+  ],
+  'a minimal difference rejects although units are free': [
+    { limit: 3, window: 1000, minDifference: 100 },
     [0, 'check', 1, true, 2, 0, 2000, 2000],
     [50, 'check', 1, false, 2, 50, 1950, 1950, { reason: 'minDifference' }],
     [99.999, 'check', 1, false, 2, 0.001, 1900.001, 1900.001, { reason: 'minDifference' }],
@@ -203,135 +199,117 @@ const vectors = [
     [950, 'check', 1, true, 0, 0, 1050, 383.334],
     [1049.999, 'check', 1, false, 0, 283.335, 950.001, 283.335],
     [1050, 'check', 1, false, 0, 283.334, 950, 283.334],
-  ]),
-  vector('a minimal difference may be longer than two windows', { limit: 2, window: 100, minDifference: 1000 }, [
+  ],
+  'a minimal difference may be longer than two windows': [
+    { limit: 2, window: 100, minDifference: 1000 },
     [50, 'check', 2, true, 0, 0, 150, 100],
     [250, 'check', 2, false, 2, 800, 0, 0, { reason: 'minDifference' }],
     [1049.999, 'check', 1, false, 2, 0.001, 0, 0, { reason: 'minDifference' }],
     [1050, 'check', 1, true, 1, 0, 150, 150],
-  ]),
-  vector(
-    'the actions of a limit without a minimal difference count for a limit with one',
+  ],
+  'the actions of a limit without a minimal difference count for a limit with one': [
     { limit: 9, window: 1000, minDifference: 300 },
-    [
-      [0, 'check', 1, true, 8, 0, 2000, 2000],
-      [100, 'check', 1, true, 7, 0, 1900, 1400, { options: { limit: 9, window: 1000 } }],
-      [200, 'check', 1, false, 7, 200, 1800, 1300, { reason: 'minDifference' }],
-      [399.999, 'check', 1, false, 7, 0.001, 1600.001, 1100.001, { reason: 'minDifference' }],
-      [400, 'check', 1, true, 6, 0, 1600, 933.334],
-    ],
-  ),
-  vector(
-    'the longest minimal difference is kept, whichever limit recorded last',
+    [0, 'check', 1, true, 8, 0, 2000, 2000],
+    [100, 'check', 1, true, 7, 0, 1900, 1400, { options: { limit: 9, window: 1000 } }],
+    [200, 'check', 1, false, 7, 200, 1800, 1300, { reason: 'minDifference' }],
+    [399.999, 'check', 1, false, 7, 0.001, 1600.001, 1100.001, { reason: 'minDifference' }],
+    [400, 'check', 1, true, 6, 0, 1600, 933.334],
+  ],
+  'the longest minimal difference is kept, whichever limit recorded last': [
     { limit: 9, window: 100, minDifference: 1000 },
-    [
-      [0, 'check', 1, true, 8, 0, 200, 200],
-      [50, 'check', 1, true, 7, 0, 150, 100, { options: { limit: 9, window: 100, minDifference: 10 } }],
-      [500, 'check', 1, false, 9, 550, 0, 0, { reason: 'minDifference' }],
-      [1049.999, 'check', 1, false, 9, 0.001, 0, 0, { reason: 'minDifference' }],
-      [1050, 'check', 1, true, 8, 0, 150, 150],
-    ],
-  ),
-  vector('an idle key regains its whole quota two boundaries later', { limit: 2, window: 1000 }, [
+    [0, 'check', 1, true, 8, 0, 200, 200],
+    [50, 'check', 1, true, 7, 0, 150, 100, { options: { limit: 9, window: 100, minDifference: 10 } }],
+    [500, 'check', 1, false, 9, 550, 0, 0, { reason: 'minDifference' }],
+    [1049.999, 'check', 1, false, 9, 0.001, 0, 0, { reason: 'minDifference' }],
+    [1050, 'check', 1, true, 8, 0, 150, 150],
+  ],
+  'an idle key regains its whole quota two boundaries later': [
+    { limit: 2, window: 1000 },
     [300, 'check', 1, true, 1, 0, 1700, 1700],
     [1000, 'peek', 1, true, 1, 0, 1000, 1000],
     [1999.999, 'peek', 1, true, 1, 0, 0.001, 0.001],
     [2000, 'peek', 2, true, 2, 0, 0, 0],
     [86_400_000, 'check', 2, true, 0, 0, 2000, 1500],
-  ]),
-  vector('a limit with much smaller settings erases nothing', { limit: 2, window: 3_600_000 }, [
+  ],
+  'a limit with much smaller settings erases nothing': [
+    { limit: 2, window: 3_600_000 },
     [0, 'check', 2, true, 0, 0, 7_200_000, 5_400_000],
     [0, 'peek', 1, true, 3, 0, 3_601_000, 3_600_500, { options: { limit: 5, window: 1000 } }],
     [0, 'check', 1, false, 0, 5_400_000, 7_200_000, 5_400_000],
-  ]),
-  vector('an estimate that is a whole number is not rounded', { limit: 10_000_001, window: 86_400_000 }, [
+  ],
+  'an estimate that is a whole number is not rounded': [
+    { limit: 10_000_001, window: 86_400_000 },
     [0, 'check', 10_000_001, true, 0, 0, 172_800_000, 86_400_008.64],
     [108_000_000, 'peek', 1, true, 2_500_000, 0, 64_800_000, 6.48],
     [129_600_000, 'peek', 1, true, 5_000_000, 0, 43_200_000, 4.32],
     [151_200_000, 'peek', 1, true, 7_500_000, 0, 21_600_000, 2.16],
-  ]),
-  vector(
-    'an estimate is exact even when the product that it needs is not',
+  ],
+  'an estimate is exact even when the product that it needs is not': [
     { limit: 86_400_000_999, window: 86_400_000 },
-    [
-      [0, 'check', 86_399_999_999, true, 1000, 0, 172_800_000, 86_400_000.002],
-      [0, 'check', 2000, false, 1000, 86_400_001.001, 172_800_000, 86_400_000.002],
-      [86_400_000.001, 'peek', 1, true, 1000, 0, 86_399_999.999, 0.001],
-    ],
-  ),
-  vector(
-    'a window that ended more than a window ago does not count, even if its state is kept longer',
+    [0, 'check', 86_399_999_999, true, 1000, 0, 172_800_000, 86_400_000.002],
+    [0, 'check', 2000, false, 1000, 86_400_001.001, 172_800_000, 86_400_000.002],
+    [86_400_000.001, 'peek', 1, true, 1000, 0, 86_399_999.999, 0.001],
+  ],
+  'a window that ended more than a window ago does not count, even if its state is kept longer': [
     { limit: 4, window: 1000 },
-    [
-      [0, 'check', 1, true, 3, 0, 2000, 2000, { options: { limit: 4, window: 1000, minDifference: 10_000 } }],
-      [2500, 'check', 1, true, 3, 0, 1500, 1500],
-    ],
-  ),
-  vector('an overdraft fades with its window', { limit: 4, window: 1000 }, [
+    [0, 'check', 1, true, 3, 0, 2000, 2000, { options: { limit: 4, window: 1000, minDifference: 10_000 } }],
+    [2500, 'check', 1, true, 3, 0, 1500, 1500],
+  ],
+  'an overdraft fades with its window': [
+    { limit: 4, window: 1000 },
     [0, 'check', 1, true, 3, 0, 2000, 2000],
     [0, 'settle', 0, 6],
     [0, 'peek', 1, false, 0, 1500, 2000, 1500],
     [1499.999, 'peek', 1, false, 0, 0.001, 500.001, 0.001],
     [1500, 'check', 1, true, 0, 0, 1500, 166.667],
-  ]),
-  vector(
-    'a settlement below the cost returns the difference, even from the previous window',
+  ],
+  'a settlement below the cost returns the difference, even from the previous window': [
     { limit: 4, window: 1000 },
-    [
-      [0, 'check', 4, true, 0, 0, 2000, 1250],
-      [500, 'settle', 0, 2],
-      [500, 'peek', 1, true, 2, 0, 1500, 1000],
-      [500, 'check', 2, true, 0, 0, 1500, 750],
-      [1000, 'peek', 1, false, 0, 250, 1000, 250],
-      [1250, 'settle', 3, 0],
-      [1250, 'peek', 1, true, 2, 0, 750, 250],
-    ],
-  ),
-  vector('a credit gives units of the current window back first', { limit: 10, window: 1000 }, [
+    [0, 'check', 4, true, 0, 0, 2000, 1250],
+    [500, 'settle', 0, 2],
+    [500, 'peek', 1, true, 2, 0, 1500, 1000],
+    [500, 'check', 2, true, 0, 0, 1500, 750],
+    [1000, 'peek', 1, false, 0, 250, 1000, 250],
+    [1250, 'settle', 3, 0],
+    [1250, 'peek', 1, true, 2, 0, 750, 250],
+  ],
+  'a credit gives units of the current window back first': [
+    { limit: 10, window: 1000 },
     [500, 'check', 4, true, 6, 0, 1500, 750],
     [1500, 'check', 3, true, 5, 0, 1500, 250],
     [1500, 'credit', 2, true, 7, 0, 1500, 250],
     [1500, 'credit', 3, true, 9, 0, 500, 500],
     [1500, 'check', 9, true, 0, 0, 1500, 500],
     [1500, 'credit', 99, true, 10, 0, 0, 0],
-  ]),
-  vector(
-    'a refund after a credit of everything finds nothing, once the minDifference has ended, too',
+  ],
+  'a refund after a credit of everything finds nothing, once the minDifference has ended, too': [
     { limit: 2, window: 1000, minDifference: 100 },
-    [
-      [0, 'check', 1, true, 1, 0, 2000, 2000],
-      [0, 'credit', 1, false, 2, 100, 0, 0, { reason: 'minDifference' }],
-      [200, 'check', 1, true, 1, 0, 1800, 1800],
-      [300, 'refund', 0],
-      [300, 'peek', 1, true, 1, 0, 1700, 1700],
-    ],
-  ),
-  vector(
-    'a rejection of a used-up limit closes the key, and no later one prolongs the block',
+    [0, 'check', 1, true, 1, 0, 2000, 2000],
+    [0, 'credit', 1, false, 2, 100, 0, 0, { reason: 'minDifference' }],
+    [200, 'check', 1, true, 1, 0, 1800, 1800],
+    [300, 'refund', 0],
+    [300, 'peek', 1, true, 1, 0, 1700, 1700],
+  ],
+  'a rejection of a used-up limit closes the key, and no later one prolongs the block': [
     { limit: 2, window: 1000, blockFor: 5000 },
-    [
-      [0, 'check', 2, true, 0, 0, 2000, 1500],
-      [100, 'peek', 1, false, 0, 1400, 1900, 1400],
-      [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
-      [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
-      [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
-      [5100, 'check', 1, true, 1, 0, 1900, 1900],
-    ],
-  ),
-  reportingVector(
-    'without `enforce`, it counts what exceeds the quota, and then enforces with these counts',
-    { limit: 2, window: 1000 },
-    [
-      [0, 'check', 1, true, 1, 0, 2000, 2000],
-      [100, 'check', 2, false, 0, 1900, 1900, 1566.667],
-      [200, 'peek', 1, false, 0, 1466.667, 1800, 1466.667],
-      [300, 'check', 1, false, 0, 1450, 1700, 1450],
-      [300, 'peek', 1, false, 0, 1450, 1700, 1450, { enforce: true }],
-      [500, 'check', 3, false, 0, Infinity, 1500, 1357.143],
-      [2500, 'check', 1, true, 1, 0, 1500, 1500],
-    ],
-  ),
-];
+    [0, 'check', 2, true, 0, 0, 2000, 1500],
+    [100, 'peek', 1, false, 0, 1400, 1900, 1400],
+    [100, 'check', 1, false, 0, 5000, 5000, 5000, { reason: 'blocked' }],
+    [200, 'check', 2, false, 0, 4900, 4900, 4900, { reason: 'blocked' }],
+    [5099.999, 'peek', 1, false, 0, 0.001, 0.001, 0.001, { reason: 'blocked' }],
+    [5100, 'check', 1, true, 1, 0, 1900, 1900],
+  ],
+  'without `enforce`, it counts what exceeds the quota, and then enforces with these counts': [
+    { limit: 2, window: 1000, enforce: false },
+    [0, 'check', 1, true, 1, 0, 2000, 2000],
+    [100, 'check', 2, false, 0, 1900, 1900, 1566.667],
+    [200, 'peek', 1, false, 0, 1466.667, 1800, 1466.667],
+    [300, 'check', 1, false, 0, 1450, 1700, 1450],
+    [300, 'peek', 1, false, 0, 1450, 1700, 1450, { enforce: true }],
+    [500, 'check', 3, false, 0, Infinity, 1500, 1357.143],
+    [2500, 'check', 1, true, 1, 0, 1500, 1500],
+  ],
+};
 
 export const slidingWindowCounterAlgorithm: Algorithm<SlidingWindowCounterSettings> = {
   create: slidingWindowCounter,
