@@ -7,6 +7,9 @@ const NO_LIFE = -1;
 
 /** The hit that a check recorded for one rule. It is the receipt of a check by one rule. */
 export class RecordedHit implements Hit {
+  /** A hit that stays, as a decision does (decision-with-receipt.ts). Its numbers take a box like those of others. */
+  static readonly kept = new RecordedHit({}, {} as Rule, '', 1, 0.5, 0.5, 0.5);
+
   // Few hits have these, so a check does not set them.
   /** The value of `wantedCost`, once it was set. */
   declare private lowered?: number;
