@@ -3,13 +3,10 @@ import { createCallerWarnings } from './caller-warnings.js';
 import { checkNotTerminal, checkPaths } from './check-paths.js';
 import type { ForwardedCounts } from './log/client.js';
 import type { Entry } from './log/entry.js';
-import type { RequestFilter } from './log/filter.js';
-import type { LogFormat } from './log/formats/format.js';
 import { nameOfLog, STANDARD_INPUT } from './log/log-name.js';
-import { LogReader } from './log/log-reader.js';
+import { type LogOptions, LogReader } from './log/log-reader.js';
 import type { FormatOfLog, LogSummary } from './log/log-summary.js';
 import { checkReadable, sizeOfLogs } from './log/open-log.js';
-import type { Selectors } from './log/request.js';
 import { checkWritable, print, writePage } from './output.js';
 import { escapeInvisible, escapeInvisibleJson } from './report/escape-invisible.js';
 import { toHtml } from './report/html-report.js';
@@ -21,15 +18,9 @@ import { toCommandLine, VERSION } from './version.js';
 import { createLineWarnings, createResolutionNotes, type Warning } from './warnings.js';
 
 /** The validated settings that all commands share. */
-export interface Settings {
-  readonly paths: readonly string[];
-  readonly selectors: Selectors;
+export interface Settings extends Omit<LogOptions, 'onRead'> {
   /** Counted while the logs are read. */
   readonly forwarded: Readonly<ForwardedCounts>;
-  readonly format: LogFormat | undefined;
-  readonly toleranceMs: number;
-  readonly ipv6Prefix: number;
-  readonly filter: RequestFilter;
   readonly html: string | undefined;
   readonly json: boolean;
 }
@@ -106,15 +97,11 @@ function textsOf(warnings: readonly Warning[], isSevere: boolean): string[] {
 }
 
 async function readAll(paths: readonly string[], settings: Settings, add: (entry: Entry) => void): Promise<LogReader> {
-  const { selectors, format, toleranceMs, ipv6Prefix, filter } = settings;
   checkNotTerminal(paths);
   await checkReadable(paths);
   const progress = startProgress(await sizeOfLogs(paths));
   try {
-    const reader = new LogReader({
-      ...{ paths, format, selectors, toleranceMs, ipv6Prefix, filter },
-      onRead: (bytes) => progress.add(bytes),
-    });
+    const reader = new LogReader({ ...settings, paths, onRead: (bytes) => progress.add(bytes) });
     for await (const batch of reader.entries()) for (const entry of batch) add(entry);
     return reader;
   } finally {

@@ -10,7 +10,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
-import { busyHits, START_MS, toLog } from './support/log-lines';
+import { busyHits, createRandom, type Hit, START_MS, toLog } from './support/log-lines';
 import { inOrder } from './support/naive-limiter';
 import { compare, rollgate, write } from './support/rollgate';
 
@@ -21,10 +21,10 @@ const HITS = busyHits(4_000, 3);
 beforeAll(() => write('busy.log', toLog(HITS)));
 
 /** Compares each request with an array of all that this algorithm has started. */
-function judge(limits: Limit, shiftMs = 0) {
+function judge(limits: Limit, shiftMs = 0, hits: readonly Hit[] = HITS) {
   let nowMs = 0;
   const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock: { now: () => nowMs } }) });
-  /** By caller: when its allowed requests start, in microseconds. */
+  /** By caller: when the units of its allowed requests start, in microseconds. */
   const startsOf = new Map<string, number[]>();
   const hit = new Set<string>();
   const row = {
@@ -35,22 +35,22 @@ function judge(limits: Limit, shiftMs = 0) {
     underAdmitted: 0,
     mostInWindow: 0,
   };
-  for (const { ms, ip } of inOrder(HITS)) {
+  for (const { ms, ip, cost = 1 } of inOrder(hits)) {
     nowMs = ms - shiftMs;
     const starts = startsOf.get(ip) ?? [];
     startsOf.set(ip, starts);
     const inWindow = (end: number) => starts.filter((at) => at > end - WINDOW_MS * 1000 && at <= end).length;
-    const { allowed, delayMs } = limiter.decide(ip) as Decision;
+    const { allowed, delayMs } = limiter.decide(ip, { cost }) as Decision;
     if (allowed) {
       const start = Math.round(ms * 1000) + Math.round(delayMs * 1000);
-      starts.push(start);
+      starts.push(...new Array<number>(cost).fill(start));
       row.allowedRequests += 1;
       if (inWindow(start) > LIMIT) row.overAdmitted += 1;
       row.mostInWindow = Math.max(row.mostInWindow, inWindow(start));
     } else {
       hit.add(ip);
       row.rejectedRequests += 1;
-      if (inWindow(ms * 1000) < LIMIT) row.underAdmitted += 1;
+      if (inWindow(ms * 1000) + cost <= LIMIT) row.underAdmitted += 1;
     }
   }
   return { ...row, rejectedCallers: hit.size };
@@ -77,6 +77,15 @@ test('the counts of each algorithm match a naive log of the requests that it all
   // A queue that starts one request per window ÷ limit delays and rejects bursts, and never exceeds the limit.
   expect(algorithms[4]).toMatchObject({ overAdmitted: 0, mostInWindow: LIMIT });
   expect(algorithms[4]!.underAdmitted).toBeGreaterThan(0);
+});
+
+test('the counts of each algorithm match a naive log of requests with costs', async () => {
+  const random = createRandom(8);
+  const hits = HITS.map((hit) => ({ ...hit, cost: Math.ceil(random() ** 3 * 3) }));
+  const toLine = ({ ms, ip, cost }: Hit) => JSON.stringify({ time: ms, ip, cost });
+  write('costs.log', toLog(hits, toLine));
+  const { algorithms } = await compare(['costs.log', '--limit', `${LIMIT}/1m`, '--cost', 'cost']);
+  expect(algorithms).toEqual(EXPECTED.map(([algorithm, limit]) => ({ algorithm, ...judge(limit, 0, hits) })));
 });
 
 test('the worst shift is that of a naive log, which restarts the counter at each twelfth of the window', async () => {

@@ -4,13 +4,25 @@ import fc from 'fast-check';
 import { busyHits, createRandom, toLog } from './support/log-lines';
 import { naive, worstBurst } from './support/naive-limiter';
 import { rollgate, simulate, suggest, write } from './support/rollgate';
-import { type SuggestionRequest, suggestion } from './support/suggester';
+
+interface SuggestionRequest {
+  readonly windowMs: number;
+  readonly share: number;
+  /** The time in microseconds, never decreasing, and which caller. */
+  readonly hits: readonly (readonly [micros: number, caller: number])[];
+}
+
+async function suggestion({ windowMs, share, hits }: SuggestionRequest) {
+  const log = hits.map(([time, user]) => `{"time":${time},"user":${user}}\n`).join('');
+  const args = ['--by', 'user', '--window', `${windowMs}ms`, '--reject', `${100 * share}%`];
+  return (await suggest(args, { input: [log] })).windows[0]!;
+}
 
 /** What the engine rejects under one limit. */
 function rejections({ windowMs, hits }: SuggestionRequest, limit: number) {
   let micros = 0;
   const store = new MemoryStore({ clock: { now: () => micros / 1000 } });
-  const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: windowMs }), store });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: `${windowMs}ms` }), store });
   const callers = new Set<number>();
   let rejectedRequests = 0;
   for (const [atMicros, caller] of hits) {
@@ -46,8 +58,8 @@ test('the curve matches the rejections of a RateLimiter at each limit', async ()
   await fc.assert(
     fc.asyncProperty(suggestionRequest, async (request) => {
       const { curve, forAll } = await suggestion(request);
-      expect(curve).toEqual(curve.map(({ limit }) => rejections(request, limit)));
-      expect(forAll).toEqual({ limit: forAll.limit, rejectedRequests: 0, rejectedCallers: 0 });
+      expect(curve).toMatchObject(curve.map(({ limit }) => rejections(request, limit)));
+      expect(forAll).toMatchObject({ rejectedRequests: 0, rejectedCallers: 0 });
       if (forAll.limit > 1) expect(rejections(request, forAll.limit - 1).rejectedRequests).toBeGreaterThan(0);
     }),
     randomRuns(100, 3000),
@@ -63,7 +75,7 @@ test('each suggestion is the smallest limit within the share', async () => {
         [forRequests, request.share * request.hits.length, 'rejectedRequests'],
         [forCallers, request.share * callers, 'rejectedCallers'],
       ] as const) {
-        expect(suggestion).toEqual(rejections(request, suggestion.limit));
+        expect(suggestion).toMatchObject(rejections(request, suggestion.limit));
         expect(suggestion[of]).toBeLessThanOrEqual(most);
         if (suggestion.limit > 1) expect(rejections(request, suggestion.limit - 1)[of]).toBeGreaterThan(most);
       }

@@ -5,7 +5,7 @@ import type { LogFormat } from './formats/format.js';
 import { LOG_FORMATS } from './formats/index.js';
 import { LineSplitter } from './line-splitter.js';
 import { LogParser } from './log-parser.js';
-import { LogSummarizer } from './log-summary.js';
+import { LogSummary } from './log-summary.js';
 import type { KeySource, Request, Selectors } from './request.js';
 
 /** Includes a port and a zone. */
@@ -33,7 +33,7 @@ export interface ReadOptions {
 /** What all files of a log share: the callers, and the counts of lines. */
 export class ReadState {
   readonly callers = new Callers();
-  readonly summary = new LogSummarizer();
+  readonly summary = new LogSummary();
   readonly options: ReadOptions;
   /** Normalizes addresses as the adapters do. */
   readonly toCaller: (key: string) => string;

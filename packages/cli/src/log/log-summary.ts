@@ -21,26 +21,6 @@ export interface LeftOutLine {
   readonly micros: number;
 }
 
-/** How many lines of the logs were used, and why others were not. Empty lines do not count. */
-export interface LogSummary {
-  readonly lines: number;
-  /** Lines that could be parsed and have a key, including those left out because of their time. */
-  readonly requests: number;
-  readonly unparsedLines: number;
-  readonly firstUnparsed: UnparsedLine | undefined;
-  /** Requests without a caller. */
-  readonly withoutKeyLines: number;
-  /** Requests that an option leaves out. */
-  readonly filteredLines: number;
-  /** Requests further out of order than the tolerance allows. */
-  readonly leftOutLines: number;
-  readonly firstLeftOut: LeftOutLine | undefined;
-  /** The finest step between the times of the requests: a minute, a second or a decimal fraction of a second. */
-  readonly resolutionMicros: number;
-  /** How the requests of each file were read. */
-  readonly formats: readonly FormatOfLog[];
-}
-
 /** Lines of a file with one format. */
 export interface FormatOfLog {
   readonly file: string;
@@ -65,14 +45,18 @@ export const HOW_TO_NAME = 'name its field with `--key-field`, or see `--by`';
 /** The characters kept of an unparsable line. */
 const KEPT_CHARACTERS = 100;
 
-/** See {@link LogSummary}. */
-export class LogSummarizer implements LogSummary {
+/** How many lines of the logs were used, and why others were not. Empty lines do not count. */
+export class LogSummary {
   lines = 0;
+  /** Lines that could be parsed and have a key, including those left out because of their time. */
   requests = 0;
   unparsedLines = 0;
   firstUnparsed: UnparsedLine | undefined;
+  /** Requests without a caller. */
   withoutKeyLines = 0;
+  /** Requests that an option leaves out. */
   filteredLines = 0;
+  /** Requests further out of order than the tolerance allows. */
   leftOutLines = 0;
   firstLeftOut: LeftOutLine | undefined;
   readonly #files: { readonly file: string; readonly parts: readonly LogPart[] }[] = [];
@@ -80,6 +64,7 @@ export class LogSummarizer implements LogSummary {
   #lastMicros: number | undefined;
   #changes = 0;
 
+  /** The finest step between the times of the requests: a minute, a second or a decimal fraction of a second. */
   get resolutionMicros(): number {
     return STEPS_MICROS[this.#changes < MIN_TIMES_FOR_MINUTES ? Math.max(1, this.#step) : this.#step]!;
   }
@@ -92,6 +77,7 @@ export class LogSummarizer implements LogSummary {
     this.requests += 1;
   }
 
+  /** How the requests of each file were read. */
   get formats(): FormatOfLog[] {
     return this.#files.flatMap(({ file, parts }) =>
       parts

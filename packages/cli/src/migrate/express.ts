@@ -1,10 +1,6 @@
 import type { ASTNode, Collection, ObjectExpression, ObjectProperty } from 'jscodeshift';
-
+import type { Migration, Rule, Rules } from './options.js';
 import * as options from './options.js';
-
-type Rules = Parameters<typeof options.translateOptions>[1];
-type Rule = Rules[string];
-type Migration = Parameters<typeof options.translateOptions>[2];
 
 const limit = options.renameNumber('limit', 5);
 
@@ -50,7 +46,11 @@ const key: Rule = (option, migration) => {
 };
 
 /** Turns `ipKeyGenerator(address, bits)` into `createClientKey(bits)(address)`. */
-function translateAddressKeys(within: Collection, names: readonly string[], { j, report, addImport }: Migration): void {
+export function translateAddressKeys(
+  within: Collection,
+  names: readonly string[],
+  { j, report, addImport }: Migration,
+): void {
   for (const path of within.find(j.CallExpression).paths()) {
     const { callee, arguments: given } = path.node;
     if (callee.type !== 'Identifier' || !names.includes(callee.name) || given.length === 0) continue;
@@ -159,17 +159,15 @@ function translateIdentifier(given: ObjectExpression, { j, report, addImport }: 
 }
 
 /** Translates options of express-rate-limit that an object adds to others. */
-function translatePart(given: ObjectExpression, migration: Migration): void {
+export function translatePart(given: ObjectExpression, migration: Migration): void {
   translateHeaders(given, migration);
   options.translateOptions(given, RULES, migration);
 }
 
 /** Translates the options of `rateLimit` of express-rate-limit, and adds the defaults that Rollgate does not have. */
-function translateExpress(given: ObjectExpression, migration: Migration): void {
+export function translateExpress(given: ObjectExpression, migration: Migration): void {
   options.addDefault(given, ['limit', 'max'], 5, migration);
   options.addDefault(given, ['windowMs'], 60_000, migration);
   translatePart(given, migration);
   translateIdentifier(given, migration);
 }
-
-export { translateAddressKeys, translateExpress, translatePart };

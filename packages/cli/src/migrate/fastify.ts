@@ -1,10 +1,6 @@
 import type { ObjectExpression } from 'jscodeshift';
-
+import type { Migration, Rule, Rules } from './options.js';
 import * as options from './options.js';
-
-type Rules = Parameters<typeof options.translateOptions>[1];
-type Rule = Rules[string];
-type Migration = Parameters<typeof options.translateOptions>[2];
 
 /** Both packages read text alike if it has a unit. */
 const window: Rule = (option, migration) => {
@@ -77,12 +73,12 @@ const RULES: Rules = {
 };
 
 /** Translates the options of a route, which inherits the others from the plugin. */
-function translateRoute(given: ObjectExpression, migration: Migration): void {
+export function translateRoute(given: ObjectExpression, migration: Migration): void {
   options.translateOptions(given, RULES, migration);
 }
 
 /** Translates the options of @fastify/rate-limit, and adds its defaults that Rollgate does not have. */
-function translatePlugin(given: ObjectExpression, migration: Migration): void {
+export function translatePlugin(given: ObjectExpression, migration: Migration): void {
   options.addDefault(given, ['timeWindow'], 60_000, migration);
   options.addDefault(given, ['max'], 1000, migration);
   options.addDefault(given, ['ipv6Subnet', 'keyGenerator'], 64, migration);
@@ -90,9 +86,7 @@ function translatePlugin(given: ObjectExpression, migration: Migration): void {
 }
 
 /** Whether an object looks like options of @fastify/rate-limit for a route, and not like those of another limiter. */
-function isRoute(given: ObjectExpression): boolean {
+export function isRoute(given: ObjectExpression): boolean {
   const has = (name: string) => options.findOption(given, name) !== undefined;
   return (has('max') || has('timeWindow')) && !has('windowMs') && !has('limit');
 }
-
-export { isRoute, translatePlugin, translateRoute };

@@ -1,24 +1,23 @@
 import type { API, ASTNode, ASTPath, CallExpression, Collection, ImportDeclaration } from 'jscodeshift';
-
-interface Reporter {
-  readonly j: API['j'];
-  report(node: ASTNode, text: string): void;
-}
+import type { Migration } from './options.js';
 
 /** What a file calls the function of a package, and the names that Rollgate does not have. */
-interface Uses {
-  readonly names: Set<string>;
-  readonly nodes: Set<ASTNode>;
-  readonly lost: Set<string>;
+const createUses = () => ({
+  names: new Set<string>(),
+  nodes: new Set<ASTNode>(),
+  lost: new Set<string>(),
   /** Names of `ipKeyGenerator`. */
-  readonly addressKeys: Set<string>;
+  addressKeys: new Set<string>(),
   /** Types with another name. */
-  readonly renamed: Map<string, string>;
+  renamed: new Map<string, string>(),
   /** Types of options. */
-  readonly types: Set<string>;
+  types: new Set<string>(),
   /** Names of the whole package. */
-  readonly namespaces: Set<string>;
-}
+  namespaces: new Set<string>(),
+});
+type Uses = ReturnType<typeof createUses>;
+
+type Reporter = Pick<Migration, 'j' | 'report'>;
 
 /** The types of the old packages, and those of Rollgate. */
 const TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -37,16 +36,8 @@ const FUNCTION = ['default', 'rateLimit', 'fastifyRateLimit'];
  *
  * @returns Whether an expression is the function of the package; `undefined` if the file does not use it.
  */
-function replacePackage(root: Collection, from: string, to: string, { j, report }: Reporter) {
-  const uses: Uses = {
-    names: new Set(),
-    nodes: new Set(),
-    lost: new Set(),
-    addressKeys: new Set(),
-    namespaces: new Set(),
-    renamed: new Map(),
-    types: new Set(),
-  };
+export function replacePackage(root: Collection, from: string, to: string, { j, report }: Reporter) {
+  const uses = createUses();
   const mentions = () => root.find(j.StringLiteral, { value: from });
   if (mentions().length === 0) return undefined;
   for (const path of root.find(j.ImportDeclaration, { source: { value: from } }).paths()) {
@@ -209,7 +200,7 @@ function bind(name: string, local: string, j: API['j']) {
 }
 
 /** Adds names to the import of a package, or a new import or `require` next to the first one. */
-function addImports(root: Collection, from: string, names: ReadonlySet<string>, j: API['j']): void {
+export function addImports(root: Collection, from: string, names: ReadonlySet<string>, j: API['j']): void {
   const [existing] = root.find(j.ImportDeclaration, { source: { value: from } }).nodes();
   const specifiers = [...names].map((name) => j.importSpecifier(j.identifier(name)));
   if (existing !== undefined) existing.specifiers!.push(...specifiers);
@@ -231,5 +222,3 @@ function addImports(root: Collection, from: string, names: ReadonlySet<string>, 
     root.find(j.VariableDeclaration).at(0).insertBefore(declaration);
   }
 }
-
-export { addImports, replacePackage };

@@ -1,11 +1,11 @@
 import type { ASTNode, Collection, JSCodeshift, ObjectExpression, ObjectMethod, ObjectProperty } from 'jscodeshift';
-import { environmentOf, wrapResults } from './values.js';
+import { environmentOf, type FunctionNode, wrapResults } from './values.js';
 
 /** An option in an object literal, which a method may be. */
 type Option = ObjectProperty | ObjectMethod;
 
 /** What the translation of one file needs. */
-interface Migration {
+export interface Migration {
   readonly j: JSCodeshift;
   readonly root: Collection;
   /** Reports what a person has to translate. */
@@ -16,14 +16,14 @@ interface Migration {
 }
 
 /** Returns the options that replace one, or why it stays as it is. */
-type Rule = (option: Option, migration: Migration) => readonly Option[] | string;
+export type Rule = (option: Option, migration: Migration) => readonly Option[] | string;
 
-type Rules = Readonly<Record<string, Rule>>;
+export type Rules = Readonly<Record<string, Rule>>;
 
-const same: Rule = (option) => [option];
+export const same: Rule = (option) => [option];
 
 /** Keeps an option, and reports what it changes. */
-const sameWith =
+export const sameWith =
   (change: string): Rule =>
   (option, { report }) => {
     if (literalOf(option) !== false) report(option, change);
@@ -31,7 +31,7 @@ const sameWith =
   };
 
 /** Renames an option. */
-const rename =
+export const rename =
   (name: string): Rule =>
   (option, { j }) => {
     option.key = j.identifier(name);
@@ -40,7 +40,7 @@ const rename =
   };
 
 /** Renames an option whose functions take the request alone. */
-const renameFunction =
+export const renameFunction =
   (name: string): Rule =>
   (option, migration) => {
     if (parametersOf(option) === undefined) return `\`${name}\` must be a function of the request. Check it by hand`;
@@ -48,10 +48,8 @@ const renameFunction =
     return rename(name)(option, migration);
   };
 
-type FunctionNode = Parameters<typeof wrapResults>[1];
-
 /** The function that an option is, or that a name in this file has. */
-function functionOf(option: Option, { root, j }: Migration): FunctionNode | undefined {
+export function functionOf(option: Option, { root, j }: Migration): FunctionNode | undefined {
   if (option.type === 'ObjectMethod') return option;
   const { value } = option;
   const isFunction = (node: ASTNode | null | undefined) =>
@@ -67,7 +65,7 @@ function functionOf(option: Option, { root, j }: Migration): FunctionNode | unde
  * Renames a function of the request, and makes it return a boolean or a text. A named function is called by a new one, because
  * other code may use it, too.
  */
-const renameResult =
+export const renameResult =
   (name: string, kind: 'boolean' | 'text', parameters = 1): Rule =>
   (option, migration) => {
     const { j, report } = migration;
@@ -89,15 +87,15 @@ const renameResult =
   };
 
 /** Whether an option is text from the environment. */
-const isFromEnvironment = (option: Option, { root, j }: Migration): boolean =>
+export const isFromEnvironment = (option: Option, { root, j }: Migration): boolean =>
   option.type === 'ObjectProperty' && environmentOf(root, j, option.value) !== undefined;
 
 /** Whether an option is this name. */
-const isNamed = (option: Option, name: string): boolean =>
+export const isNamed = (option: Option, name: string): boolean =>
   option.type === 'ObjectProperty' && option.value.type === 'Identifier' && option.value.name === name;
 
 /** Turns a number that the environment gives as text into a number. `unset` is the old default. */
-const renameNumber =
+export const renameNumber =
   (name: string, unset: number): Rule =>
   (option, migration) => {
     const { root, j } = migration;
@@ -113,13 +111,13 @@ const renameNumber =
   };
 
 /** Keeps an option whose functions take no more than some arguments. */
-const sameWithin =
+export const sameWithin =
   (count: number, reason: string): Rule =>
   (option, migration) =>
     parametersOf(option) === undefined || takesAtMost(count, option, migration) ? [option] : reason;
 
 /** Replaces an option that is `true` or `false` by another option. */
-const flag =
+export const flag =
   (name: string, ofTrue: string | undefined, ofFalse: string | undefined): Rule =>
   (option, { j }) => {
     const value = literalOf(option);
@@ -129,13 +127,13 @@ const flag =
   };
 
 /** Keeps an option that has no counterpart. */
-const untranslated =
+export const untranslated =
   (reason: string): Rule =>
   () =>
     reason;
 
 /** The value of an option that is a literal; `undefined` for any other. */
-function literalOf(option: Option): unknown {
+export function literalOf(option: Option): unknown {
   if (option.type !== 'ObjectProperty') return undefined;
   const { value } = option;
   if (value.type === 'StringLiteral' || value.type === 'NumericLiteral' || value.type === 'BooleanLiteral') {
@@ -145,7 +143,7 @@ function literalOf(option: Option): unknown {
 }
 
 /** The parameters of an option that is a function; `undefined` for any other. */
-function parametersOf(option: Option): ASTNode[] | undefined {
+export function parametersOf(option: Option): ASTNode[] | undefined {
   if (option.type === 'ObjectMethod') return option.params;
   const { value } = option;
   const isFunction = value.type === 'ArrowFunctionExpression' || value.type === 'FunctionExpression';
@@ -153,7 +151,7 @@ function parametersOf(option: Option): ASTNode[] | undefined {
 }
 
 /** Drops the unused parameters at the end of a function. Returns whether at most `count` remain. */
-function takesAtMost(count: number, option: Option, { j }: Migration): boolean {
+export function takesAtMost(count: number, option: Option, { j }: Migration): boolean {
   const parameters = parametersOf(option)!;
   const isUnused = (parameter: ASTNode) =>
     parameter.type === 'Identifier' && j(option).find(j.Identifier, { name: parameter.name }).length === 1;
@@ -166,21 +164,21 @@ function nameOf({ key, computed }: Option): string | undefined {
   return key.type === 'Identifier' && !computed ? key.name : undefined;
 }
 
-function findOption(options: ObjectExpression, name: string): Option | undefined {
+export function findOption(options: ObjectExpression, name: string): Option | undefined {
   return options.properties.find((option): option is Option => isOption(option) && nameOf(option) === name);
 }
 
 const isOption = (node: ASTNode): node is Option => node.type === 'ObjectProperty' || node.type === 'ObjectMethod';
 
 /** Adds an option that Rollgate requires, unless one of these names sets it. */
-function addDefault(options: ObjectExpression, names: readonly string[], value: number, { j }: Migration): void {
+export function addDefault(options: ObjectExpression, names: readonly string[], value: number, { j }: Migration): void {
   const isSet = options.properties.some((option) => isOption(option) && names.includes(nameOf(option) ?? ''));
   // It comes first, so that an object that is spread may set it, too.
   if (!isSet) options.properties.unshift(j.objectProperty(j.identifier(names[0]!), j.numericLiteral(value)));
 }
 
 /** Translates an object literal in place. What it cannot translate stays, so that Rollgate names it at startup. */
-function translateOptions(options: ObjectExpression, rules: Rules, migration: Migration): void {
+export function translateOptions(options: ObjectExpression, rules: Rules, migration: Migration): void {
   options.properties = options.properties.flatMap((option): ObjectExpression['properties'] => {
     const name = isOption(option) ? nameOf(option) : undefined;
     if (option.type === 'SpreadElement') {
@@ -202,24 +200,3 @@ function translateOptions(options: ObjectExpression, rules: Rules, migration: Mi
     return [option];
   });
 }
-
-export {
-  addDefault,
-  findOption,
-  flag,
-  functionOf,
-  isFromEnvironment,
-  isNamed,
-  literalOf,
-  parametersOf,
-  rename,
-  renameFunction,
-  renameNumber,
-  renameResult,
-  same,
-  sameWith,
-  sameWithin,
-  takesAtMost,
-  translateOptions,
-  untranslated,
-};

@@ -1,12 +1,11 @@
 import { createPatch } from 'diff';
 import type { API, ASTNode, Collection, FileInfo, ObjectExpression } from 'jscodeshift';
-
 import * as express from './express.js';
 import * as fastify from './fastify.js';
 import * as imports from './imports.js';
+import type { Migration } from './options.js';
 
 type Translate = typeof express.translateExpress;
-type Migration = Parameters<Translate>[1];
 type IsFunction = (node: ASTNode | undefined) => boolean;
 
 /**

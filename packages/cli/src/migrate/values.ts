@@ -1,6 +1,6 @@
 import type { ASTNode, Collection, JSCodeshift } from 'jscodeshift';
 
-type FunctionNode = Extract<
+export type FunctionNode = Extract<
   ASTNode,
   { type: 'ArrowFunctionExpression' | 'FunctionExpression' | 'FunctionDeclaration' | 'ObjectMethod' }
 >;
@@ -105,7 +105,7 @@ function mayBeMissing(j: JSCodeshift, node: ASTNode): boolean {
  *
  * @returns What it returned that may be missing.
  */
-function wrapResults(j: JSCodeshift, node: FunctionNode, kind: Kind): ASTNode[] {
+export function wrapResults(j: JSCodeshift, node: FunctionNode, kind: Kind): ASTNode[] {
   const wrapped: ASTNode[] = [];
   /** What a function without a value returned, as the old package read it. */
   const nothing = () => {
@@ -145,7 +145,7 @@ function endsAlways(node: ASTNode | null | undefined): boolean {
 }
 
 /** Whether a number comes from the environment, as text: `'unset'` if it may be missing there, `undefined` if it does not. */
-function environmentOf(root: Collection, j: JSCodeshift, node: ASTNode, depth = 0): 'set' | 'unset' | undefined {
+export function environmentOf(root: Collection, j: JSCodeshift, node: ASTNode, depth = 0): 'set' | 'unset' | undefined {
   const find = (inner: ASTNode) => environmentOf(root, j, inner, depth);
   if (node.type === 'LogicalExpression') {
     const [left, right] = [find(node.left), find(node.right)];
@@ -167,5 +167,3 @@ function environmentOf(root: Collection, j: JSCodeshift, node: ASTNode, depth = 
 
 const isEnvironment = (node: ASTNode): boolean =>
   node.type === 'MemberExpression' && node.property.type === 'Identifier' && node.property.name === 'env';
-
-export { environmentOf, wrapResults };

@@ -1,10 +1,9 @@
 import type { Algorithm, NamedQuota } from '../algorithms.js';
+import type { Settings } from '../analyze-logs.js';
 import { createCallerWarnings } from '../caller-warnings.js';
-import type { ForwardedCounts } from '../log/client.js';
+import { hasCosts } from '../common-options.js';
 import type { ReadState } from '../log/file-reader.js';
-import type { LogFormat } from '../log/formats/format.js';
 import type { LogSummary } from '../log/log-summary.js';
-import type { KeySource } from '../log/request.js';
 import { describeSimulation } from '../report/describe-simulation.js';
 import { escapeInvisible, escapeInvisibleJson } from '../report/escape-invisible.js';
 import { formatQuota, formatTime } from '../report/format.js';
@@ -20,20 +19,14 @@ const TOP = 5;
 /** The least time between two updates, in milliseconds. */
 const UPDATE_MS = 1000;
 
-interface PrinterOptions {
-  readonly json: boolean;
-  readonly hasCosts: boolean;
-  readonly keySource: KeySource;
-  readonly forwarded: ForwardedCounts;
-  readonly format: LogFormat | undefined;
-}
-
 /**
  * Creates the function that shows the current verdict: a block that is replaced on a terminal, otherwise one line for each
  * change.
  */
-export function createVerdictPrinter(algorithm: Algorithm, quotas: readonly NamedQuota[], options: PrinterOptions) {
-  const isTerminal = process.stdout.isTTY && !options.json;
+export function createVerdictPrinter(algorithm: Algorithm, quotas: readonly NamedQuota[], settings: Settings) {
+  const { json: isJson } = settings;
+  const { keySource } = settings.selectors;
+  const isTerminal = process.stdout.isTTY && !isJson;
   const printWarnings = createWarningPrinter();
   let [shownLines, shownCount, shownAt] = [0, 0, Number.NEGATIVE_INFINITY];
   return (simulator: Simulator, { summary, callers }: ReadState) => {
@@ -44,18 +37,18 @@ export function createVerdictPrinter(algorithm: Algorithm, quotas: readonly Name
     if (count === shownCount || summary.requests === 0 || !isDue) return;
     [shownCount, shownAt] = [count, performance.now()];
     const found = simulator.result(TOP);
-    if (!isTerminal && !options.json) {
+    if (!isTerminal && !isJson) {
       process.stdout.write(toLine(algorithm, quotas, found));
       return;
     }
-    const warnings = [...createLineWarnings(summary, 0), ...createCallerWarnings(options, callers)];
+    const warnings = [...createLineWarnings(summary, 0), ...createCallerWarnings({ ...settings, keySource }, callers)];
     if (!isTerminal) {
-      const common = toLogJson(summary, options.keySource, warnings);
+      const common = toLogJson(summary, keySource, warnings);
       const { timeline, ...json } = toSimulationJson(algorithm, quotas, found);
       process.stdout.write(`${escapeInvisibleJson(JSON.stringify({ command: 'watch', ...common, ...json }))}\n`);
       return;
     }
-    const report = describeSimulation(algorithm, quotas, found, options.hasCosts);
+    const report = describeSimulation(algorithm, quotas, found, hasCosts(settings));
     const facts = [...report.facts, ...warnings.map(({ text }) => `Warning: ${text}`)];
     const block = toText({ ...report, facts, charts: [] }, detectTerminal());
     // Moves up to the start of the block shown before, and clears the screen below.

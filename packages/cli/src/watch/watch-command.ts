@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { command, hasCosts, type LimitOptions, resolveQuotas, resolveSettings, withLimits } from '../common-options.js';
+import { command, type LimitOptions, resolveQuotas, resolveSettings, withLimits } from '../common-options.js';
 import { STANDARD_INPUT } from '../log/log-name.js';
 import { escapeInvisible } from '../report/escape-invisible.js';
 import { Simulator } from '../simulator.js';
@@ -13,13 +13,7 @@ export function watchCommand(): Command {
       const quotas = resolveQuotas(options);
       const settings = resolveSettings([path], { ...options, tolerance: 0 });
       const simulator = new Simulator(options.algorithm, quotas);
-      const printVerdict = createVerdictPrinter(options.algorithm, quotas, {
-        json: settings.json,
-        hasCosts: hasCosts(settings),
-        keySource: settings.selectors.keySource,
-        forwarded: settings.forwarded,
-        format: settings.format,
-      });
+      const printVerdict = createVerdictPrinter(options.algorithm, quotas, settings);
       await watch(path, settings, {
         add: (entry) => simulator.add(entry),
         onIdle: (state) => printVerdict(simulator, state),

@@ -78,7 +78,8 @@ async function found<Found>(args: readonly string[], options?: RunOptions): Prom
 
 export const simulate = (args: readonly string[], options?: RunOptions) =>
   found<SimulationJson>(['simulate', ...args], options);
-export const suggest = (args: readonly string[]) => found<SuggestionsJson>(['suggest', ...args]);
+export const suggest = (args: readonly string[], options?: RunOptions) =>
+  found<SuggestionsJson>(['suggest', ...args], options);
 export const compare = (args: readonly string[]) => found<ComparisonJson>(['compare', ...args]);
 
 let temporary: string | undefined;

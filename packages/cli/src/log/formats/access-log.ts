@@ -230,6 +230,9 @@ function hasControl(line: string, end: number): boolean {
   return false;
 }
 
+/** A status, and a size or a dash. */
+const STATUS_AND_SIZE = / \d{3} [\d-]/y;
+
 /** A field such as the host or the process may precede the request. */
 const MAX_QUOTED_BEFORE = 2;
 
@@ -239,7 +242,8 @@ function requestAt(line: string, first: number): { readonly start: number; reado
   for (let quoted = 0; quoted <= MAX_QUOTED_BEFORE && start > 0; quoted++) {
     const end = endOfQuoted(line, start);
     if (end === -1) return undefined;
-    if (hasStatusAndSize(line, end + 1)) return { start, end };
+    STATUS_AND_SIZE.lastIndex = end + 1;
+    if (STATUS_AND_SIZE.test(line)) return { start, end };
     start = line.indexOf('"', end + 1) + 1;
   }
   return undefined;
@@ -253,21 +257,4 @@ function endOfQuoted(line: string, start: number): number {
     if ((at - before) % 2 === 1) return at;
   }
   return -1;
-}
-
-/** Whether a status and a size (or a dash) begin at `start`. */
-function hasStatusAndSize(line: string, start: number): boolean {
-  const size = line.charCodeAt(start + 5);
-  return (
-    line.charCodeAt(start) === SPACE &&
-    isDigit(line.charCodeAt(start + 1)) &&
-    isDigit(line.charCodeAt(start + 2)) &&
-    isDigit(line.charCodeAt(start + 3)) &&
-    line.charCodeAt(start + 4) === SPACE &&
-    (isDigit(size) || size === DASH)
-  );
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code < ZERO + 10;
 }
