@@ -19,7 +19,7 @@ const campaigns = [
   ],
   [EVERY_HISTORY, ['packages/explorer/explore.mjs', '--states', '10000000']],
   [FRAMEWORKS, [jest, 'examples/test/frameworks.test.ts']],
-  [CALLERS, [jest, 'packages/fetch/test/processes.test.ts', 'packages/fetch/test/simulation.test.ts']],
+  [CALLERS, [jest, 'packages/fetch/test/simulation.test.ts']],
 ];
 
 /** The explorer visits every history, the apps get the same requests each time, and clients depend on time or on seeds of their own. So these have no seed. */

@@ -3,7 +3,6 @@ import { concurrency, type ManualClock, MemoryStore, manualClock, RateLimiter, r
 import { until } from '@rollgate/test-support';
 import { NO_SERVER } from '@rollgate/test-support/free-port';
 import {
-  type CallCost,
   createFetch,
   discord,
   type FetchOptions,
@@ -16,7 +15,6 @@ import {
   type WaitEvent,
   xRateLimit,
 } from '../src';
-import { OutgoingLimiter } from '../src/outgoing';
 import { createPatientFetch } from './patient-fetch';
 import { type Answer, TestApi } from './test-api';
 
@@ -366,10 +364,6 @@ const tokensOf = (limit: number, remaining: number, reset: string) => ({
   'x-ratelimit-reset-tokens': reset,
 });
 
-interface Usage {
-  usage: { total_tokens: number };
-}
-
 test('a call may take all tokens of a quota, although calls leave a reserve', async () => {
   api.answerWith({ headers: tokensOf(100, 100, '0s') });
   const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 100 }) });
@@ -436,32 +430,6 @@ test('a response without the quota leaves the numbers that other processes know'
   expect(waits.map(({ waitMs }) => waitMs)).toEqual([100, 50]);
 });
 
-test('a call that costs more than the reported quota rejects at once', async () => {
-  api.answerWith({ headers: tokensOf(100, 100, '0s') });
-  let tokens = 10;
-  const create = () => createPatient({ dialects: [openai()], cost: () => ({ tokens }) });
-  await create()(api.url);
-  tokens = 101;
-  await expect(create()(api.url)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_NEVER_ALLOWED' });
-  expect(api.received).toHaveLength(1);
-});
-
-test('a call of any cost starts alone after the reset of a quota whose limit is unknown', async () => {
-  api.answerWith({ headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '10' } });
-  const create = (requests: number) => createPatient({ dialects: [xRateLimit()], cost: () => ({ requests }) });
-  await create(1)(api.url);
-  expect((await create(5)(api.url)).status).toBe(200);
-  expect(waits.map(({ waitMs }) => waitMs)).toEqual([10_000]);
-});
-
-test('a quota that takes longer than `maxBlock` to refill keeps its rate', async () => {
-  api.answerWith({ headers: tokensOf(200, 0, '24h0m0s') });
-  const limited = createPatient({ dialects: [openai()], cost: () => ({ tokens: 4 }), maxBlock: '1h' });
-  await limited(api.url);
-  await limited(api.url);
-  expect(waits.map(({ waitMs }) => waitMs)).toEqual([((24 * 3_600_000) / 200) * (4 + 4)]);
-});
-
 test('a call that may cost more than it was estimated needs at most the whole quota', async () => {
   const headers = tokensOf(100, 90, '100ms');
   // Although 90 are left, the server rejects an estimate of 50, until 100 are left.
@@ -471,33 +439,6 @@ test('a call that may cost more than it was estimated needs at most the whole qu
   expect((await limited(api.url)).status).toBe(429);
   tokens = 80; // Twice as many exceed the quota.
   expect((await limited(api.url)).status).toBe(200);
-});
-
-describe('`settle`', () => {
-  const limits = { budget: rollingWindow({ limit: 100, window: '1h' }) };
-  const budget = () => new OutgoingLimiter({ limits, store, prefix: 'rollgate-fetch' }).peek({ budget: 'me' });
-  const create = (settle: FetchOptions['settle']) =>
-    createFetch({ store, limits, bucket: () => 'me', cost: () => ({ budget: 40 }), settle });
-
-  test('replaces the estimate by the usage in the body, which the caller gets, too', async () => {
-    api.answerWith({ body: '{"usage":{"total_tokens":25}}' });
-    const limited = create(async (response) => ({ budget: ((await response.json()) as Usage).usage.total_tokens }));
-    expect(await (await limited(api.url)).json()).toEqual({ usage: { total_tokens: 25 } });
-    while ((await budget()).remaining !== 75) await new Promise(setImmediate);
-  });
-
-  test('leaves the estimate if it fails, with one warning', async () => {
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    const limited = create((response) => response.json() as Promise<CallCost>);
-    expect(await (await limited(api.url)).text()).toBe('ok');
-    while (warn.mock.calls.length === 0) await new Promise(setImmediate);
-    expect(warn).toHaveBeenCalledWith(expect.stringContaining('settle'), {
-      type: 'RollgateWarning',
-      code: 'ROLLGATE_SETTLE_FAILED',
-    });
-    expect((await budget()).remaining).toBe(60);
-    warn.mockRestore();
-  });
 });
 
 describe('own limits', () => {

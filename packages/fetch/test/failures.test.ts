@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
 import { guardStore } from '@rollgate/core/store';
 import { Agent, Client, type Dispatcher, MockAgent, Pool, request, stream } from 'undici';
-import { type CallOptions, type CallRequest, createFetch, type Dialect, github, stripe, type WaitEvent } from '../src';
+import { type CallOptions, type CallRequest, createFetch, type Dialect, github, stripe } from '../src';
 import { OutgoingLimiter } from '../src/outgoing';
 import { createInterceptor, type InterceptorOptions } from '../src/undici';
 import { TestApi } from './test-api';
@@ -112,21 +112,6 @@ test('an invalid cost in a report loses neither the block nor the call', async (
     expect(await remaining()).toBe(left);
     clock.advance('5s');
   }
-});
-
-test('`onWait` that throws changes nothing, with one warning', async () => {
-  api.answerWith(REJECTED, {});
-  const limited = createOwn({
-    maxWait: '1m',
-    onWait: ({ waitMs }: WaitEvent) => {
-      clock.advance(waitMs);
-      throw new Error('no metrics');
-    },
-  });
-  expect((await limited(api.url)).status).toBe(200);
-  expect(warn.mock.calls).toEqual([
-    [expect.stringContaining('no metrics'), { type: 'RollgateWarning', code: 'ROLLGATE_ON_WAIT_FAILED' }],
-  ]);
 });
 
 test('a rejection whose body breaks during the wait is repeated', async () => {

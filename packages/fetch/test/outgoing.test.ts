@@ -43,18 +43,6 @@ const usageOf = async (limiter: OutgoingLimiter<Limits>, key = 'token') => {
 };
 
 describe.each(['a MemoryStore', 'createStore'] as const)('on %s', (kind) => {
-  test('a report closes the call and replaces the numbers, for all processes', async () => {
-    const { clock, open } = sharedStores(kind);
-    const [one, other] = [open(), open()].map((store) => new OutgoingLimiter({ limits: api, store }));
-    const probe = await one!.check('token');
-    expect(await other!.check('token')).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true });
-    await one!.report(probe, { reported: window });
-    expect(await usageOf(other!)).toEqual({ spent: 2, reserved: 0, remaining: 3 });
-    expect((await other!.check('token', { cost: 3 })).allowed).toBe(true);
-    clock.advance(10_000);
-    expect(await usageOf(one!)).toEqual({ spent: 0, reserved: 3, remaining: 2 });
-  });
-
   test('a quota that takes longer than `maxAge` to refill keeps its rate', async () => {
     const { open } = sharedStores(kind);
     const limiter = new OutgoingLimiter({ limits: reportedQuota({ lease: '30s', maxAge: '1h' }), store: open() });

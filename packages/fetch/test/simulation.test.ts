@@ -1,7 +1,7 @@
 import { AlignedWindows, RefillingQuota, RollingQuota } from '@rollgate/test-support/api-quotas';
 import { effort } from '@rollgate/test-support/effort';
 import { LIMITED_APIS } from '@rollgate/test-support/limited-apis';
-import { discord, draftHeaders, github, openai, xRateLimit } from '../src';
+import { anthropic, discord, draftHeaders, github, openai, shopify, slack, stripe, xRateLimit } from '../src';
 import { runTrial, type Trial } from './simulation/run';
 
 // Four instances share a store, in virtual time. Each has more calls to make than the API allows.
@@ -13,12 +13,22 @@ const DISCORD = { api: LIMITED_APIS.discord, options: { dialects: [discord()] } 
 /** Most of the calls wait from the beginning on, before any response. */
 const MANY = { instances: 8, workers: 10 };
 const OPENAI = { api: LIMITED_APIS.openai, options: { dialects: [openai()] }, cost: tokens };
+const ANTHROPIC = { api: LIMITED_APIS.anthropic, options: { dialects: [anthropic()] }, cost: tokens };
+const SHOPIFY = { api: LIMITED_APIS.shopify, options: { dialects: [shopify()] }, cost: tokens };
 const DRAFT = { api: LIMITED_APIS.draftHeaders, options: { dialects: [draftHeaders()] } };
 
 const githubQuota = () => new AlignedWindows(200, 4000);
 const discordQuota = () => new AlignedWindows(5, 1000);
 const openaiQuota = () => new RefillingQuota(30_000, 20_000);
 const draftQuota = () => new RollingQuota(50, 5000);
+
+/** A quota whose server lowers it to a half at this second. */
+const halvedAt = (second: number, quota = openaiQuota()) => ({
+  quota,
+  onSecond(passed: number) {
+    if (passed === second) quota.limit /= 2;
+  },
+});
 
 /** A trial, the units that the API allows in its time, and the share of them that must be used. */
 type Case = readonly [title: string, trial: Trial, units: number, share: number];
@@ -60,6 +70,10 @@ const exact: readonly Case[] = [
     120_000,
     0.95,
   ],
+  ['OpenAI, the limit falls to a half', { ...OPENAI, ...halvedAt(30), seconds: 60 }, 97_500, 0.95],
+  ['Anthropic', { quota: openaiQuota(), ...ANTHROPIC, seconds: 60 }, 120_000, 0.95],
+  ['Anthropic, 90 seconds ahead', { quota: openaiQuota(), ...ANTHROPIC, seconds: 60, aheadMs: 90_000 }, 120_000, 0.95],
+  ['Shopify', { quota: openaiQuota(), ...SHOPIFY, seconds: 60 }, 120_000, 0.95],
   ['drafts', { quota: draftQuota(), ...DRAFT, seconds: 20 }, 200, 0.95],
   ['drafts, answers after up to 2 s', { quota: draftQuota(), ...DRAFT, seconds: 20, latencyMs: LATE }, 200, 0.7],
 ];
@@ -86,6 +100,30 @@ test.each(some(exact))('%s rejects no call, and gets enough of them', async (_, 
   const { allowedUnits, rejected } = await runTrial(trial);
   expect(rejected).toBe(0);
   expect(allowedUnits).toBeGreaterThanOrEqual(share * units);
+});
+
+/** APIs that report nothing but rejections. */
+const SILENT = {
+  Slack: { api: LIMITED_APIS.slack, dialects: [slack()] },
+  Stripe: { api: LIMITED_APIS.stripe, dialects: [stripe()] },
+  '`Retry-After`': { api: LIMITED_APIS.retryAfter, dialects: [] },
+};
+
+describe.each(Object.entries(SILENT).slice(0, effort(1, 3)))('%s', (_, { api, dialects }) => {
+  const trial = () => ({ api, quota: new AlignedWindows(300, 10_000), seconds: 30 });
+
+  test('rejects no call if its documented limit is an own limit', async () => {
+    const options = { dialects, limits: { own: '300/10200ms' } };
+    const { allowed, rejected } = await runTrial({ ...trial(), options });
+    expect(rejected).toBe(0);
+    expect(allowed).toBeGreaterThanOrEqual(0.95 * 900);
+  });
+
+  test('may be used up by its rejections alone', async () => {
+    const { allowed, rejected } = await runTrial({ ...trial(), options: { dialects } });
+    expect(rejected / (allowed + rejected)).toBeLessThanOrEqual(0.5);
+    expect(allowed).toBeGreaterThanOrEqual(0.95 * 900);
+  });
 });
 
 // A client cannot know what others take between two responses. Others use a tenth.

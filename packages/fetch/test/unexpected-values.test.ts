@@ -4,8 +4,9 @@ import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow 
 import { NO_SERVER } from '@rollgate/test-support/free-port';
 import { bundleCopies } from '@rollgate/test-support/fresh-copies';
 import { Agent, request } from 'undici';
-import { createFetch, type Dialect, type FetchOptions, github, xRateLimit } from '../src';
+import { createFetch, type Dialect, type FetchOptions, github, type WaitEvent, xRateLimit } from '../src';
 import { createInterceptor } from '../src/undici.js';
+import { createPatientFetch } from './patient-fetch.js';
 import { type Answer, TestApi } from './test-api.js';
 
 describe('unexpected values', () => {
@@ -13,12 +14,12 @@ describe('unexpected values', () => {
 
   let clock: ManualClock;
   let store: MemoryStore;
-  let waitsMs: number[];
+  let waits: WaitEvent[];
   let warn: jest.SpyInstance;
   beforeEach(() => {
     clock = manualClock(1_000_000);
     store = new MemoryStore({ clock });
-    waitsMs = [];
+    waits = [];
     warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   });
   afterEach(() => warn.mockRestore());
@@ -28,18 +29,10 @@ describe('unexpected values', () => {
   const create = (options: FetchOptions = {}) => createFetch({ store, bucket: () => 'me', maxWait: '1s', ...options });
   /** A fetch whose waits pass at once, on the clock of the tests. */
   const createPatient = (options: FetchOptions = {}) =>
-    create({
-      ...{ maxWait: '2h', ...options },
-      onWait: ({ waitMs }) => {
-        waitsMs.push(waitMs);
-        clock.advance(waitMs);
-      },
-    });
+    createPatientFetch(clock, waits, { store, bucket: () => 'me', ...options });
+  const waitsMs = () => waits.map(({ waitMs }) => waitMs);
   const remaining = async () =>
     (await new RateLimiter({ limits: LIMITS, store, prefix: 'rollgate-fetch' }).peek({ own: 'me' })).remaining;
-  const untilWarned = async () => {
-    while (warn.mock.calls.length === 0) await new Promise(setImmediate);
-  };
   const warning = (text: string, code: string) => [
     [expect.stringContaining(text), { type: 'RollgateWarning', code: `ROLLGATE_${code}` }],
   ];
@@ -61,7 +54,7 @@ describe('unexpected values', () => {
       api.answerWith(answer);
       const dialects = answer.status === 403 ? [github()] : [xRateLimit()];
       expect((await createPatient({ dialects, retry: { attempts: 4 } })(api.url)).status).toBe(answer.status);
-      expect(waitsMs).toEqual(expected);
+      expect(waitsMs()).toEqual(expected);
     });
   });
 
@@ -119,7 +112,7 @@ describe('unexpected values', () => {
     api.answerWith(cached, { status: 429, headers: { date: date(0), 'retry-after': date(30_000) } }, {});
     const limited = createPatient();
     for (let call = 0; call < 2; call++) expect((await limited(api.url)).status).toBe(200);
-    expect(waitsMs).toEqual([30_000]);
+    expect(waitsMs()).toEqual([30_000]);
   });
 
   describe('`cost` that does not return', () => {
@@ -142,14 +135,14 @@ describe('unexpected values', () => {
     });
   });
 
-  test('an asynchronous `onWait` that fails changes nothing, with one warning', async () => {
+  test('`onWait` that fails changes nothing, with one warning', async () => {
     api.answerWith({ status: 429, headers: { 'retry-after': '30' } }, {});
     const onWait = async ({ waitMs }: { waitMs: number }) => {
       clock.advance(waitMs);
       throw new Error('no metrics');
     };
     expect((await create({ maxWait: '1m', onWait })(api.url)).status).toBe(200);
-    await untilWarned();
+    while (warn.mock.calls.length === 0) await new Promise(setImmediate);
     expect(warn.mock.calls).toEqual(warning('no metrics', 'ON_WAIT_FAILED'));
   });
 

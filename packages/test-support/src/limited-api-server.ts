@@ -20,8 +20,6 @@ export interface LimitedApiOptions {
   readonly quota: ApiQuota;
   /** The shortest and the longest time that a call takes. */
   readonly latencyMs: readonly [least: number, greatest: number];
-  /** By how much the server's clock is ahead. */
-  readonly aheadMs?: number | undefined;
 }
 
 /** A server on this machine that limits its clients as an API does. The cost of a call is in its address. */
@@ -71,7 +69,7 @@ export class LimitedApiServer {
   }
 
   #serve(cost: number) {
-    return this.#options.quota.serve(cost, Date.now() + (this.#options.aheadMs ?? 0));
+    return this.#options.quota.serve(cost, Date.now());
   }
 
   /** Half of the way takes between half of the least and of the greatest latency. */

@@ -97,5 +97,3 @@ export const LIMITED_APIS = {
   slack: api('/api/chat.postMessage', silent, ({ retryMs }) => ({ 'retry-after': wholeSeconds(retryMs) })),
   retryAfter: api('/', silent, ({ retryMs }) => ({ 'retry-after': wholeSeconds(retryMs) })),
 } satisfies Record<string, LimitedApi>;
-
-export type LimitedApiName = keyof typeof LIMITED_APIS;

@@ -52,12 +52,12 @@ export async function runTrial(trial: Trial): Promise<Totals> {
       store,
       fetch: api.fetch,
       maxWait: '1h',
-      cost: (request) => ({ requests: 1, tokens: estimateOf(request) }),
+      cost: (request) => ({ requests: 1, tokens: estimateOf(request), points: estimateOf(request) }),
       ...trial.options,
     }),
   );
   const work = async (client: (typeof clients)[number]) => {
-    while (!isOver) await client(`https://api.example/work?cost=${cost(random)}`).catch(() => {});
+    while (!isOver) await client(`https://api.example${trial.api.path}?cost=${cost(random)}`).catch(() => {});
   };
   const running = clients.flatMap((client) => Array.from({ length: workers }, () => work(client)));
   let foreign = 0;

@@ -53,7 +53,10 @@ export class SimulatedApi {
     const date = new Date(nowMs - (nowMs % 1000)).toUTCString();
     await this.#travel();
     this.#knownLimit = quotaStatus.limit;
-    return new Response(JSON.stringify(body), { status, headers: { ...headers, date } });
+    return new Response(JSON.stringify(body), {
+      status,
+      headers: { 'content-type': 'application/json', ...headers, date },
+    });
   };
 
   #serve(cost: number): QuotaStatus {
