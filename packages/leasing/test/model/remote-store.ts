@@ -34,6 +34,8 @@ export class RemoteStore implements Store {
   constructor(
     readonly process: number,
     readonly clock: Clock,
+    /** The clock of the server. */
+    readonly time: Clock,
     readonly server: NaiveServer,
     readonly countChecks: () => number,
     readonly send: (message: Message) => void,
@@ -46,7 +48,7 @@ export class RemoteStore implements Store {
     const checksBefore = this.countChecks();
     let decision: Decision;
     this.#send('check', [limit, units], reply, () => {
-      const { hit, result } = this.server.check(limit, windowMicros / 1000, units, this.clock.now());
+      const { hit, result } = this.server.check(limit, windowMicros / 1000, units, this.time.now());
       const receipt: RemoteReceipt | undefined = hit && { id: hit.id, checksBefore, units };
       decision = toDecision(plan.rules, [result], receipt);
       return () => reply.succeed(decision);

@@ -24,6 +24,12 @@ export interface Scope {
   readonly resets?: number;
   readonly lowerings?: number;
   readonly plainChecks?: number;
+  /** The part by which the clock of the first process is slow, that of the second one is fast, and so on; default 0. */
+  readonly skew?: number;
+  /** The largest part of the free units that a lease takes; default 1. */
+  readonly maxShare?: number;
+  /** How many decisions a lease must save; default 1. */
+  readonly minDecisions?: number;
 }
 
 /** A unit that an allowed check has spent. */
@@ -36,14 +42,17 @@ interface Spend {
 
 class Process {
   readonly store: LeasingStore;
+  readonly clock: Clock;
   isAlive = true;
   checks = 0;
   waiting = 0;
   timers: { readonly atMs: number; readonly callback: () => void }[] = [];
 
   constructor(index: number, world: World) {
-    const clock: Clock = {
-      now: () => world.nowMs,
+    const { leaseMs, skew = 0, maxShare = 1, minDecisions = 1 } = world.scope;
+    const rate = index % 2 === 0 ? 1 - skew : 1 + skew;
+    this.clock = {
+      now: () => world.nowMs * rate,
       schedule: (atMs, callback) => {
         const timer = { atMs, callback };
         this.timers.push(timer);
@@ -55,10 +64,13 @@ class Process {
     const send = (message: Message) => {
       if (this.isAlive) world.network.push(message);
     };
-    const remote = new RemoteStore(index, clock, world.server, () => world.checks, send);
-    const { leaseMs } = world.scope;
-    this.store = new LeasingStore({ store: remote, lease: leaseMs, maxShare: 1, minDecisions: 1 });
+    const time = { now: () => world.nowMs };
+    const remote = new RemoteStore(index, this.clock, time, world.server, () => world.checks, send);
+    this.store = new LeasingStore({ store: remote, lease: leaseMs, maxShare, minDecisions });
   }
+
+  /** Whether a timer is due by its clock. */
+  isDue = ({ atMs }: { readonly atMs: number }): boolean => atMs <= this.clock.now();
 }
 
 /** Several processes with the shipped store, a server and a network. Everything happens one by one. */
@@ -66,6 +78,9 @@ export class World {
   nowMs = 0;
   /** The checks of all processes so far. */
   checks = 0;
+  /** The checks that were allowed, and those of them that a lease has decided. */
+  allowedCount = 0;
+  leasedCount = 0;
   network: Message[] = [];
   readonly server = new NaiveServer();
   readonly processes: Process[];
@@ -89,10 +104,10 @@ export class World {
     const { scope, network } = this;
     const actions: string[] = [];
     const may = (kind: keyof Scope) => (this.#used[kind] ?? 0) < ((scope[kind] as number | undefined) ?? 0);
-    this.processes.forEach(({ isAlive, checks, timers }, index) => {
+    this.processes.forEach(({ isAlive, checks, timers, isDue }, index) => {
       if (!isAlive) return;
       if (checks < scope.checks && network.length < scope.messages) actions.push(`check ${index}`);
-      if (timers.some(({ atMs }) => atMs <= this.nowMs)) actions.push(`sweep ${index}`);
+      if (timers.some(isDue)) actions.push(`sweep ${index}`);
       if (may('kills')) actions.push(`kill ${index}`);
       if (may('resets') && network.length < scope.messages) actions.push(`reset ${index}`);
     });
@@ -192,7 +207,10 @@ export class World {
       process.waiting -= 1;
       if (!decision.allowed || !process.isAlive) return;
       const receipt = readReceipt(decision) as LeasedReceipt;
-      this.#spends.push({ atMs: this.#decidedMs(receipt, number), process: index, receipt, isRefunded: false });
+      this.allowedCount += 1;
+      if (receipt.spent.length > 0) this.leasedCount += 1;
+      const atMs = this.#decidedMs(receipt, number, process.clock.now());
+      this.#spends.push({ atMs, process: index, receipt, isRefunded: false });
     };
     const onError = () => {
       process.waiting -= 1;
@@ -204,17 +222,17 @@ export class World {
   }
 
   /** The store has decided a check whose units were requested after it, if their lease is over. Others decide when they get units. */
-  #decidedMs({ spent, inner }: LeasedReceipt, check: number): number {
+  #decidedMs({ spent, inner }: LeasedReceipt, check: number, processMs: number): number {
     const lease = spent[0]?.lease;
     const { id, checksBefore } = (lease?.receipt ?? inner) as RemoteReceipt;
-    const isByStore = lease === undefined || (this.nowMs >= lease.untilMs && check <= checksBefore);
+    const isByStore = lease === undefined || (processMs >= lease.untilMs && check <= checksBefore);
     return isByStore ? this.server.timesMs[id]! : this.nowMs;
   }
 
   #sweep(index: number): void {
     const process = this.processes[index]!;
-    const due = process.timers.filter(({ atMs }) => atMs <= this.nowMs);
-    process.timers = process.timers.filter(({ atMs }) => atMs > this.nowMs);
+    const due = process.timers.filter(process.isDue);
+    process.timers = process.timers.filter((timer) => !process.isDue(timer));
     for (const { callback } of due) callback();
   }
 
