@@ -4,7 +4,7 @@ import type { SettledCosts } from '@rollgate/core/store';
 
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { StoreCall } from './call-records.js';
-import type { Cost, Names } from './schedule.js';
+import type { Cost, Names } from './schedules.js';
 
 import type { ProcessLimiter, SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';

@@ -1,5 +1,5 @@
 import type { Call, Caller } from './caller.js';
-import type { Names } from './schedule.js';
+import type { Names } from './schedules.js';
 import type { ProcessLimiter } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 

@@ -1,7 +1,10 @@
+import type { OnStoreError } from '@rollgate/core';
 import fc from 'fast-check';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
-import type { CallStep, FaultStep, LimiterSpec, ProcessSpec, Schedule, Step } from './schedule.js';
+import type { Log } from '../support/some-redis.js';
+
+type ValueOf<Model> = Model extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A record whose values print as source code. */
 const record = <Model extends object>(model: { [Key in keyof Model]: fc.Arbitrary<Model[Key]> }): fc.Arbitrary<Model> =>
@@ -38,29 +41,42 @@ const plan: fc.Arbitrary<LimitSpecs> = fc.oneof(
   { weight: 1, arbitrary: record({ one: limit, two: limit }) },
 );
 
-const limiter: fc.Arbitrary<LimiterSpec> = record({
+const limiter = record({
+  /** The index of its plan in the schedule. */
   plan: fc.nat(1),
   timeoutMs: fc.constantFrom(50, 200, 500),
-  onStoreError: fc.constantFrom('throw', 'fallback', 'allow', 'deny'),
+  onStoreError: fc.constantFrom<OnStoreError[]>('throw', 'fallback', 'allow', 'deny'),
 });
+export type LimiterSpec = ValueOf<typeof limiter>;
 
-const process: fc.Arbitrary<ProcessSpec> = record({
+/** A process with one client, one store and some limiters. */
+const process = record({
   limiters: fc.array(limiter, { minLength: 1, maxLength: 2 }),
+  /** `null` without a denial cache. */
   denialMaxAgeMs: fc.constantFrom(1000, 20, null),
+  /** Whether the client resends what had no reply when a connection broke. */
   resends: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
+  /** Whether the client keeps commands until it is connected. */
   queuesOffline: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
+  /** How many attempts to connect may fail before the client rejects everything that waits. */
   retries: fc.constantFrom(20, 2),
 });
+export type ProcessSpec = ValueOf<typeof process>;
 
+// Indices of processes and limiters are taken modulo their count.
 const processNumber = fc.nat(2);
 const limiterNumber = fc.nat(1);
+/** A name for each limit of a plan, in their order. */
 const names = fc.tuple(fc.constantFrom('ann', 'ann', 'bob'), fc.constantFrom('all', 'all', 'ann'));
+export type Names = ValueOf<typeof names>;
 const ownCost = fc.integer({ min: 0, max: 3 });
+/** The cost for all limits of a plan, or one for each in their order. */
 const cost = fc.oneof(
   { weight: 8, arbitrary: fc.constant(1) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 6 }) },
   { weight: 1, arbitrary: fc.tuple(ownCost, ownCost) },
 );
+export type Cost = ValueOf<typeof cost>;
 const settledCost = fc.oneof(fc.integer({ min: 0, max: 6 }), fc.tuple(ownCost, ownCost));
 const times = fc.oneof(
   { weight: 60, arbitrary: fc.constant(1) },
@@ -69,23 +85,27 @@ const times = fc.oneof(
 );
 const back = fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, fc.nat(20));
 
+/** What a process does. */
 const check = record({
-  kind: fc.constant('check' as const),
+  kind: fc.constant<'check'>('check'),
   process: processNumber,
   limiter: limiterNumber,
   names,
   cost,
   times,
 });
-const call: fc.Arbitrary<CallStep> = fc.oneof(
+const call = fc.oneof(
   { weight: 10, arbitrary: check },
   { weight: 2, arbitrary: check.map((step) => ({ ...step, kind: 'peek' as const })) },
   { weight: 1, arbitrary: check.map((step) => ({ ...step, kind: 'charge' as const, times: 1 })) },
-  { weight: 4, arbitrary: record({ kind: fc.constant('settle'), process: processNumber, back, settled: settledCost }) },
+  {
+    weight: 4,
+    arbitrary: record({ kind: fc.constant<'settle'>('settle'), process: processNumber, back, settled: settledCost }),
+  },
   {
     weight: 7,
     arbitrary: record({
-      kind: fc.constant('refund'),
+      kind: fc.constant<'refund'>('refund'),
       process: processNumber,
       back,
       times: fc.constantFrom(1, 1, 2),
@@ -93,9 +113,10 @@ const call: fc.Arbitrary<CallStep> = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: record({ kind: fc.constant('reset'), process: processNumber, limiter: limiterNumber, names }),
+    arbitrary: record({ kind: fc.constant<'reset'>('reset'), process: processNumber, limiter: limiterNumber, names }),
   },
 );
+export type CallStep = ValueOf<typeof call>;
 
 const reconnectMs = fc.constantFrom(1, 50, 400);
 const forMs = fc.constantFrom(10, 150, 700, 3000);
@@ -104,46 +125,61 @@ const clockMs = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(1, 150, 3000, 1e9) },
   { weight: 1, arbitrary: fc.constantFrom(-1, -30, -150, -3000, -1e9) },
 );
-const fault: fc.Arbitrary<FaultStep> = fc.oneof(
+/** What goes wrong. */
+const fault = fc.oneof(
+  // The connection closes. The first `arriving` messages in flight still reach the server.
   {
     weight: 4,
-    arbitrary: record({ kind: fc.constant('cut'), process: processNumber, arriving: fc.nat(3), reconnectMs }),
+    arbitrary: record({ kind: fc.constant<'cut'>('cut'), process: processNumber, arriving: fc.nat(3), reconnectMs }),
   },
-  { weight: 4, arbitrary: record({ kind: fc.constant('loseReply'), process: processNumber, reconnectMs }) },
+  // The connection closes when the server has executed the next message and before the reply arrives.
+  {
+    weight: 4,
+    arbitrary: record({ kind: fc.constant<'loseReply'>('loseReply'), process: processNumber, reconnectMs }),
+  },
+  // Nothing passes the connection any more, and the client does not notice for this time.
   {
     weight: 2,
-    arbitrary: record({ kind: fc.constant('silence'), process: processNumber, forMs, reconnectMs }),
+    arbitrary: record({ kind: fc.constant<'silence'>('silence'), process: processNumber, forMs, reconnectMs }),
   },
+  // From then on, each message takes this much longer.
   {
     weight: 2,
     arbitrary: record({
-      kind: fc.constant('slow'),
+      kind: fc.constant<'slow'>('slow'),
       process: processNumber,
       byMs: fc.constantFrom(0, 0, 20, 60, 250),
     }),
   },
+  // The process is blocked, as during a garbage collection.
   {
     weight: 1,
     arbitrary: record({
-      kind: fc.constant('pause'),
+      kind: fc.constant<'pause'>('pause'),
       process: processNumber,
       forMs: fc.constantFrom(5, 40, 300),
     }),
   },
-  { weight: 1, arbitrary: record({ kind: fc.constant('stall'), forMs }) },
-  { weight: 1, arbitrary: record({ kind: fc.constant('fail'), forMs }) },
-  { weight: 1, arbitrary: record({ kind: fc.constant('clock'), byMs: clockMs }) },
-  { weight: 1, arbitrary: record({ kind: fc.constant('flush') }) },
+  // The server stops work.
+  { weight: 1, arbitrary: record({ kind: fc.constant<'stall'>('stall'), forMs }) },
+  // The server replies with an error.
+  { weight: 1, arbitrary: record({ kind: fc.constant<'fail'>('fail'), forMs }) },
+  // The server's clock is set forward or back.
+  { weight: 1, arbitrary: record({ kind: fc.constant<'clock'>('clock'), byMs: clockMs }) },
+  // The server loses its scripts.
+  { weight: 1, arbitrary: record({ kind: fc.constant<'flush'>('flush') }) },
+  // The server, or another one with another clock, starts without the last operations and without scripts.
   {
     weight: 1,
     arbitrary: record({
-      kind: fc.constant('restart'),
+      kind: fc.constant<'restart'>('restart'),
       lost: fc.oneof(fc.constant(0), fc.nat(8)),
       downMs: forMs,
       clockMs,
     }),
   },
 );
+export type FaultStep = ValueOf<typeof fault>;
 
 const afterMicros = fc.oneof(
   { weight: 3, arbitrary: fc.constant(0) },
@@ -152,9 +188,10 @@ const afterMicros = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 50_000, max: 600_000 }) },
   { weight: 1, arbitrary: fc.integer({ min: 500_000, max: 6_000_000 }) },
 );
-const step: fc.Arbitrary<Step> = fc
+const step = fc
   .tuple(fc.oneof({ weight: 5, arbitrary: call as fc.Arbitrary<CallStep | FaultStep> }, fault), afterMicros)
   .map(([what, afterMicros]) => ({ ...what, afterMicros }));
+type Step = ValueOf<typeof step>;
 
 /** A settlement whose reply is lost, so that a client resends it. */
 const resentSettlement: fc.Arbitrary<Step[]> = fc
@@ -166,12 +203,16 @@ const resentSettlement: fc.Arbitrary<Step[]> = fc
 
 const steps = fc.oneof({ weight: 14, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: resentSettlement });
 
-/** Schedules that find defects: small limits, few keys and many faults. */
-export const schedules: fc.Arbitrary<Schedule> = record({
-  log: fc.constantFrom('packed', 'sorted-set'),
+/** Everything that happens, as data. These schedules find defects: they have small limits, few keys and many faults. */
+export const schedules = record({
+  log: fc.constantFrom<Log[]>('packed', 'sorted-set'),
+  /** Whether a script runs only a few operations, and leaves the others to the next one. */
   isSliced: fc.boolean(),
   plans: fc.array(plan, { minLength: 1, maxLength: 2 }),
   processes: fc.array(process, { minLength: 1, maxLength: 3 }),
   steps: fc.array(steps, { maxLength: 40, size: 'max' }).map((all) => all.flat()),
+  /** The network's random numbers, in order. After them, every number is 0. */
   draws: fc.array(fc.nat(999), { maxLength: 60, size: 'max' }),
 });
+/** The same schedule always has the same outcome. */
+export type Schedule = ValueOf<typeof schedules>;

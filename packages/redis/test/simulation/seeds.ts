@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Outcome } from './outcome.js';
 import type { RealRedis } from './real-redis.js';
-import type { Schedule } from './schedule.js';
+import type { Schedule } from './schedules.js';
 import { schedules } from './schedules.js';
 import { Simulation } from './simulation.js';
 

@@ -1,5 +1,5 @@
 import type { Message, StoreCall } from './call-records.js';
-import type { ProcessSpec } from './schedule.js';
+import type { ProcessSpec } from './schedules.js';
 import { SimulatedConnection } from './simulated-connection.js';
 import type { Reply, SimulatedServer } from './simulated-server.js';
 import type { Owner, VirtualTime } from './virtual-time.js';

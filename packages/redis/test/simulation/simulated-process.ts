@@ -7,7 +7,7 @@ import type { StoreCall } from './call-records.js';
 import { FallbackMemory } from './fallback-memory.js';
 import { HealthModel } from './health-model.js';
 import { ObservedStore } from './observed-store.js';
-import type { LimiterSpec, ProcessSpec, Schedule } from './schedule.js';
+import type { LimiterSpec, ProcessSpec, Schedule } from './schedules.js';
 import { SimulatedClient } from './simulated-client.js';
 import type { SimulatedServer } from './simulated-server.js';
 import type { Owner, VirtualTime } from './virtual-time.js';

@@ -7,7 +7,7 @@ import { type Outcome, outcomeOf } from './outcome.js';
 import type { RealRedis } from './real-redis.js';
 import { awaitRecovery } from './recovery.js';
 import { Reference } from './reference.js';
-import type { CallStep, FaultStep, Schedule } from './schedule.js';
+import type { CallStep, FaultStep, Schedule } from './schedules.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
 import { isCall, performCall, performFault } from './steps.js';

@@ -1,5 +1,5 @@
 import type { Caller } from './caller.js';
-import type { CallStep, FaultStep } from './schedule.js';
+import type { CallStep, FaultStep } from './schedules.js';
 import type { SimulatedProcess } from './simulated-process.js';
 import type { SimulatedServer } from './simulated-server.js';
 import type { VirtualTime } from './virtual-time.js';

@@ -1,13 +1,18 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 
-/** A separate process that runs one of the scripts in this folder, and replies to each message with a message. */
+/** A separate process that runs one of the scripts in this folder, or a bundled one, and replies to each message with a message. */
 export class ScriptProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
 
-  constructor(script: string, options: object) {
-    this.#child = fork(`${__dirname}/${script}`, [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
+  readonly #takesNote: (message: unknown) => boolean;
+
+  /** @param takesNote Called with each message of the process. Returns whether it is a note, which is no reply. */
+  constructor(script: string, options: object, takesNote: (message: unknown) => boolean = () => false) {
+    this.#takesNote = takesNote;
+    this.#child = fork(resolve(__dirname, script), [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
       throw new Error(`${script} ended unexpectedly: ${code ?? signal}`);
     });
@@ -15,10 +20,16 @@ export class ScriptProcess {
   }
 
   async request(message: unknown): Promise<unknown> {
-    const replied = once(this.#child, 'message');
+    const replied = new Promise((resolve) => {
+      const onMessage = (received: unknown) => {
+        if (this.#takesNote(received)) return;
+        this.#child.off('message', onMessage);
+        resolve(received);
+      };
+      this.#child.on('message', onMessage);
+    });
     this.#child.send(message as string);
-    const [reply] = await Promise.race([replied, this.#ended]);
-    return reply;
+    return Promise.race([replied, this.#ended]);
   }
 
   kill(): void {

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { readPackedHits } from './packed-log.js';
+import { ScriptProcess } from './script-process.js';
 import { type CallRecord, mostInWindow, tooCloseMs } from './start-records.js';
 import type { ScheduledDisturbance, WaitSchedule } from './wait-schedule.js';
-import { WaitingProcess } from './waiting-processes.js';
 
 const LEASE_MS = 1000;
 const PREFIX = 'schedule';
@@ -32,7 +32,7 @@ export interface WaitFigures {
 export class WaitTrial {
   readonly #schedule: WaitSchedule;
   readonly #server: RedisServer;
-  readonly #processes: readonly WaitingProcess[];
+  readonly #processes: readonly ScriptProcess[];
   readonly #records: readonly CallRecord[];
   readonly #killed = new Set<number>();
   readonly #boundMs: number;
@@ -47,14 +47,13 @@ export class WaitTrial {
     this.#records = schedule.calls.map(({ process, cost }, index) => ({ index, process, cost }));
     this.#boundMs = boundOf(schedule);
     const { limit, windowMs: window } = schedule;
-    const options = { url: server.url, prefix: PREFIX, limit, window, lease: `${LEASE_MS}ms`, timeout: '2s' };
-    this.#processes = Array.from(
-      { length: schedule.processes },
-      () =>
-        new WaitingProcess(program, { ...options, onStoreError: 'deny' }, (message) =>
-          Object.assign(this.#records[message.index]!, message),
-        ),
-    );
+    const options = { url: server.url, prefix: PREFIX, limit, window, lease: `${LEASE_MS}ms` };
+    const record = (message: unknown) => {
+      const { index } = message as Partial<CallRecord>;
+      if (index !== undefined) Object.assign(this.#records[index]!, message);
+      return index !== undefined;
+    };
+    this.#processes = Array.from({ length: schedule.processes }, () => new ScriptProcess(program, options, record));
   }
 
   /** @param program The bundled `waiting-process.mjs`. */
@@ -71,24 +70,30 @@ export class WaitTrial {
   }
 
   async #run(): Promise<WaitFigures> {
-    await Promise.all(this.#processes.map((process) => process.prepare()));
+    await Promise.all(this.#processes.map((process) => process.request({})));
     const watching = this.#watchLog();
     const firstMs = nowMs() + 50;
-    for (const [number, process] of this.#processes.entries()) process.call(this.#callsOf(number, firstMs));
+    const ended = Promise.all(this.#processes.map((process, number) => this.#letCall(process, number, firstMs)));
+    ended.catch(() => {}); // It is awaited later.
     const resumed: Promise<void>[] = [];
     for (const disturbance of this.#schedule.disturbances) {
       await sleep(Math.max(0, firstMs + disturbance.afterMs - nowMs()));
       await this.#disturb(disturbance, resumed);
     }
     await Promise.all(resumed);
-    const live = this.#processes.filter((_, number) => !this.#killed.has(number));
-    await Promise.race([
-      Promise.all(live.map((process) => process.done())),
-      sleep(2 * (this.#boundMs + BUSY_MS), undefined, { ref: false }),
-    ]);
+    await Promise.race([ended, sleep(2 * (this.#boundMs + BUSY_MS), undefined, { ref: false })]);
     this.#isDone = true;
     await watching;
     return this.#summarize();
+  }
+
+  /** Resolves when the calls of a process have started or ended, or it was killed. */
+  async #letCall(process: ScriptProcess, number: number, firstMs: number): Promise<void> {
+    try {
+      await process.request({ calls: this.#callsOf(number, firstMs) });
+    } catch (error) {
+      if (!this.#killed.has(number)) throw error;
+    }
   }
 
   #callsOf(number: number, firstMs: number) {

@@ -5,8 +5,7 @@ import { RedisStore } from '../../src/index.ts';
 import { fairWaiting } from '../../src/waiting-api.ts';
 import { countedSince, now, runCall } from './counted-since.mjs';
 
-const options = JSON.parse(process.argv[2]);
-const { url, prefix, limit, window, lease, timeout, onStoreError } = options;
+const { url, prefix, limit, window, lease } = JSON.parse(process.argv[2]);
 const client = new Redis(url);
 const subscriber = new Redis(url);
 client.on('error', () => {});
@@ -16,8 +15,8 @@ const limiter = new RateLimiter({
   limits: rollingWindow({ limit, window: `${window}ms` }),
   store,
   prefix,
-  timeout,
-  onStoreError,
+  timeout: '2s',
+  onStoreError: 'deny',
 });
 
 async function until(ms) {
