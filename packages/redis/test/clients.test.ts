@@ -1,65 +1,19 @@
 import { fixedWindow, type Limit, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { startRestFront } from '@rollgate/test-support/rest-front';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { Redis as Upstash } from '@upstash/redis';
-import { Decoder, GlideClient, type GlideClientConfiguration, ProtocolVersion } from '@valkey/valkey-glide';
+import { Decoder, ProtocolVersion } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient, createClientPool, RESP_TYPES } from 'redis';
 import { createClient as createClient5, createClientPool as createClientPool5 } from 'redis5';
-import { LONG_TIMEOUT } from './support/clients.js';
+import { fromIoredis, fromNodeRedis, type OpenClient, openGlide, openUpstash } from './support/clients.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
 describe('options of clients', () => {
-  interface Opened {
-    readonly client: RedisClient;
-    close(): Promise<unknown>;
-  }
-
-  type Open = () => Promise<Opened>;
-
-  const fromIoredis =
-    (make: () => Redis | Redis5 | Valkey): Open =>
-    async () => {
-      const client = make();
-      return { client, close: () => client.quit() };
-    };
-
-  /** Opens a client of node-redis, or the part of one that `use` returns. */
-  const fromNodeRedis =
-    <Client extends { connect(): Promise<unknown>; close(): Promise<unknown> }>(
-      make: () => Client,
-      use: (client: Client) => unknown = (client) => client,
-    ): Open =>
-    async () => {
-      const client = make();
-      await client.connect();
-      return { client: use(client) as RedisClient, close: () => client.close() };
-    };
-
-  const ofGlide =
-    (options: Omit<GlideClientConfiguration, 'addresses'>): Open =>
-    async () => {
-      const { hostname: host, port } = new URL(redis.url);
-      const client = await GlideClient.createClient({
-        addresses: [{ host, port: Number(port) }],
-        ...LONG_TIMEOUT,
-        ...options,
-      });
-      return { client, close: async () => client.close() };
-    };
-
-  const ofUpstash =
-    (options: object): Open =>
-    async () => {
-      const front = await startRestFront(redis.url);
-      return { client: new Upstash({ url: front.url, token: front.token, ...options }), close: () => front.stop() };
-    };
-
   const ioredisOptions = {
     'a prefix': { keyPrefix: 'app:' },
     'a prefix with a brace': { keyPrefix: '{app' },
@@ -76,41 +30,39 @@ describe('options of clients', () => {
   const buffers = { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.SIMPLE_STRING]: Buffer, [RESP_TYPES.NUMBER]: String };
   const url = () => redis.url;
 
-  const opened: Record<string, Open> = {
-    'ioredis 6 with RESP 2': fromIoredis(() => new Redis(url(), { protocol: 2 })),
-    'node-redis 6 with RESP 2': fromNodeRedis(() => createClient({ url: url(), RESP: 2 })),
-    'node-redis 6 with RESP 3': fromNodeRedis(() => createClient({ url: url(), RESP: 3 })),
-    'node-redis 5 with RESP 2': fromNodeRedis(() => createClient5({ url: url(), RESP: 2 })),
-    'node-redis 5 with RESP 3': fromNodeRedis(() => createClient5({ url: url(), RESP: 3 })),
-    'node-redis 6 with a prefix': fromNodeRedis(() => createClient({ url: url(), keyPrefix: 'app:' })),
-    'node-redis 6 with replies as buffers': fromNodeRedis(() =>
-      createClient({ url: url(), commandOptions: { typeMapping: buffers } }),
-    ),
-    'node-redis 5 with replies as buffers': fromNodeRedis(() =>
-      createClient5({ url: url(), commandOptions: { typeMapping: buffers } }),
-    ),
-    'node-redis 6 with replies as buffers in a part of the app': fromNodeRedis(
-      () => createClient({ url: url() }),
-      (client) => client.withTypeMapping(buffers),
-    ),
-    'a pool of node-redis 6': fromNodeRedis(() => createClientPool({ url: url() }, { minimum: 2, maximum: 4 })),
-    'a pool of node-redis 5': fromNodeRedis(() => createClientPool5({ url: url() }, { minimum: 2, maximum: 4 })),
-    'GLIDE with RESP 2': ofGlide({ protocol: ProtocolVersion.RESP2 }),
-    'GLIDE with replies as buffers': ofGlide({ defaultDecoder: Decoder.Bytes }),
-    'GLIDE with a connection that is made when it is needed': ofGlide({ lazyConnect: true }),
-    '@upstash/redis without pipelines': ofUpstash({ enableAutoPipelining: false }),
-    '@upstash/redis without deserialization': ofUpstash({ automaticDeserialization: false }),
-    '@upstash/redis without base64': ofUpstash({ responseEncoding: false }),
+  const opened: Record<string, () => Promise<OpenClient>> = {
+    'ioredis 6 with RESP 2': async () => fromIoredis(new Redis(url(), { protocol: 2 })),
+    'node-redis 6 with RESP 2': () => fromNodeRedis(createClient({ url: url(), RESP: 2 })),
+    'node-redis 6 with RESP 3': () => fromNodeRedis(createClient({ url: url(), RESP: 3 })),
+    'node-redis 5 with RESP 2': () => fromNodeRedis(createClient5({ url: url(), RESP: 2 })),
+    'node-redis 5 with RESP 3': () => fromNodeRedis(createClient5({ url: url(), RESP: 3 })),
+    'node-redis 6 with a prefix': () => fromNodeRedis(createClient({ url: url(), keyPrefix: 'app:' })),
+    'node-redis 6 with replies as buffers': () =>
+      fromNodeRedis(createClient({ url: url(), commandOptions: { typeMapping: buffers } })),
+    'node-redis 5 with replies as buffers': () =>
+      fromNodeRedis(createClient5({ url: url(), commandOptions: { typeMapping: buffers } })),
+    'node-redis 6 with replies as buffers in a part of the app': async () => {
+      const client = createClient({ url: url() });
+      return { ...(await fromNodeRedis(client)), client: client.withTypeMapping(buffers) as RedisClient };
+    },
+    'a pool of node-redis 6': () => fromNodeRedis(createClientPool({ url: url() }, { minimum: 2, maximum: 4 })),
+    'a pool of node-redis 5': () => fromNodeRedis(createClientPool5({ url: url() }, { minimum: 2, maximum: 4 })),
+    'GLIDE with RESP 2': () => openGlide(url(), { protocol: ProtocolVersion.RESP2 }),
+    'GLIDE with replies as buffers': () => openGlide(url(), { defaultDecoder: Decoder.Bytes }),
+    'GLIDE with a connection that is made when it is needed': () => openGlide(url(), { lazyConnect: true }),
+    '@upstash/redis without pipelines': () => openUpstash(url(), { enableAutoPipelining: false }),
+    '@upstash/redis without deserialization': () => openUpstash(url(), { automaticDeserialization: false }),
+    '@upstash/redis without base64': () => openUpstash(url(), { responseEncoding: false }),
   };
   for (const [what, options] of Object.entries(ioredisOptions)) {
-    opened[`ioredis 6 with ${what}`] = fromIoredis(() => new Redis(url(), options));
-    opened[`ioredis 5 with ${what}`] = fromIoredis(() => new Redis5(url(), options));
-    opened[`iovalkey with ${what}`] = fromIoredis(() => new Valkey(url(), options));
+    opened[`ioredis 6 with ${what}`] = async () => fromIoredis(new Redis(url(), options));
+    opened[`ioredis 5 with ${what}`] = async () => fromIoredis(new Redis5(url(), options));
+    opened[`iovalkey with ${what}`] = async () => fromIoredis(new Valkey(url(), options));
   }
   opened['ioredis 6 without an offline queue'] = async () => {
     const client = new Redis(url(), { enableOfflineQueue: false, lazyConnect: true });
     await client.connect();
-    return { client, close: () => client.quit() };
+    return fromIoredis(client);
   };
 
   test.each(Object.keys(opened))('%s', async (name) => {

@@ -4,8 +4,7 @@ import { type CheckOptions, checks, type MakeStore } from '@rollgate/store-confo
 import { RedisCluster, RedisServer, startRedis } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
-import { Cluster, Redis } from 'ioredis';
-import { createCluster } from 'redis';
+import { Redis } from 'ioredis';
 import { clients, type OpenClient } from './support/clients.js';
 import { clusterClients } from './support/cluster-clients.js';
 import { createExpiryClient } from './support/expiry-client.js';
@@ -37,15 +36,8 @@ const openers = {
     const client = new Redis(url);
     return { client: createExpiryClient(client), close: () => client.disconnect() };
   },
-  'an ioredis Cluster': async (): Promise<OpenClient> => {
-    const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
-    return { client, close: () => client.disconnect() };
-  },
-  'a node-redis cluster': async (): Promise<OpenClient> => {
-    const client = createCluster({ rootNodes: cluster.nodes.map(({ url }) => ({ url })) });
-    await client.connect();
-    return { client, close: () => client.destroy() };
-  },
+  'an ioredis Cluster': () => clusterClients['ioredis 6'](cluster),
+  'a node-redis cluster': () => clusterClients['node-redis 6'](cluster),
   'an iovalkey Cluster': () => clusterClients.iovalkey(cluster),
   'a GLIDE cluster client': () => clusterClients['Valkey GLIDE'](cluster),
 };

@@ -5,44 +5,27 @@ import { Cluster, Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { createClient, createCluster } from 'redis';
 import { createClient as createClient5 } from 'redis5';
+import { fromIoredis, fromNodeRedis, type OpenClient } from './support/clients.js';
 
 /** Nothing listens on this port. */
 const PORT = 1;
 const url = `redis://127.0.0.1:${PORT}`;
 
-interface Opened {
-  readonly client: RedisClient;
-  readonly state: RegExp;
-  close(): unknown;
+/** By the kind of client: how to open one, and its state without a server. */
+const clients: [kind: string, state: RegExp, open: () => OpenClient][] = [
+  ['ioredis 6', /connecting|close/, () => fromIoredis(new Redis(url))],
+  ['ioredis 5', /connecting|close/, () => fromIoredis(new Redis5(url))],
+  ['an ioredis Cluster', /connecting|close/, () => fromIoredis(new Cluster([{ host: '127.0.0.1', port: PORT }]))],
+  ['node-redis 6', /connecting/, () => connecting(createClient({ url }))],
+  ['node-redis 5', /connecting/, () => connecting(createClient5({ url }))],
+  ['a node-redis cluster', /connecting|closed/, () => connecting(createCluster({ rootNodes: [{ url }] }))],
+];
+
+/** A client of node-redis that will never be connected. */
+function connecting(client: Parameters<typeof fromNodeRedis>[0]): OpenClient {
+  fromNodeRedis(client).catch(() => {});
+  return { client: client as unknown as RedisClient, close: () => client.destroy() };
 }
-
-const fromIoredis = (client: Redis | Redis5 | Cluster, state: RegExp): Opened => ({
-  client,
-  state,
-  close: () => client.disconnect(),
-});
-
-function fromNodeRedis(
-  client: RedisClient & {
-    on(event: 'error', listener: () => void): unknown;
-    connect(): Promise<unknown>;
-    destroy(): void;
-  },
-  state: RegExp,
-): Opened {
-  client.on('error', () => {}); // Otherwise an error ends the process.
-  client.connect().catch(() => {});
-  return { client, state, close: () => client.destroy() };
-}
-
-const clients: Record<string, () => Opened> = {
-  'ioredis 6': () => fromIoredis(new Redis(url), /connecting|close/),
-  'ioredis 5': () => fromIoredis(new Redis5(url), /connecting|close/),
-  'an ioredis Cluster': () => fromIoredis(new Cluster([{ host: '127.0.0.1', port: PORT }]), /connecting|close/),
-  'node-redis 6': () => fromNodeRedis(createClient({ url }), /connecting/),
-  'node-redis 5': () => fromNodeRedis(createClient5({ url }) as never, /connecting/),
-  'a node-redis cluster': () => fromNodeRedis(createCluster({ rootNodes: [{ url }] }) as never, /connecting|closed/),
-};
 
 let printed: jest.SpyInstance;
 beforeEach(() => {
@@ -51,8 +34,8 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-test.each(Object.keys(clients))('an error contains the reason for the missing reply: %s', async (kind) => {
-  const { client, state, close } = clients[kind]!();
+test.each(clients)('an error contains the reason for the missing reply: %s', async (_, state, open) => {
+  const { client, close } = open();
   try {
     const limits = rollingWindow({ limit: 1, window: '1m' });
     const store = new RedisStore({ client });

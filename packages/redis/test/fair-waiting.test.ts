@@ -10,12 +10,11 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
-import { type RedisClient, RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type FairWaitingOptions, fairWaiting, type SubscriberClient } from '@rollgate/redis/waiting';
 import { RedisCluster, until } from '@rollgate/test-support';
-import { Cluster } from 'ioredis';
-import { createClient, createCluster } from 'redis';
-import { clients } from './support/clients.js';
+import { clients, type OpenClient } from './support/clients.js';
+import { clusterClients } from './support/cluster-clients.js';
 import { expectOrder } from './support/lateness.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -315,34 +314,21 @@ describe('clients', () => {
   });
   afterAll(() => cluster.stop());
 
-  interface Connections {
-    readonly client: RedisClient;
+  interface Connections extends OpenClient {
     readonly subscriber?: SubscriberClient;
-    close(): void;
   }
 
+  /** Opens a client and another one for messages. */
+  const openBoth = async (open: () => Promise<OpenClient>): Promise<Connections> => {
+    const [own, other] = await Promise.all([open(), open()]);
+    const close = () => [own, other].map((one) => one.close());
+    return { client: own.client, subscriber: other.client as unknown as SubscriberClient, close };
+  };
+
   const kinds: Record<string, () => Promise<Connections>> = {
-    'node-redis': async () => {
-      const [client, subscriber] = await Promise.all(
-        [createClient({ url: redis.server.url }), createClient({ url: redis.server.url })].map((one) => one.connect()),
-      );
-      return {
-        client: client!,
-        subscriber: subscriber!,
-        close: () => [client, subscriber].map((one) => one!.destroy()),
-      };
-    },
-    'a Cluster of ioredis': async () => {
-      const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }));
-      const [client, subscriber] = [new Cluster(nodes), new Cluster(nodes)];
-      return { client, subscriber, close: () => [client, subscriber].map((one) => one.disconnect()) };
-    },
-    'a cluster of node-redis': async () => {
-      const rootNodes = cluster.nodes.map(({ url }) => ({ url }));
-      const [client, subscriber] = [createCluster({ rootNodes }), createCluster({ rootNodes })];
-      await Promise.all([client.connect(), subscriber.connect()]);
-      return { client, subscriber, close: () => [client, subscriber].map((one) => one.destroy()) };
-    },
+    'node-redis': () => openBoth(() => clients['node-redis 6'](redis.server.url)),
+    'a Cluster of ioredis': () => openBoth(() => clusterClients['ioredis 6'](cluster)),
+    'a cluster of node-redis': () => openBoth(() => clusterClients['node-redis 6'](cluster)),
     'Valkey GLIDE, without messages': () => clients['Valkey GLIDE'](redis.server.url),
     '@upstash/redis, without messages': () => clients['@upstash/redis'](redis.server.url),
   };

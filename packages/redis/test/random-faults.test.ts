@@ -16,7 +16,7 @@ import { effort, faultsMs, seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import hashSlotOf from 'cluster-key-slot';
 import type { Redis } from 'ioredis';
-import { clients, clientsWithOptions } from './support/clients.js';
+import { clients, clientsWithOptions, type OpenClient } from './support/clients.js';
 import { clusterClients } from './support/cluster-clients.js';
 import { freshPrefix, LOGS } from './support/some-redis.js';
 import { mostWithin, UnitLedger } from './support/unit-ledger.js';
@@ -39,16 +39,11 @@ const LIMITS: readonly Limit[] = [
   concurrency({ limit: LIMIT, lease: '30d' }),
 ];
 
-interface Opened {
-  readonly client: RedisClient;
-  close(): unknown;
-}
-
 /** Servers, the clients that use them, and what may happen to them. */
 interface Stage {
-  readonly clients: Readonly<Record<string, Opened>>;
+  readonly clients: Readonly<Record<string, OpenClient>>;
   /** A client that no fault affects once the faults have ended. */
-  readonly observer: Opened;
+  readonly observer: OpenClient;
   readonly faults: Readonly<Record<string, (key: string) => Promise<unknown>>>;
   stop(): Promise<unknown>;
 }

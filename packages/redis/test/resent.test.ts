@@ -1,16 +1,16 @@
-import { type EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { type Decision, fixedWindow, RateLimiter, rollingWindow, StoreError, tokenBucket } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
-import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { RedisStore } from '@rollgate/redis';
 import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
-import { GlideClient, GlideClusterClient } from '@valkey/valkey-glide';
 import { Cluster, Redis } from 'ioredis';
 import { Redis as Valkey, Cluster as ValkeyCluster } from 'iovalkey';
 import { createClient, createCluster, createSentinel } from 'redis';
 import { createSentinel as createSentinel5 } from 'redis5';
-import { LONG_TIMEOUT } from './support/clients.js';
+import { clients, fromIoredis, fromNodeRedis, type OpenClient } from './support/clients.js';
+import { openGlide } from './support/cluster-clients.js';
 import { Sentinel } from './support/sentinel.js';
 
 silenceOutages();
@@ -117,29 +117,14 @@ describe('clients', () => {
     await Promise.all([proxy.stop(), clusterProxy.stop(), sentinel.stop(), clusterServer.stop()]);
   });
 
-  interface Opened {
-    readonly client: RedisClient;
-    close(): unknown;
-  }
-
-  type Ioredis = RedisClient & EventEmitter & { disconnect(): void };
-
-  async function fromIoredis(client: Ioredis): Promise<Opened> {
-    client.on('error', () => {}); // The connection is broken.
+  /** A client of ioredis or iovalkey, once it is connected. */
+  async function fromReady(client: Parameters<typeof fromIoredis>[0]): Promise<OpenClient> {
+    const opened = fromIoredis(client);
     await once(client, 'ready');
-    return { client, close: () => client.disconnect() };
+    return opened;
   }
 
-  type NodeRedis = ReturnType<typeof createClient | typeof createCluster | typeof createSentinel>;
-
-  async function fromNodeRedis(client: NodeRedis): Promise<Opened> {
-    client.on('error', () => {});
-    await client.connect();
-    return { client: client as RedisClient, close: () => client.destroy() };
-  }
-
-  const ofGlide = (client: GlideClient | GlideClusterClient): Opened => ({ client, close: () => client.close() });
-
+  const urlOf = ({ port }: FaultyProxy) => `redis://127.0.0.1:${port}`;
   const node = () => ({ host: '127.0.0.1', port: proxy.port });
   const clusterNode = () => ({ host: '127.0.0.1', port: clusterProxy.port });
   const sentinelOptions = () => ({
@@ -148,32 +133,20 @@ describe('clients', () => {
     nodeAddressMap: { [`127.0.0.1:${server.port}`]: node() },
   });
 
-  type Case = readonly [kind: string, resends: boolean, open: () => Promise<Opened>];
+  type Case = readonly [kind: string, resends: boolean, open: () => Promise<OpenClient>];
 
   const STANDALONE: Case[] = [
-    ['iovalkey', true, () => fromIoredis(new Valkey(proxy.port))],
-    ['node-redis', false, () => fromNodeRedis(createClient({ socket: node() }) as never)],
-    ['a node-redis 6 sentinel', true, () => fromNodeRedis(createSentinel(sentinelOptions()) as never)],
-    ['a node-redis 5 sentinel', true, () => fromNodeRedis(createSentinel5(sentinelOptions()) as never)],
-    [
-      'Valkey GLIDE',
-      false,
-      async () => ofGlide(await GlideClient.createClient({ addresses: [node()], ...LONG_TIMEOUT })),
-    ],
+    ['iovalkey', true, () => fromReady(new Valkey(proxy.port))],
+    ['node-redis', false, () => fromNodeRedis(createClient({ socket: node() }))],
+    ['a node-redis 6 sentinel', true, () => fromNodeRedis(createSentinel(sentinelOptions()))],
+    ['a node-redis 5 sentinel', true, () => fromNodeRedis(createSentinel5(sentinelOptions()))],
+    ['Valkey GLIDE', false, () => clients['Valkey GLIDE'](urlOf(proxy))],
   ];
   const CLUSTERED: Case[] = [
-    ['an ioredis Cluster', true, () => fromIoredis(new Cluster([clusterNode()]))],
-    ['an iovalkey Cluster', true, () => fromIoredis(new ValkeyCluster([clusterNode()]))],
-    [
-      'a node-redis cluster',
-      false,
-      () => fromNodeRedis(createCluster({ rootNodes: [{ socket: clusterNode() }] }) as never),
-    ],
-    [
-      'a GLIDE cluster client',
-      false,
-      async () => ofGlide(await GlideClusterClient.createClient({ addresses: [clusterNode()], ...LONG_TIMEOUT })),
-    ],
+    ['an ioredis Cluster', true, () => fromReady(new Cluster([clusterNode()]))],
+    ['an iovalkey Cluster', true, () => fromReady(new ValkeyCluster([clusterNode()]))],
+    ['a node-redis cluster', false, () => fromNodeRedis(createCluster({ rootNodes: [{ socket: clusterNode() }] }))],
+    ['a GLIDE cluster client', false, () => openGlide({ nodes: [{ ...clusterNode(), url: urlOf(clusterProxy) }] })],
   ];
 
   async function refundOverBrokenConnection(redis: RedisServer, broken: FaultyProxy, [, resends, open]: Case) {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { Outcome } from './outcome.js';
 import type { RealRedis } from './real-redis.js';
-import type { Schedule } from './schedules.js';
-import { schedules } from './schedules.js';
+import { type Schedule, schedules } from './schedules.js';
 import { Simulation } from './simulation.js';
 
 /** The failure of a seed, with the command that replays it. */
