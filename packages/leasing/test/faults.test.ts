@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createStore, type Update } from '@rollgate/core/store';
 import { LeasingStore } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
-import { type Fault, verifyFault } from '@rollgate/store-conformance';
+import { verifyFault } from '@rollgate/store-conformance';
 import { FaultyProxy, networkFaults, RedisServer, redisFaults, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { TroubledRows } from '@rollgate/test-support/rows';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
 import { mostInWindow, SpendingProcesses } from './support/spending-processes.js';
@@ -42,40 +41,10 @@ describe('over Redis', () => {
 });
 
 describe('over `createStore`', () => {
-  const rows: Rows = new Map();
-  /** What goes wrong in a transaction, by its keys. Returns `true` if nothing does. */
-  let trouble: (keys: readonly string[]) => unknown = () => true;
+  const rows = new TroubledRows();
 
-  function transact(keys: readonly string[], update: Update): void | Promise<void> {
-    const result = trouble(keys);
-    if (result !== true) return result as Promise<void>;
-    updateRows(rows, keys, update);
-  }
-
-  const refuse = (): never => {
-    throw new Error('ECONNREFUSED');
-  };
-  const failWith = (next: typeof trouble) => {
-    trouble = next;
-    return () => {
-      trouble = () => true;
-    };
-  };
-
-  const FAULTS: readonly Fault[] = [
-    { name: 'throws', start: () => failWith(refuse) },
-    { name: 'rejects', start: () => failWith(async () => refuse()) },
-    { name: 'is silent', start: () => failWith(() => new Promise(() => {})) },
-    {
-      name: 'refuses one key',
-      affects: 'key',
-      start: (name) => failWith((keys) => !keys.some((key) => key.includes(name)) || refuse()),
-    },
-  ];
-
-  test.each(FAULTS)('leases survive a database that $name', async (fault) => {
-    const store = createStore({ transact });
-    await verifyFault({ 'The leases': new LeasingStore({ store, minDecisions: 1 }) }, fault);
+  test.each(rows.faults)('leases survive a database that $name', async (fault) => {
+    await verifyFault({ 'The leases': new LeasingStore({ store: rows.createStore(), minDecisions: 1 }) }, fault);
   });
 });
 

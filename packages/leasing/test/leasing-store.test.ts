@@ -11,9 +11,10 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { credit } from '@rollgate/core/credit';
-import { createStore, type Plan, readReceipt } from '@rollgate/core/store';
+import { type Plan, readReceipt } from '@rollgate/core/store';
 import { LeasingStore, type LeasingStoreOptions } from '@rollgate/leasing';
 import { RedisStore } from '@rollgate/redis';
+import { createRowStore } from '@rollgate/test-support/rows';
 import { SomeRedis } from '../../redis/test/support/some-redis.js';
 
 const QUOTA = rollingWindow({ limit: 100, window: '1s' });
@@ -462,26 +463,11 @@ test.each([
 
 const redis = SomeRedis.forThisFile();
 
-const stored = new Map<string, number[]>();
-
 const STORES: readonly [string, () => Store][] = [
   ['MemoryStore', () => new MemoryStore()],
   ['RedisStore', () => new RedisStore({ client: redis.client })],
   ['RedisStore with sorted sets', () => new RedisStore({ client: redis.client, log: 'sorted-set' })],
-  [
-    'a store of `createStore`',
-    () =>
-      createStore({
-        transact: async (keys, update) => {
-          const changes = update(keys.map((key) => stored.get(key)));
-          for (const [index, key] of keys.entries()) {
-            const change = changes[index];
-            if (change === null) stored.delete(key);
-            else if (change !== undefined) stored.set(key, [...change.numbers]);
-          }
-        },
-      }),
-  ],
+  ['a store of `createStore`', () => createRowStore(clock)],
 ];
 
 test.each(STORES)('a settlement continues from the one before it, in %s', async (name, create) => {

@@ -20,6 +20,21 @@ afterAll(async () => {
   await server.stop();
 });
 
+/** Wraps a pool, so that `before` is called before each text. */
+function beforeTexts(before: (text: string) => unknown, inner = pool): PgPool {
+  const connect = async () => {
+    const client = await inner.connect();
+    const query: PoolClient['query'] = client.query.bind(client);
+    return Object.assign(Object.create(client), {
+      query: async (config: { text: string }) => {
+        await before(config.text);
+        return query(config);
+      },
+    });
+  };
+  return { connect, query: inner.query, end: inner.end, totalCount: 0 } as unknown as PgPool;
+}
+
 describe('locks', () => {
   const limits = rollingWindow({ limit: 100, window: '1h' });
 
@@ -97,7 +112,7 @@ describe('locks', () => {
         resume = resolve;
       });
     };
-    const stopping = limiterOn(newStore(beforeCommit(stop)), 'stopped', 500);
+    const stopping = limiterOn(newStore(beforeTexts((text) => text.endsWith('COMMIT') && stop())), 'stopped', 500);
     await limiterOn(newStore(), 'stopped', 500).check('zoe');
     const failed = stopping.check('zoe').catch(() => {});
     await until('the process has stopped', async () => isStopped);
@@ -105,21 +120,6 @@ describe('locks', () => {
     await failed;
     resume();
   });
-
-  /** The pool of a process that calls `before` in the middle of each transaction that writes. */
-  function beforeCommit(before: () => Promise<void>): PgPool {
-    const connect = async () => {
-      const client = await pool.connect();
-      const query: PoolClient['query'] = client.query.bind(client);
-      return Object.assign(Object.create(client), {
-        query: async (config: { text: string }) => {
-          if (config.text.endsWith('COMMIT')) await before();
-          return query(config);
-        },
-      });
-    };
-    return { connect, query: pool.query, end: pool.end, totalCount: 0 } as unknown as PgPool;
-  }
 
   test('a refund does not wait for the commits of others that notify', async () => {
     // A commit that waits for a standby holds the lock that all notifications need.
@@ -152,21 +152,6 @@ describe('lone checks', () => {
       ...{ limits: rollingWindow({ limit, window: '1h' }), store: new PostgresStore({ client, sweep: false }) },
       ...{ prefix: 'lone', timeout: '10s', onStoreError: 'throw' },
     });
-
-  /** Wraps a pool, so that `before` is called before each text. */
-  function beforeTexts(before: (text: string) => unknown, inner = pool): PgPool {
-    const connect = async () => {
-      const client = await inner.connect();
-      const query: PoolClient['query'] = client.query.bind(client);
-      return Object.assign(Object.create(client), {
-        query: async (config: { text: string }) => {
-          await before(config.text);
-          return query(config);
-        },
-      });
-    };
-    return { connect, query: inner.query, end: inner.end, totalCount: 0 } as unknown as PgPool;
-  }
 
   /** A client whose first text that ends so stops before the server gets it. */
   function stopBefore(end: string) {

@@ -1,37 +1,17 @@
 import { calendarWindow } from '@rollgate/calendar';
 import { concurrency, type Limit, manualClock, RateLimiter, RollingCounter, rollingWindow } from '@rollgate/core';
-import { createStore, type Update } from '@rollgate/core/store';
+import { createStore } from '@rollgate/core/store';
 import { type Fault, verifyFault } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { limitOfEach } from '@rollgate/test-support/limit-of-each';
-import { type Rows, updateRows } from '@rollgate/test-support/rows';
+import { type Rows, TroubledRows, updateRows } from '@rollgate/test-support/rows';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import fc from 'fast-check';
 
 silenceOutages();
 
-/** What goes wrong in a transaction, by its keys. Returns `true` if nothing does. */
-type Trouble = (keys: readonly string[]) => unknown;
-
-const rows: Rows = new Map();
-let trouble: Trouble = () => true;
-
-function transact(keys: readonly string[], update: Update): void | Promise<void> {
-  const result = trouble(keys);
-  if (result !== true) return result as Promise<void>;
-  updateRows(rows, keys, update);
-}
-
-const failsWith = (next: Trouble) => () => {
-  trouble = next;
-  return () => {
-    trouble = () => true;
-  };
-};
-
-const refuse = (): never => {
-  throw new Error('ECONNREFUSED');
-};
+const troubled = new TroubledRows();
+const { rows } = troubled;
 
 /** Damages the rows whose key contains this text. */
 const damages = (numbers: readonly number[]) => (name: string) => {
@@ -51,21 +31,14 @@ const overcount = (name: string) => {
 };
 
 const FAULTS: readonly Fault[] = [
-  { name: 'throws', start: failsWith(refuse) },
-  { name: 'rejects', start: failsWith(async () => refuse()) },
-  { name: 'is silent', start: failsWith(() => new Promise(() => {})) },
-  {
-    name: 'refuses one key',
-    affects: 'key',
-    start: (name) => failsWith((keys) => !keys.some((key) => key.includes(name)) || refuse())(),
-  },
+  ...troubled.faults,
   { name: 'has a state without its end', affects: 'none', start: damages([1, 0]) },
   { name: 'has a state that counts more hits than it has', affects: 'none', start: overcount },
   { name: 'has a state of what are no numbers', affects: 'none', start: damages(new Array(9).fill(Number.NaN)) },
 ];
 
 test.each(FAULTS)('a store of `createStore` survives a database that $name', async (fault) => {
-  await verifyFault({ 'The store': createStore({ transact }) }, fault);
+  await verifyFault({ 'The store': troubled.createStore() }, fault);
 });
 
 describe('damaged states', () => {
@@ -83,19 +56,8 @@ describe('damaged states', () => {
 
   /** A store on rows that a test may damage. */
   function openRows() {
-    const rows = new Map<string, number[]>();
-    const store = createStore({
-      clock,
-      transact(keys, update) {
-        const changes = update(keys.map((key) => rows.get(key)));
-        for (const [index, key] of keys.entries()) {
-          const change = changes[index];
-          if (change === null) rows.delete(key);
-          else if (change !== undefined) rows.set(key, [...change.numbers]);
-        }
-      },
-    });
-    return { rows, store };
+    const rows: Rows = new Map();
+    return { rows, store: createStore({ clock, transact: (keys, update) => updateRows(rows, keys, update) }) };
   }
 
   const WRONG = [Number.NaN, Infinity, -Infinity, -1, 0, 0.5, 3, 1e9, 1e15, Number.MAX_SAFE_INTEGER];
@@ -131,7 +93,7 @@ describe('damaged states', () => {
     const limiter = new RateLimiter({ limits: limits.rollingWindow!, store });
     await limiter.check('ann');
     const now = 1_700_000_000_000_000;
-    rows.set([...rows.keys()][0]!, [1, 0, 3.6e9, 0, 1e15, 0, now, now - 2_000_000]);
+    rows.set([...rows.keys()][0]!, Float64Array.of(1, 0, 3.6e9, 0, 1e15, 0, now, now - 2_000_000));
     expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 4 });
   });
 
@@ -140,10 +102,7 @@ describe('damaged states', () => {
     const counter = new RollingCounter({ store });
     await counter.add('ann', 3);
     const [key, row] = [...rows][0]!;
-    rows.set(
-      key,
-      row.map((number, index) => (index === 6 ? 1e15 : number)),
-    );
+    rows.set(key, row.with(6, 1e15));
     expect(await counter.addCount('ann', '1m')).toBe(1);
   });
 });
