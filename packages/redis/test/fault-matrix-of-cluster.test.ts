@@ -22,7 +22,6 @@ beforeAll(async () => {
   opened = await Promise.all(
     Object.entries(clusterClients).map(async ([kind, open]) => {
       const { client, close } = await open({ nodes });
-      (client as Partial<NodeJS.EventEmitter>).on?.('error', () => {});
       return { kind, store: new RedisStore({ client, denialCache: false }), close };
     }),
   );

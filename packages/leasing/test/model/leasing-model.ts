@@ -10,13 +10,10 @@ export interface Failure {
 /** Everything that may happen in a scope, in every order. A store cannot be copied, so each state is reached by its actions again. */
 export class LeasingModel implements Explorable<undefined, Failure> {
   readonly start = undefined;
-  readonly #scope: Scope;
   /** The explorer knows actions by their index here. */
   readonly #actions: string[] = [];
 
-  constructor(scope: Scope) {
-    this.#scope = scope;
-  }
+  constructor(private readonly scope: Scope) {}
 
   expand([place]: readonly [Place<undefined>], reach: Reach<undefined>): Failure | undefined {
     const path = place.actions.map((action) => this.#actions[action]!);
@@ -33,7 +30,7 @@ export class LeasingModel implements Explorable<undefined, Failure> {
   }
 
   #worldAfter(actions: readonly string[]): World {
-    const world = new World(this.#scope);
+    const world = new World(this.scope);
     for (const action of actions) world.run(action);
     return world;
   }

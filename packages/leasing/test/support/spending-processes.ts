@@ -21,18 +21,19 @@ export interface AllowedCheck {
 /** Processes that check one key, and the log of what they were allowed. */
 export class SpendingProcesses {
   readonly #folder = mkdtempSync(join(tmpdir(), 'rollgate-leases-'));
-  readonly #options: SpendingOptions;
   readonly #children: ChildProcess[] = [];
 
-  constructor(options: SpendingOptions, count: number) {
-    this.#options = options;
+  constructor(
+    private readonly options: SpendingOptions,
+    count: number,
+  ) {
     for (let index = 0; index < count; index++) this.start();
   }
 
   /** Starts one more process. */
   start(): void {
     const file = this.#fileOf(this.#children.length);
-    const child = fork(join(__dirname, 'spending-process.mjs'), [JSON.stringify({ ...this.#options, file })]);
+    const child = fork(join(__dirname, 'spending-process.mjs'), [JSON.stringify({ ...this.options, file })]);
     this.#children.push(child);
   }
 

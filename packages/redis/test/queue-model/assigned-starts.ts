@@ -13,11 +13,9 @@ const SCRIPT_MICROS = 3;
 
 /** Finds starts that leaky buckets assign against their guarantees. All times are microseconds. */
 export class AssignedStarts {
-  readonly #scope: Scope;
   readonly #rules: readonly number[];
 
-  constructor(scope: Scope) {
-    this.#scope = scope;
+  constructor(private readonly scope: Scope) {
     this.#rules = [...scope.costs[0]!.keys()].filter((rule) => intervalOf(scope, rule) > 0);
   }
 
@@ -37,7 +35,7 @@ export class AssignedStarts {
         const free = previous === undefined ? lastEnd : this.#end(previous, rule);
         if (turn.hits[rule]! < free) return 'two starts are closer than the interval';
         if (previous && this.#isReversed(state, previous, turn, rule)) return 'a later caller got the earlier start';
-        const room = limitOf(this.#scope, rule) + 1 - this.#units(turn, rule);
+        const room = limitOf(this.scope, rule) + 1 - this.#units(turn, rule);
         if (turn.hits[rule]! - turn.stamp > room * this.#interval(rule))
           return 'more callers than may wait have starts';
       }
@@ -62,17 +60,17 @@ export class AssignedStarts {
 
   #isReversed(state: ModelState, { index: first }: FoundTurn, { index: second }: FoundTurn, rule: number): boolean {
     const [one, other] = [state.callers[first]!, state.callers[second]!];
-    const queue = state.places[this.#scope.costs[0]!.length + rule]!.split(' ');
-    const isKnown = !this.#scope.hasFaults && !state.isReordered;
+    const queue = state.places[this.scope.costs[0]!.length + rule]!.split(' ');
+    const isKnown = !this.scope.hasFaults && !state.isReordered;
     return isKnown && one.number > other.number && [first, second].every((index) => queue.includes(String(index + 1)));
   }
 
   #units({ index }: FoundTurn, rule: number): number {
-    return this.#scope.costs[index]![rule]!;
+    return this.scope.costs[index]![rule]!;
   }
 
   #interval(rule: number): number {
-    return intervalOf(this.#scope, rule) * TICK;
+    return intervalOf(this.scope, rule) * TICK;
   }
 
   #end(turn: FoundTurn, rule: number): number {

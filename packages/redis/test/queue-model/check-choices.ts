@@ -6,21 +6,17 @@ import type { Scope } from './scope.js';
 
 /** Plain checks of one unit of each limit. */
 export class CheckChoices {
-  readonly #scope: Scope;
-  readonly #operations: ModelOperations;
-  readonly #receiver: ModelReceiver;
-
-  constructor(scope: Scope, operations: ModelOperations, receiver: ModelReceiver) {
-    this.#scope = scope;
-    this.#operations = operations;
-    this.#receiver = receiver;
-  }
+  constructor(
+    private readonly scope: Scope,
+    private readonly operations: ModelOperations,
+    private readonly receiver: ModelReceiver,
+  ) {}
 
   choices({ checks, heldChecks, overtakingChecks }: ModelState): Choice[] {
     const choices: Choice[] = [];
-    if (checks > 0) choices.push(this.#check('checks', this.#operations.checkIfEmpty()));
-    if (heldChecks > 0) choices.push(this.#check('heldChecks', this.#operations.checkBehind()));
-    if (overtakingChecks > 0) choices.push(this.#check('overtakingChecks', this.#operations.overtakingCheck()));
+    if (checks > 0) choices.push(this.#check('checks', this.operations.checkIfEmpty()));
+    if (heldChecks > 0) choices.push(this.#check('heldChecks', this.operations.checkBehind()));
+    if (overtakingChecks > 0) choices.push(this.#check('overtakingChecks', this.operations.overtakingCheck()));
     return choices;
   }
 
@@ -29,22 +25,22 @@ export class CheckChoices {
       operations: [operation],
       apply: (state, outcome) => {
         state[counter] -= 1;
-        this.#receiver.receive(state, undefined, outcome!);
+        this.receiver.receive(state, undefined, outcome!);
         const line = outcome!.reply.split('\n')[1]!;
         if (line === '') state.heldChecks += 1;
         else if (isAllowed(line)) {
           if (counter !== 'overtakingChecks') this.#expectNobodyBefore(state);
           const start = state.tick + Math.round(delayOf(line) / TICK);
-          state.starts.push([start, this.#operations.keys.map(() => 1), state.tick]);
+          state.starts.push([start, this.operations.keys.map(() => 1), state.tick]);
         }
       },
     };
   }
 
   #expectNobodyBefore({ callers, messages, isReordered }: ModelState): void {
-    if (this.#scope.hasFaults || isReordered || messages.length > 0) return;
+    if (this.scope.hasFaults || isReordered || messages.length > 0) return;
     const isBehind = callers.some(({ status, number }) => status === 'waits' && number > 0);
-    if (isBehind) this.#receiver.problem ??= 'a check overtook a caller';
+    if (isBehind) this.receiver.problem ??= 'a check overtook a caller';
   }
 }
 

@@ -20,18 +20,17 @@ export class ExploredQueues implements Explorable<string, Failure> {
   /** How many states were extended, and from how many of them a fair schedule was tried. */
   extended = 0;
   tried = 0;
-  readonly #model: QueueModel;
-  readonly #tryEvery: number;
 
   /** @param tryEvery The number of states per fair schedule. */
-  constructor(model: QueueModel, tryEvery: number) {
-    this.#model = model;
-    this.#tryEvery = tryEvery;
+  constructor(
+    private readonly model: QueueModel,
+    private readonly tryEvery: number,
+  ) {
     this.start = JSON.stringify(model.initial);
   }
 
   async expand(places: readonly Place<string>[], reach: Reach<string>): Promise<Failure | undefined> {
-    const model = this.#model;
+    const model = this.model;
     const pending: { place: Place<string>; action: number; state: ModelState; choice: Choice }[] = [];
     for (const place of places) {
       const state = JSON.parse(place.state) as ModelState;
@@ -54,10 +53,10 @@ export class ExploredQueues implements Explorable<string, Failure> {
 
   /** Without further faults, all callers that wait start. Returns what is wrong, if anything is. */
   async #findStuck(text: string): Promise<string | undefined> {
-    if (this.extended % this.#tryEvery !== 0) return undefined;
+    if (this.extended % this.tryEvery !== 0) return undefined;
     this.tried += 1;
     const state = JSON.parse(text) as ModelState;
-    const [problem] = await runTogether(this.#model, [{ state, steps: finish(this.#model, state) }]);
+    const [problem] = await runTogether(this.model, [{ state, steps: finish(this.model, state) }]);
     return problem;
   }
 }

@@ -5,24 +5,20 @@ import { processOf, type Scope } from './scope.js';
 
 /** What may happen to callers and their messages. */
 export class FaultChoices {
-  readonly #scope: Scope;
-  readonly #callers: CallerChoices;
-  readonly #receiver: ModelReceiver;
-
-  constructor(scope: Scope, callers: CallerChoices, receiver: ModelReceiver) {
-    this.#scope = scope;
-    this.#callers = callers;
-    this.#receiver = receiver;
-  }
+  constructor(
+    private readonly scope: Scope,
+    private readonly callers: CallerChoices,
+    private readonly receiver: ModelReceiver,
+  ) {}
 
   /** The reply to an arrival is lost. */
   enterUnanswered(index: number): Choice {
     return {
-      ...this.#callers.enter(index),
+      ...this.callers.enter(index),
       apply: (state, outcome) => {
         state.lostReplies -= 1;
         Object.assign(state.callers[index]!, { status: 'waits', resends: true });
-        this.#receiver.receive(state, undefined, outcome!);
+        this.receiver.receive(state, undefined, outcome!);
       },
     };
   }
@@ -42,7 +38,7 @@ export class FaultChoices {
       apply: (state) => {
         state.crashes -= 1;
         const gone = { status: 'gone', ...ENDED, owesLeave: false, resends: false };
-        const isOfProcess = (other: number) => processOf(this.#scope, other) === processOf(this.#scope, index);
+        const isOfProcess = (other: number) => processOf(this.scope, other) === processOf(this.scope, index);
         for (const [other, caller] of state.callers.entries()) if (isOfProcess(other)) Object.assign(caller, gone);
         state.unused = state.unused.filter(([other]) => !isOfProcess(other));
       },
@@ -53,7 +49,7 @@ export class FaultChoices {
     return {
       apply: (state) => {
         const [[, text]] = state.messages.splice(place, 1) as [[number, string]];
-        this.#receiver.accept(state, text);
+        this.receiver.accept(state, text);
       },
     };
   }
@@ -62,7 +58,7 @@ export class FaultChoices {
     return {
       apply: (state) => {
         state.repeatedMessages -= 1;
-        this.#receiver.accept(state, state.messages[place]![1]);
+        this.receiver.accept(state, state.messages[place]![1]);
       },
     };
   }

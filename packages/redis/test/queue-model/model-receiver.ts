@@ -9,13 +9,12 @@ import type { Outcome } from './script-runner.js';
 export class ModelReceiver {
   /** The first guarantee that a transition has broken. */
   problem: string | undefined;
-  readonly #scope: Scope;
-  readonly #operations: ModelOperations;
   readonly #assigned: AssignedStarts;
 
-  constructor(scope: Scope, operations: ModelOperations) {
-    this.#scope = scope;
-    this.#operations = operations;
+  constructor(
+    private readonly scope: Scope,
+    private readonly operations: ModelOperations,
+  ) {
     this.#assigned = new AssignedStarts(scope);
   }
 
@@ -32,7 +31,7 @@ export class ModelReceiver {
     // Turns of one call, in no order.
     const lines = index === undefined ? [] : reply.split('\n').slice(1);
     const turns = [...sent.map(([, text]) => text), ...lines].flatMap((text) => this.#turnsIn(text));
-    if (turns.length > 0 && this.#scope.intervals) this.#noteStarts(state, turns, index, late);
+    if (turns.length > 0 && this.scope.intervals) this.#noteStarts(state, turns, index, late);
     state.messages.push(...sent);
     for (const turn of turns) this.#noteTurn(state, turn, turns);
     state.places = [...places];
@@ -67,7 +66,7 @@ export class ModelReceiver {
 
   /** Without a horizon, asking a microsecond early is in vain. */
   #askTime(tick: number, waitMicros: number): number {
-    const { horizon } = this.#scope;
+    const { horizon } = this.scope;
     return tick + (horizon > 0 ? Math.max(0, Math.round(waitMicros / TICK) - horizon) : Math.ceil(waitMicros / TICK));
   }
 
@@ -83,7 +82,7 @@ export class ModelReceiver {
 
   #read(...turn: Parameters<ModelOperations['read']>): ReturnType<ModelOperations['read']> | undefined {
     try {
-      return this.#operations.read(...turn);
+      return this.operations.read(...turn);
     } catch (error) {
       this.problem ??= String(error);
       return undefined;
@@ -111,11 +110,11 @@ export class ModelReceiver {
 
   /** A turn must not be that of a caller behind another one in the same queue. */
   #noteTurn(state: ModelState, { index, stamp, now }: FoundTurn, turns: readonly FoundTurn[]): void {
-    if (stamp > now + this.#scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
-    if (this.#scope.hasFaults || state.isReordered) return;
+    if (stamp > now + this.scope.horizon * TICK) this.problem ??= 'a turn is too far ahead';
+    if (this.scope.hasFaults || state.isReordered) return;
     // A turn that comes at the arrival is behind all that wait then.
     const number = state.callers[index]!.number || Infinity;
-    const costs = this.#scope.costs[index]!;
+    const costs = this.scope.costs[index]!;
     const isBehind = state.callers.some((other, place) => {
       const shares = costs.some((cost, rule) => cost > 0 && this.#holds(state, place, rule));
       const reported = [...turns, ...state.messages.flatMap(([, message]) => this.#turnsIn(message))];
@@ -127,12 +126,12 @@ export class ModelReceiver {
 
   /** Whether the ticket of a caller is in the queue of a rule. */
   #holds({ places }: ModelState, index: number, rule: number): boolean {
-    return places[this.#operations.keys.length + rule]!.split(' ').includes(String(index + 1));
+    return places[this.operations.keys.length + rule]!.split(' ').includes(String(index + 1));
   }
 
   /** A turn that is read a second time must not be refunded, because its action may start. */
   #isRepeated({ seen }: CallerState, turn: string): boolean {
-    if (!this.#scope.repeatedMessages) return false;
+    if (!this.scope.repeatedMessages) return false;
     const isRepeated = seen.includes(turn);
     if (!isRepeated) seen.push(turn);
     return isRepeated;

@@ -29,11 +29,8 @@ type DecisionCall = { kind: 'check' | 'peek' | 'charge'; plan: Plan; keys: Keys;
 export class ObservedStore implements Store {
   /** The check that the next refund or settlement changes. */
   checkToSettle: StoreCall | undefined;
-  readonly #options: ObservedStoreOptions;
 
-  constructor(options: ObservedStoreOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ObservedStoreOptions) {}
 
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     return this.#decide({ kind: 'check', plan, keys, costs });
@@ -44,11 +41,11 @@ export class ObservedStore implements Store {
   }
 
   refund(receipt: unknown): Awaitable<void> {
-    return this.#settle('refund', receipt as Receipt, 0, () => this.#options.inner.refund(receipt));
+    return this.#settle('refund', receipt as Receipt, 0, () => this.options.inner.refund(receipt));
   }
 
   settle(receipt: unknown, costs: SettledCosts): Awaitable<void> {
-    return this.#settle('settle', receipt as Receipt, costs, () => this.#options.inner.settle!(receipt, costs));
+    return this.#settle('settle', receipt as Receipt, costs, () => this.options.inner.settle!(receipt, costs));
   }
 
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
@@ -57,11 +54,11 @@ export class ObservedStore implements Store {
 
   reset(plan: Plan, keys: Keys): Awaitable<void> {
     const call = this.#begin({ kind: 'reset', subject: this.subjectOf(plan, keys), keyCount: plan.rules.length });
-    return this.#watch(call, this.#options.inner.reset(plan, keys));
+    return this.#watch(call, this.options.inner.reset(plan, keys));
   }
 
   subjectOf({ rules }: Plan, keys: Keys): Subject {
-    const { specOf } = this.#options;
+    const { specOf } = this.options;
     const keyOf = (index: number) => (typeof keys === 'string' ? keys : keys[index]!);
     return {
       specs: Object.fromEntries(rules.map(({ name, limit }) => [name, specOf(limit)])),
@@ -92,13 +89,13 @@ export class ObservedStore implements Store {
 
   /** The number of additional keys of an operation that must not run twice. */
   get #markCount(): number {
-    return this.#options.resends ? 1 : 0;
+    return this.options.resends ? 1 : 0;
   }
 
   #decide({ kind, plan, keys, costs }: DecisionCall): Awaitable<Decision> {
     const keyCount = plan.rules.length + (kind === 'charge' ? this.#markCount : 0);
     const call = this.#begin({ kind, subject: this.subjectOf(plan, keys), costs, keyCount });
-    return this.#watch(call, this.#options.inner[kind]!(plan, keys, costs));
+    return this.#watch(call, this.options.inner[kind]!(plan, keys, costs));
   }
 
   #begin(fields: Pick<StoreCall, 'kind' | 'subject' | 'keyCount'> & Partial<StoreCall>): StoreCall {
@@ -106,7 +103,7 @@ export class ObservedStore implements Store {
       costs: 0,
       settledCheck: undefined,
       settledCosts: 0,
-      startedMicros: this.#options.time.micros,
+      startedMicros: this.options.time.micros,
       settledMicros: undefined,
       decision: undefined,
       error: undefined,
@@ -115,14 +112,14 @@ export class ObservedStore implements Store {
       execution: undefined,
       ...fields,
     };
-    this.#options.onCall(call);
+    this.options.onCall(call);
     return call;
   }
 
   #watch<Result>(call: StoreCall, result: Awaitable<Result>): Awaitable<Result> {
     const settle = (outcome: Partial<StoreCall>) => {
-      Object.assign(call, outcome, { settledMicros: this.#options.time.micros });
-      this.#options.onSettled(call);
+      Object.assign(call, outcome, { settledMicros: this.options.time.micros });
+      this.options.onSettled(call);
     };
     if (isThenable(result)) {
       result.then(

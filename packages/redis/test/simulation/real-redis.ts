@@ -10,12 +10,10 @@ export interface ScriptResult {
 
 /** The real server, which runs one script at a time, each at a given time. */
 export class RealRedis {
-  readonly #server: RedisServer;
   readonly #client: Redis;
   readonly #shas = new Map<string, string>();
 
-  private constructor(server: RedisServer) {
-    this.#server = server;
+  private constructor(private readonly server: RedisServer) {
     this.#client = new Redis(server.url);
   }
 
@@ -27,7 +25,7 @@ export class RealRedis {
 
   async stop(): Promise<void> {
     this.#client.disconnect();
-    await this.#server.stop();
+    await this.server.stop();
   }
 
   async clear(): Promise<void> {

@@ -19,7 +19,6 @@ export class SimulatedConnection {
   isSilent = false;
   /** Runs instead of the next reply. */
   interceptReply: (() => void) | undefined;
-  readonly #options: ConnectionOptions;
   /** Messages without a reply, in the order in which they were sent. */
   #pending: Message[] = [];
   /** For each message that the server has not received, a function that drops it. */
@@ -27,14 +26,12 @@ export class SimulatedConnection {
   #lastArrivalMicros = 0;
   #lastReplyMicros = 0;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ConnectionOptions) {}
 
   send(message: Message): void {
     this.#pending.push(message);
     if (this.isSilent) return;
-    const { time, server, latency } = this.#options;
+    const { time, server, latency } = this.options;
     this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros + 1, time.micros + latency());
     const drop = time.at(this.#lastArrivalMicros, 'socket', deliver, NETWORK);
     this.#inFlight.push(drop);
@@ -61,12 +58,12 @@ export class SimulatedConnection {
       this.interceptReply();
       return;
     }
-    const { time, owner, latency } = this.#options;
+    const { time, owner, latency } = this.options;
     this.#lastReplyMicros = Math.max(this.#lastReplyMicros + 1, time.micros + latency());
     const deliver = () => {
       if (!this.isOpen || this.isSilent) return;
       this.#pending.shift();
-      this.#options.onReply(message, reply);
+      this.options.onReply(message, reply);
     };
     time.at(this.#lastReplyMicros, 'socket', deliver, owner);
   }

@@ -31,7 +31,6 @@ export class SimulatedServer {
   hasOriginalClock = true;
   /** The number of requests for a script that the server did not have. */
   unknownScriptCount = 0;
-  readonly #options: ServerOptions;
   readonly #time: VirtualTime;
   /** The scripts by their SHA: those that this server has now, and all that clients have sent. */
   readonly #knownShas = new Set<string>();
@@ -43,8 +42,7 @@ export class SimulatedServer {
   #inbox: { readonly message: Message; readonly reply: (reply: Reply) => void }[] = [];
   #isProcessingScheduled = false;
 
-  constructor(options: ServerOptions) {
-    this.#options = options;
+  constructor(private readonly options: ServerOptions) {
     this.#time = options.time;
   }
 
@@ -79,7 +77,7 @@ export class SimulatedServer {
   setClock(byMicros: number): void {
     this.#clockMicros += byMicros;
     this.hasOriginalClock &&= byMicros === 0;
-    this.#options.reference.markAllChanged();
+    this.options.reference.markAllChanged();
   }
 
   forgetScripts(): void {
@@ -96,7 +94,7 @@ export class SimulatedServer {
     this.setClock(clockMicros);
     this.#knownShas.clear();
     this.endFaults();
-    const { redis, reference } = this.#options;
+    const { redis, reference } = this.options;
     await redis.clear();
     const runs = this.executions.map(({ message: { keys, values, sha }, serverMicros }) =>
       this.#runScript(sha, keys, values, serverMicros),
@@ -144,7 +142,7 @@ export class SimulatedServer {
     this.#busyUntilMicros = this.#time.micros + calls.length + 1;
     const run = { message: { ...message, sha }, calls: calls.slice(0, doneCount), serverMicros, expired };
     const execution: Execution = { ...run, value, results: [], isLost: false, hasOpenResults: false };
-    const { reference } = this.#options;
+    const { reference } = this.options;
     reference.execute(execution);
     execution.hasOpenResults = reference.openResultReason !== undefined;
     this.executions.push(execution);
@@ -157,7 +155,7 @@ export class SimulatedServer {
     values: readonly string[],
     serverMicros: number,
   ): Promise<ScriptResult> {
-    const { redis, isSliced } = this.#options;
+    const { redis, isSliced } = this.options;
     const real = await redis.load(this.#texts.get(sha)!, isSliced);
     return redis.run(real, keys, values, serverMicros);
   }

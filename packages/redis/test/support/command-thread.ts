@@ -14,13 +14,10 @@ socket.on('data', () => {
 
 /** Another thread with a connection of its own, which sends commands while this thread is blocked. */
 export class CommandThread {
-  readonly #worker: Worker;
-  readonly #replies: Int32Array;
-
-  private constructor(worker: Worker, replies: Int32Array) {
-    this.#worker = worker;
-    this.#replies = replies;
-  }
+  private constructor(
+    private readonly worker: Worker,
+    private readonly replies: Int32Array,
+  ) {}
 
   /** Resolves when it is connected, so that a command takes no longer than a round trip. */
   static async start(redis: PrivateRedis): Promise<CommandThread> {
@@ -34,9 +31,9 @@ export class CommandThread {
 
   /** Blocks this thread until the reply to a command has come, and for `moreMs` after it. */
   blockUntilReply(command: string, moreMs: number): void {
-    const count = this.#replies[0]!;
-    this.#worker.postMessage(command);
-    Atomics.wait(this.#replies, 0, count);
-    Atomics.wait(this.#replies, 0, this.#replies[0]!, moreMs);
+    const count = this.replies[0]!;
+    this.worker.postMessage(command);
+    Atomics.wait(this.replies, 0, count);
+    Atomics.wait(this.replies, 0, this.replies[0]!, moreMs);
   }
 }

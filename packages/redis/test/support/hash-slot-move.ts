@@ -4,13 +4,13 @@ import hashSlotOf from 'cluster-key-slot';
 /** A slot that is about to move to another node, and keys in it. */
 export class HashSlotMove {
   readonly keys: readonly string[];
-  readonly #cluster: RedisCluster;
-  readonly #hashSlot: number;
 
-  private constructor(cluster: RedisCluster, hashSlot: number, keys: readonly string[]) {
+  private constructor(
+    private readonly cluster: RedisCluster,
+    private readonly hashSlot: number,
+    keys: readonly string[],
+  ) {
     this.keys = keys;
-    this.#cluster = cluster;
-    this.#hashSlot = hashSlot;
   }
 
   /** Moves a hash slot with this many keys. */
@@ -22,10 +22,10 @@ export class HashSlotMove {
 
   /** Moves the hash slot; `between` runs before the first of its keys moves, after each, and when all is done. */
   async run(onStep: (step: number) => Promise<void>): Promise<void> {
-    const source = this.#cluster.ownerOf(this.#hashSlot);
-    const target = this.#cluster.nodes.find((node) => node !== source)!;
+    const source = this.cluster.ownerOf(this.hashSlot);
+    const target = this.cluster.nodes.find((node) => node !== source)!;
     let step = 0;
-    await this.#cluster.moveHashSlot(this.#hashSlot, target, { onKeyMoved: () => onStep(step++) });
+    await this.cluster.moveHashSlot(this.hashSlot, target, { onKeyMoved: () => onStep(step++) });
     await onStep(step);
   }
 }

@@ -16,8 +16,6 @@ interface Entry {
  * hold, and when a decision is wrong for every possible fate of the failed calls.
  */
 export class UnitLedger {
-  readonly #limit: number;
-  readonly #breaksMs: readonly number[];
   readonly #entries: Entry[] = [];
   readonly #decided = new WeakMap<Decision, Entry>();
 
@@ -25,10 +23,10 @@ export class UnitLedger {
    * @param limit The units of a limit that does not free any during the test.
    * @param breaksMs When connections broke. Clients may then send a check again, which counts twice.
    */
-  constructor(limit: number, breaksMs: readonly number[]) {
-    this.#limit = limit;
-    this.#breaksMs = breaksMs;
-  }
+  constructor(
+    private readonly limit: number,
+    private readonly breaksMs: readonly number[],
+  ) {}
 
   /** The units that Redis holds for certain. */
   get least(): number {
@@ -37,7 +35,7 @@ export class UnitLedger {
 
   /** The units that Redis may hold. */
   get most(): number {
-    return Math.min(this.#limit, this.#mostSince(now()));
+    return Math.min(this.limit, this.#mostSince(now()));
   }
 
   /** The number of checks with this outcome. */
@@ -65,8 +63,8 @@ export class UnitLedger {
     const decision = settled.value;
     entry.outcome = decision.allowed ? 'allowed' : 'rejected';
     const { least, most } = this;
-    const about = `${entry.outcome} for ${cost} of ${this.#limit}, of which ${least} to ${most} are used`;
-    const isRight = decision.allowed ? least <= this.#limit : this.#mostSince(entry.sentMs) + cost > this.#limit;
+    const about = `${entry.outcome} for ${cost} of ${this.limit}, of which ${least} to ${most} are used`;
+    const isRight = decision.allowed ? least <= this.limit : this.#mostSince(entry.sentMs) + cost > this.limit;
     expect([about, isRight]).toEqual([about, true]);
     this.#decided.set(decision, entry);
     return decision;
@@ -86,7 +84,7 @@ export class UnitLedger {
   #mostSince(sinceMs: number): number {
     return this.#entries.reduce((units, { cost, sentMs, outcome, repliedMs, refundedMs }) => {
       const untilMs = outcome === 'failed' ? now() : repliedMs;
-      const repeats = this.#breaksMs.filter((breakMs) => breakMs >= sentMs && breakMs <= untilMs).length;
+      const repeats = this.breaksMs.filter((breakMs) => breakMs >= sentMs && breakMs <= untilMs).length;
       const isHeld = outcome !== 'rejected' && refundedMs >= sinceMs;
       return units + cost * (repeats + (isHeld ? 1 : 0)); // A refund returns one of them.
     }, 0);

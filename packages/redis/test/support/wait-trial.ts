@@ -30,8 +30,6 @@ export interface WaitFigures {
 
 /** Runs a schedule with real processes and a real server, which writes each change to disk. */
 export class WaitTrial {
-  readonly #schedule: WaitSchedule;
-  readonly #server: RedisServer;
   readonly #processes: readonly ScriptProcess[];
   readonly #records: readonly CallRecord[];
   readonly #killed = new Set<number>();
@@ -41,9 +39,11 @@ export class WaitTrial {
   #mostInLog = 0;
   #isDone = false;
 
-  private constructor(schedule: WaitSchedule, server: RedisServer, program: string) {
-    this.#schedule = schedule;
-    this.#server = server;
+  private constructor(
+    private readonly schedule: WaitSchedule,
+    private readonly server: RedisServer,
+    program: string,
+  ) {
     this.#records = schedule.calls.map(({ process, cost }, index) => ({ index, process, cost }));
     this.#boundMs = boundOf(schedule);
     const { limit, windowMs: window } = schedule;
@@ -76,7 +76,7 @@ export class WaitTrial {
     const ended = Promise.all(this.#processes.map((process, number) => this.#letCall(process, number, firstMs)));
     ended.catch(() => {}); // It is awaited later.
     const resumed: Promise<void>[] = [];
-    for (const disturbance of this.#schedule.disturbances) {
+    for (const disturbance of this.schedule.disturbances) {
       await sleep(Math.max(0, firstMs + disturbance.afterMs - nowMs()));
       await this.#disturb(disturbance, resumed);
     }
@@ -97,13 +97,13 @@ export class WaitTrial {
   }
 
   #callsOf(number: number, firstMs: number) {
-    return this.#schedule.calls.flatMap(({ process, afterMs, ...call }, index) =>
+    return this.schedule.calls.flatMap(({ process, afterMs, ...call }, index) =>
       process === number ? [{ ...call, index, calledMs: firstMs + afterMs, timeoutMs: this.#boundMs + BUSY_MS }] : [],
     );
   }
 
   async #disturb({ what, lastsMs, process }: ScheduledDisturbance, resumed: Promise<void>[]): Promise<void> {
-    const run = (...[command, ...args]: [string, ...string[]]) => this.#server.run(command, ...args);
+    const run = (...[command, ...args]: [string, ...string[]]) => this.server.run(command, ...args);
     switch (what) {
       case 'kill the first caller':
         return this.#kill([this.#processOfFirst()]);
@@ -126,10 +126,10 @@ export class WaitTrial {
         const fromMs = nowMs();
         await run('FLUSHALL');
         this.#losses.push({ fromMs, toMs: nowMs() });
-        return this.#server.restart();
+        return this.server.restart();
       }
       default:
-        return this.#server.restart();
+        return this.server.restart();
     }
   }
 
@@ -154,10 +154,10 @@ export class WaitTrial {
 
   /** Reads the log again and again, because it forgets. */
   async #watchLog(): Promise<void> {
-    const client = new Redis(this.#server.url).on('error', () => {}); // The server restarts.
+    const client = new Redis(this.server.url).on('error', () => {}); // The server restarts.
     while (!this.#isDone) {
       const text = await client.getBuffer(`${PREFIX}:{api}:default`).catch(() => null);
-      const units = text === null ? 0 : mostInWindow(readPackedHits(text), this.#schedule.windowMs * 1000);
+      const units = text === null ? 0 : mostInWindow(readPackedHits(text), this.schedule.windowMs * 1000);
       this.#mostInLog = Math.max(this.#mostInLog, units);
       await sleep(10);
     }
@@ -165,7 +165,7 @@ export class WaitTrial {
   }
 
   #summarize(): WaitFigures {
-    const { seed, calls, limit, windowMs } = this.#schedule;
+    const { seed, calls, limit, windowMs } = this.schedule;
     const live = this.#records.filter(({ process }) => !this.#killed.has(process));
     const lost = live.filter(
       ({ index, startedMs, reason }) =>
