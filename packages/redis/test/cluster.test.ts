@@ -10,6 +10,7 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { keysOf } from '@rollgate/core/observe';
+import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { type ClusterSlot, RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
@@ -28,16 +29,19 @@ afterAll(() => cluster.stop());
 const kinds = Object.keys(clusterClients) as (keyof typeof clusterClients)[];
 const users = (count: number) => Array.from({ length: count }, (_, index) => `user ${index}`);
 
-/** Calls `test` with a function that creates limiters on a separate store with this kind of client. */
+/** Calls `test` with a function that creates limiters on a separate store with this kind of client, and with the store. */
 async function withStore(
   kind: keyof typeof clusterClients,
-  test: (make: <Given extends Limits>(limits: Given, prefix?: string) => RateLimiter<Given>) => Promise<void>,
+  test: (
+    make: <Given extends Limits>(limits: Given, prefix?: string) => RateLimiter<Given>,
+    store: RedisStore,
+  ) => Promise<void>,
   clusterSlot?: ClusterSlot,
 ): Promise<void> {
   const { client, close } = await clusterClients[kind](cluster);
   try {
     const store = new RedisStore({ client, clusterSlot, denialCache: false });
-    await test((limits, prefix = freshPrefix()) => new RateLimiter({ limits, store, prefix, timeout: '30s' }));
+    await test((limits, prefix = freshPrefix()) => new RateLimiter({ limits, store, prefix, timeout: '30s' }), store);
   } finally {
     close();
   }
@@ -225,6 +229,19 @@ test.each([false, true])('a list of keys waits until a new client knows all node
     client.disconnect();
   }
 });
+
+test('a report reaches the node that has the key', () =>
+  withStore('ioredis 6', async (_make, store) => {
+    const limits = reportedQuota({ lease: '30s' });
+    const limiter = new OutgoingLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    const reported = { remaining: 3, limit: 5, resetMs: 60_000 };
+    for (const key of users(4)) {
+      await limiter.report(await limiter.check(key), { reported });
+      await limiter.report(key, { reported: { ...reported, remaining: 2 } });
+      expect((await limiter.peek(key)).remaining).toBe(2);
+    }
+    await limiter.close();
+  }));
 
 test('the keys of a check do not affect other checks', () =>
   withStore('ioredis 6', async (make) => {

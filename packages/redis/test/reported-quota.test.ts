@@ -4,11 +4,11 @@ import { concurrency, manualClock, rollingWindow } from '@rollgate/core';
 import { OutgoingLimiter, reportedQuota } from '@rollgate/fetch/outgoing';
 import { RedisStore } from '@rollgate/redis';
 import { fairWaiting } from '@rollgate/redis/waiting';
-import { FaultyProxy, RedisCluster, until } from '@rollgate/test-support';
+import { FaultyProxy, until } from '@rollgate/test-support';
 import { describeOutgoingCalls, type SharedStores } from '@rollgate/test-support/describe-outgoing-calls';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { compareOpenReports } from '@rollgate/test-support/open-reports';
-import { Cluster, Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
 
@@ -16,7 +16,7 @@ const redis = PrivateRedis.forThisFile();
 const api = reportedQuota({ lease: '30s' });
 const window = { remaining: 3, limit: 5, resetMs: 60_000 };
 
-const createLimiter = (client: Redis | Cluster, prefix = freshPrefix()) =>
+const createLimiter = (client: Redis, prefix = freshPrefix()) =>
   new OutgoingLimiter({ limits: api, store: new RedisStore({ client }), prefix, timeout: '30s' });
 
 /** A connection that the test can delay and cut. */
@@ -163,23 +163,6 @@ test('a key lives until its numbers are forgotten, and none is left of calls tha
   await client.set(name, 'foreign');
   await expect(limiter.check('token')).rejects.toThrow('Expected a state of this algorithm');
   await limiter.close();
-});
-
-test('a report reaches the node of a Cluster that has the key', async () => {
-  const cluster = await RedisCluster.start(3);
-  const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
-  try {
-    const limiter = createLimiter(client);
-    for (const key of ['one', 'two', 'three', 'four']) {
-      await limiter.report(await limiter.check(key), { reported: window });
-      await limiter.report(key, { reported: { ...window, remaining: 2 } });
-      expect((await limiter.peek(key)).remaining).toBe(2);
-    }
-    await limiter.close();
-  } finally {
-    client.disconnect();
-    await cluster.stop();
-  }
 });
 
 /** Two stores with their own connections. */
