@@ -13,5 +13,6 @@ export { type EnforceOption, parseEnforce } from './limits/window-limit.js';
 export { type Settlement, settleReservation } from './operations/state-store.js';
 export { unitsFromZero, unknownLimitMessage } from './plan/plan.js';
 export { wakeWaiters } from './store/quota-waiters.js';
+export { withMembers } from './util/with-members.js';
 export { MAX_DURATION_MS, parseInterval } from './validation/duration.js';
 export { unsupported } from './validation/errors.js';

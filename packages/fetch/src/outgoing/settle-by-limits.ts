@@ -10,14 +10,13 @@ import {
   settleDecision,
   unsupported,
   wakeWaiters,
+  withMembers,
 } from '@rollgate/core/limits';
 import {
   hasMethods,
   invalidOption,
-  type Keys,
   type LimitedReceipt,
   mapAwaitable,
-  type Plan,
   type Rule,
   readReceipt,
   type SettledCosts,
@@ -95,14 +94,10 @@ function receiptOf({ receipt }: HeldLeases, rules: readonly Rule[]): unknown {
 
 /** A store whose settlements use these limits. */
 function settlingStore(store: Store, limits: OtherLimits): Store {
-  const own = {
+  return withMembers(store, {
     backend: store.backend ?? store,
-    namesOf: store.namesOf && ((plan: Plan, keys: Keys) => store.namesOf!(plan, keys)),
-    namesOfReceipt: store.namesOfReceipt && ((receipt: unknown) => store.namesOfReceipt!(receipt)),
-    settle:
-      store.settle && ((receipt: unknown, costs: SettledCosts) => store.settle!(withLimits(receipt, limits), costs)),
-  };
-  return own as unknown as Store;
+    settle: store.settle && ((receipt, costs) => store.settle!(withLimits(receipt, limits), costs)),
+  });
 }
 
 /** Returns a receipt whose settlement uses these limits instead of those of the check. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '@rollgate/core/store';
 import { performance } from '../util/platform.js';
 
 /** How often a command that GLIDE did not deliver to the owner of its slot is sent again. */
@@ -29,14 +30,13 @@ export function createClusterSender(send: Send): Send {
     } catch (error) {
       const slot = redirectedSlotOf(error);
       if (slot === undefined) throw error;
-      let chain = chains.get(slot);
-      if (chain === undefined || chain.isBroken) {
-        chain = new Chain(send);
-        chains.set(slot, chain);
-      }
+      if (chains.get(slot)?.broken) chains.delete(slot);
+      const chain = getOrInsert(chains, slot, () => new Chain(send));
+      chain.waitingCount += 1;
       try {
         return await chain.deliver(command, slot);
       } finally {
+        chain.waitingCount -= 1;
         if (chain.waitingCount === 0 && chains.get(slot) === chain) chains.delete(slot);
       }
     }
@@ -47,30 +47,21 @@ export function createClusterSender(send: Send): Send {
 class Chain {
   #last: Promise<unknown> = Promise.resolve();
   /** Why the rest of the commands is not sent: the first error without a reply. */
-  #broken: { readonly error: unknown } | undefined;
+  broken: { readonly error: unknown } | undefined;
   waitingCount = 0;
 
   constructor(private readonly send: Send) {}
 
-  get isBroken(): boolean {
-    return this.#broken !== undefined;
-  }
-
-  async deliver(command: string[], slot: string): Promise<unknown> {
+  deliver(command: string[], slot: string): Promise<unknown> {
     const sinceMs = performance.now();
-    this.waitingCount += 1;
     const delivered = this.#last.then(() => {
       // A node that is silent would charge the callers of these commands when it recovers, long after their decisions.
-      if (this.#broken !== undefined) throw this.#broken.error;
+      if (this.broken !== undefined) throw this.broken.error;
       if (performance.now() - sinceMs > MAX_WAIT_MS) throw waitedTooLong(slot);
       return this.#redeliver(command);
     });
     this.#last = delivered.catch(() => {});
-    try {
-      return await delivered;
-    } finally {
-      this.waitingCount -= 1;
-    }
+    return delivered;
   }
 
   async #redeliver(command: string[]): Promise<unknown> {
@@ -78,7 +69,7 @@ class Chain {
       try {
         return await this.send(command);
       } catch (error) {
-        if (!(error instanceof Error && REPLIED.test(error.message))) this.#broken = { error };
+        if (!(error instanceof Error && REPLIED.test(error.message))) this.broken = { error };
         if (sent === MAX_REDELIVERIES || redirectedSlotOf(error) === undefined) throw error;
       }
     }

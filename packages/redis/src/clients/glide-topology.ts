@@ -50,7 +50,12 @@ export class GlideTopology {
   ownerOf(slot: number): string {
     if (performance.now() - this.#requestedMs > MAX_AGE_MS) {
       this.#requestedMs = performance.now();
-      this.#load().catch(() => {}); // The client is closed, or the node is silent. The last owners remain.
+      requestOwners(this.client).then(
+        (owners) => {
+          this.#owners = owners;
+        },
+        () => {}, // The client is closed, or the node is silent. The last owners remain.
+      );
     }
     return this.#owners[slot] ?? '';
   }
@@ -83,10 +88,6 @@ export class GlideTopology {
     } catch {
       return '';
     }
-  }
-
-  async #load(): Promise<void> {
-    this.#owners = await requestOwners(this.client);
   }
 }
 

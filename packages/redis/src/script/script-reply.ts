@@ -203,14 +203,10 @@ export class ScriptReply {
 
   /** Reads the lost leases of the current operation, by their indices. */
   readLostIndices({ leases }: RenewOperation): number[] {
-    const indices: number[] = [];
-    while (this.#codes[this.#position] !== LINE_BREAK) {
-      if (indices.length > 0) this.#expect(SPACE);
-      indices.push(this.#readNumber());
-    }
-    this.#expect(LINE_BREAK);
-    if (indices.some((index) => leases[index] === undefined)) throw this.#unexpectedLine();
-    return indices;
+    const line = this.readLine();
+    const indices = line === '' ? [] : line.split(' ');
+    if (!indices.every((index) => Object.hasOwn(leases, index))) throw this.#unexpectedLine();
+    return indices.map(Number);
   }
 
   /** Reads the count of the current operation. */

@@ -223,10 +223,7 @@ export class RedisStore implements Store, CountingStore {
   #toQueueingStore(): QueueingStore {
     return {
       clock: this.clock,
-      encode: ({ plan, keys }) => {
-        const encodedPlan = this.#plans.encode(plan, this.#clockMicros());
-        return { encodedPlan, keys: encodedPlan.buildKeys(keys) };
-      },
+      encode: ({ plan, keys, costs }) => this.#toInput(plan, keys, costs),
       send: (operation) => this.#sender.add(operation),
       refund: (receipt) => this.settle(receipt, 0),
     };

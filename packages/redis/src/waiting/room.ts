@@ -1,7 +1,6 @@
 import type { Clock } from '@rollgate/core';
 import type { StoreWait } from '@rollgate/core/store';
-import type { TicketOperation } from '../operations/operations.js';
-import type { EncodedPlan } from '../operations/plan-encoder.js';
+import type { CheckInput, TicketOperation } from '../operations/operations.js';
 import type { AskLead } from './ask-lead.js';
 import type { Subscriber } from './subscriber.js';
 import type { Ticket, Turn } from './ticket.js';
@@ -36,10 +35,7 @@ export interface Room {
 export interface QueueingStore {
   readonly clock: Clock | undefined;
   /** Describes a call. */
-  encode(call: Pick<StoreWait, 'plan' | 'keys'>): {
-    readonly encodedPlan: EncodedPlan;
-    readonly keys: readonly string[];
-  };
+  encode(call: StoreWait): CheckInput;
   send(operation: TicketOperation): void;
   refund(receipt: unknown): Promise<void>;
 }
