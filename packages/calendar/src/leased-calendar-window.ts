@@ -167,13 +167,9 @@ export class LeasedCalendarWindow extends CalendarWindow implements ReservingLim
   }
 
   override settingsAt(nowMicros: number): readonly number[] {
-    const [limit, keepMicros, scale, ...boundaries] = super.settingsAt(nowMicros) as [
-      number,
-      number,
-      number,
-      ...number[],
-    ];
-    return [limit, keepMicros, scale, this.leaseMicros, this.refundsUnsettled ? 1 : 0, ...boundaries];
+    const settings = [...super.settingsAt(nowMicros)];
+    settings.splice(3, 0, this.leaseMicros, this.refundsUnsettled ? 1 : 0); // Before the periods.
+    return settings;
   }
 
   #extend(list: State, index: number, nowMicros: number): void {

@@ -70,7 +70,7 @@ export {
 } from './store/store.js';
 export { copyString, hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { onAbort, sleep } from './time/cancellation.js';
-export { readMicros, scheduleAfter, startMicros, validateClock } from './time/clock.js';
+export { readMicros, scheduleAfter, startMicros, timersOf, validateClock } from './time/clock.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';
 export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';
 export { getOrCache, getOrInsert } from './util/get-or-insert.js';

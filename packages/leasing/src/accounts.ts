@@ -1,5 +1,5 @@
 import type { Clock } from '@rollgate/core';
-import { copyString, MAX_KEY_LENGTH, MAX_TIMER_MS, startBackgroundTimer } from '@rollgate/core/store';
+import { copyString, MAX_KEY_LENGTH, MAX_TIMER_MS, timersOf } from '@rollgate/core/store';
 import { CreditAccount } from './credit-account.js';
 import type { LeaseTerms } from './lease-terms.js';
 import type { AccountPort } from './unit-request.js';
@@ -68,10 +68,7 @@ export class Accounts {
 
   #schedule(): () => void {
     const delayMs = Math.min(this.terms.leaseMs / SWEEPS_PER_LEASE, MAX_TIMER_MS);
-    const sweep = () => this.#sweep();
-    if (this.clock.schedule !== undefined) return this.clock.schedule(this.clock.now() + delayMs, sweep);
-    const timer = startBackgroundTimer(sweep, delayMs);
-    return () => clearTimeout(timer);
+    return timersOf(this.clock).inBackground(delayMs, () => this.#sweep());
   }
 
   #sweep(): void {

@@ -1,5 +1,4 @@
-import type { Clock } from '@rollgate/core';
-import { MAX_TIMER_MS, scheduleAfter, startBackgroundTimer } from '@rollgate/core/store';
+import { MAX_TIMER_MS, timersOf } from '@rollgate/core/store';
 import { validateCost } from '../calls/returned-records.js';
 import type { CallRequest } from '../dialects/dialect.js';
 import type { CallCost, FetchOptions } from '../options/fetch-options.js';
@@ -38,16 +37,10 @@ export async function settleCost(
 async function withinBound(cost: ReturnType<Settle>, { maxBlockMs, clock }: SettleOptions): Promise<CallCost> {
   let cancelTimer = () => {};
   const timeout = new Promise<never>((_, reject) => {
-    cancelTimer = startTimer(maxBlockMs, () => reject(timeoutError(maxBlockMs)), clock);
+    const onEnd = () => reject(timeoutError(maxBlockMs));
+    cancelTimer = timersOf(clock).inBackground(Math.min(maxBlockMs, MAX_TIMER_MS), onEnd);
   });
   return Promise.race([cost, timeout]).finally(() => cancelTimer());
-}
-
-/** A timer of the real time that keeps no process alive. */
-function startTimer(delayMs: number, onEnd: () => void, clock: Clock | undefined): () => void {
-  if (clock !== undefined) return scheduleAfter(delayMs, onEnd, clock);
-  const timer = startBackgroundTimer(onEnd, Math.min(delayMs, MAX_TIMER_MS));
-  return () => clearTimeout(timer);
 }
 
 function timeoutError(ms: number): Error {

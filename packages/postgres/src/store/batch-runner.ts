@@ -1,8 +1,7 @@
 import type { BatchChanges, BatchStates, ListedStates, StoredNumbers, TransactionBatch } from '@rollgate/core/store';
 import type { TextRunner } from '../clients/connector.js';
-import { listText, lockText, readText, TIME_TEXT, type WrittenState, writeTexts } from '../sql/batch-texts.js';
-import { insertText, lockOneText } from '../sql/lone-texts.js';
 import { BY_PRIMARY_KEY, beginTexts, NO_STATEMENT_LIMIT, settingsText } from '../sql/settings.js';
+import * as sql from '../sql/texts.js';
 import { pageCount } from '../states/pages.js';
 import { parseStates } from '../states/parse-states.js';
 import { StateCache } from '../states/state-cache.js';
@@ -50,16 +49,15 @@ export class BatchRunner {
   }
 
   /** Reads states without locks. The cache keeps those of checks, and not all that a listing passes. */
-  async list(after: string, count: number): Promise<ListedStates> {
-    const states: [string, ArrayLike<number>][] = [];
-    let time: number | undefined;
-    await withConnection(this.settings.connector, async (connection) => {
-      const texts = [settingsText(BY_PRIMARY_KEY), listText(this.settings.table, after, count)];
+  list(after: string, count: number): Promise<ListedStates> {
+    return withConnection(this.settings.connector, async (connection) => {
+      const texts = [settingsText(BY_PRIMARY_KEY), sql.listText(this.settings.table, after, count)];
       const { rows, nowMicros } = await this.#runWithTime(connection, texts);
-      time = nowMicros;
-      for (const [key, numbers] of parseStates(rows, new StateCache())) states.push([key, numbers ?? []]);
+      return {
+        states: Array.from(parseStates(rows, new StateCache()), ([key, numbers = []]) => [key, numbers]),
+        nowMicros,
+      };
     });
-    return { states, nowMicros: time };
   }
 
   /** One text is one transaction. */
@@ -73,7 +71,7 @@ export class BatchRunner {
     if (batch.keys.length === 1 && this.#cache.get(key!)?.isShared !== true) {
       if (await this.#decide(connection, batch, await this.#lockOne(connection, batch, key!))) return;
     }
-    const begin = [...this.#begin(batch), lockText(this.settings.table, batch.keys)];
+    const begin = [...this.#begin(batch), sql.lockText(this.settings.table, batch.keys)];
     const found = await this.#find(connection, begin, batch.keys);
     await this.#decide(connection, batch, found);
   }
@@ -84,14 +82,14 @@ export class BatchRunner {
 
   /** Runs these statements, and then reads the states and the time. */
   async #find(connection: TextRunner, texts: readonly string[], keys: readonly string[]): Promise<Found> {
-    const read = readText(this.settings.table, keys, (key) => this.#cache.get(key)?.version);
+    const read = sql.readText(this.settings.table, keys, (key) => this.#cache.get(key)?.version);
     const { rows, nowMicros } = await this.#runWithTime(connection, [...texts, read]);
     return { states: parseStates(rows, this.#cache), nowMicros };
   }
 
   /** Locks and reads in one statement. Another one reads the other rows of a state that this process does not know. */
   async #lockOne(connection: TextRunner, batch: TransactionBatch, key: string): Promise<Found> {
-    const texts = [...this.#begin(batch), lockOneText(this.settings.table, key)];
+    const texts = [...this.#begin(batch), sql.lockOneText(this.settings.table, key)];
     const { rows, nowMicros } = await this.#runWithTime(connection, texts);
     const [row] = rows;
     if (row === undefined) {
@@ -107,7 +105,7 @@ export class BatchRunner {
   async #runWithTime(connection: TextRunner, texts: readonly string[]): Promise<{ rows: Rows; nowMicros?: number }> {
     // Counts results from the end, because some clients leave out those of commands without rows.
     if (this.settings.clock !== undefined) return { rows: (await connection.run(texts.join(';'))).at(-1)! };
-    const results = await connection.run([...texts, TIME_TEXT].join(';'));
+    const results = await connection.run([...texts, sql.TIME_TEXT].join(';'));
     return { rows: results.at(-2)!, nowMicros: Number(results.at(-1)![0]![0]) };
   }
 
@@ -127,11 +125,11 @@ export class BatchRunner {
     if (isAbsent) return this.#insert(connection, changes);
     // The lock of a key without a state has inserted a row, which a rejection must not leave.
     for (const key of batch.keys) if (before.get(key) === undefined && !changes.has(key)) changes.set(key, null);
-    const written = new Map<string, WrittenState>();
+    const written = new Map<string, sql.WrittenState>();
     for (const [key, change] of changes) {
       if (change !== null) written.set(key, { before: before.get(key), version: newVersion(change.numbers) });
     }
-    const texts = writeTexts(this.settings.table, changes, written);
+    const texts = sql.writeTexts(this.settings.table, changes, written);
     await connection.run([NO_STATEMENT_LIMIT, ...texts, 'COMMIT'].join(';'));
     for (const [key, change] of changes) {
       const version = written.get(key)?.version;
@@ -152,7 +150,7 @@ export class BatchRunner {
       return false;
     }
     // The statement may wait for another process that creates the row. The commit has no limit.
-    const texts = [insertText(this.settings.table, key, change), NO_STATEMENT_LIMIT, 'COMMIT'];
+    const texts = [sql.insertText(this.settings.table, key, change), NO_STATEMENT_LIMIT, 'COMMIT'];
     const results = await connection.run(texts.join(';'));
     return results.some((rows) => rows.length > 0);
   }

@@ -45,13 +45,10 @@ export class PostgresStore extends TransactionalStore {
     );
     super({
       transact: queue.transact,
-      list: async (after, count) => {
-        try {
-          return await runner.list(after, count);
-        } catch (error) {
+      list: (after, count) =>
+        runner.list(after, count).catch((error: unknown) => {
           throw explainError(error, table);
-        }
-      },
+        }),
       clock: clock ?? 'database',
       backend: backendOfTable(client, table),
       connectionTo: () => ({ state: connector.state, lastError }),

@@ -48,9 +48,8 @@ export class Sweeper {
   }
 
   /** Deletes the expired rows of the next pages. Returns how many states it has deleted. */
-  async sweep(): Promise<number> {
-    let deleted = 0;
-    await withConnection(this.connector, async (connection) => {
+  sweep(): Promise<number> {
+    return withConnection(this.connector, async (connection) => {
       const [[size]] = (await connection.run(
         `SELECT (pg_relation_size('${this.table}') / current_setting('block_size')::int)::text`,
       )) as [[[string]]];
@@ -58,9 +57,8 @@ export class Sweeper {
       const from = this.#nextPage < pages ? this.#nextPage : 0;
       this.#nextPage = from + PAGES;
       const [[count]] = (await connection.run(this.#deleteText(from))) as [[[string]]];
-      deleted = Number(count[0]);
+      return Number(count[0]);
     });
-    return deleted;
   }
 
   #deleteText(from: number): string {

@@ -18,10 +18,10 @@ class SilenceError extends Error {
  *
  * @throws Error if the client has no connection within 5 seconds, or if the server does not respond to a text within 10.
  */
-export async function withConnection(
+export async function withConnection<Result>(
   connector: Connector,
-  use: (connection: TextRunner) => Promise<void>,
-): Promise<void> {
+  use: (connection: TextRunner) => Promise<Result>,
+): Promise<Result> {
   const connection = await connect(connector);
   let last: Promise<unknown> = Promise.resolve();
   let hasBegun = false;
@@ -31,13 +31,12 @@ export async function withConnection(
     last = running;
     return withDeadline(running, DEADLINE_MS, 'did not respond');
   };
-  try {
-    await use({ run });
-  } catch (error) {
+  const result = await use({ run }).catch((error: unknown) => {
     void giveBack(connection, last, error, hasBegun);
     throw error;
-  }
+  });
   connection.release();
+  return result;
 }
 
 /**
