@@ -1,4 +1,5 @@
 import { block, type Limit } from '@rollgate/core';
+import { getOrInsert } from '@rollgate/core/store';
 import { reportedQuota } from '../outgoing/reported-quota.js';
 
 /** What the names of the limits begin with that the user has not passed. */
@@ -41,14 +42,12 @@ export class OutgoingLimits {
 
   /** Returns the limits for a call with so many named quotas of each unit. */
   withNames(counts: readonly number[]): LimitRecord {
-    const signature = counts.join();
-    const known = this.#records.get(signature);
-    if (known !== undefined) return known;
-    const quotas = this.units.flatMap((unit, index) =>
-      Array.from({ length: 1 + (counts[index] ?? 0) }, (_, number) => [limitName(unit, number), this.#quota] as const),
-    );
-    const record = { ...this.own, [BUCKET_BLOCK]: block(), [ROUTE_BLOCK]: block(), ...Object.fromEntries(quotas) };
-    this.#records.set(signature, record);
-    return record;
+    return getOrInsert(this.#records, counts.join(), () => {
+      const quotas = this.units.flatMap((unit, index) => {
+        const names = Array.from({ length: 1 + (counts[index] ?? 0) }, (_, number) => limitName(unit, number));
+        return names.map((name) => [name, this.#quota] as const);
+      });
+      return { ...this.own, [BUCKET_BLOCK]: block(), [ROUTE_BLOCK]: block(), ...Object.fromEntries(quotas) };
+    });
   }
 }

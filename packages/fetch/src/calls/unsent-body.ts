@@ -1,6 +1,6 @@
 import { finished, isErrored, Readable } from 'node:stream';
 import { onAbort } from '@rollgate/core/store';
-import { pullChunk } from './pull-chunk.js';
+import { wrapStream } from './wrap-stream.js';
 
 /** The methods of a Node stream or an async iterator, of which a body may have some. */
 interface NodeBody {
@@ -11,22 +11,14 @@ interface NodeBody {
 
 /**
  * Lets a web stream read its source before it is sent, as `fetch` does. Its source may be a Node stream, whose `error` event would
- * end the process if nothing read it. Other bodies stay as they are.
+ * end the process if nothing read it. Other bodies stay as they are. A pipe through a `TransformStream` would take more CPU.
  */
 export function startBody<Body>(body: Body): Body | ReadableStream {
   // `fetch` rejects a stream that is read elsewhere.
   if (!(body instanceof ReadableStream) || body.locked || Readable.isDisturbed(body as never)) return body;
-  return readAhead(body);
-}
-
-/** Returns a stream with the same chunks that reads one ahead. A pipe through a `TransformStream` takes more CPU. */
-function readAhead(stream: ReadableStream): ReadableStream {
-  const reader = stream.getReader();
-  return new ReadableStream({
-    start: (controller) => void reader.closed.catch((error) => controller.error(error)),
-    pull: (controller) => pullChunk(reader, controller),
-    cancel: (reason) => reader.cancel(reason),
-  });
+  const { stream, reader, fail } = wrapStream(body);
+  reader.closed.catch(fail);
+  return stream;
 }
 
 /**

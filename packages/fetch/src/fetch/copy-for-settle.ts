@@ -1,5 +1,5 @@
 import { finished, isReadable } from 'node:stream';
-import { pullChunk } from '../calls/pull-chunk.js';
+import { wrapStream } from '../calls/wrap-stream.js';
 
 /** `node:stream` takes web streams, too, which its types do not know. */
 type NodeStream = NodeJS.ReadableStream;
@@ -21,7 +21,17 @@ export function copyForSettle(original: Response): SettleCopy {
   const { body: source } = original;
   const copy = original.clone();
   if (source === null) return { response: copy, isBroken: () => false, end: () => {} };
-  const { body, isBroken, end } = endable(copy.body!);
+  const { stream, reader, fail } = wrapStream(copy.body!, { highWaterMark: 0 });
+  let isBroken = false;
+  const noteBroken = () => {
+    isBroken = true;
+  };
+  const end = (reason?: unknown) => {
+    noteBroken();
+    fail(reason);
+    reader.cancel(reason).catch(() => {});
+  };
+  reader.closed.catch(noteBroken);
   finished(original.body as unknown as NodeStream, () => {
     // The caller's branch closes before its source does only if it is canceled.
     if (isReadable(source as unknown as NodeStream) === true)
@@ -30,38 +40,6 @@ export function copyForSettle(original: Response): SettleCopy {
   // A server may send a status that no constructor takes, such as 999, or such a text.
   const init = { headers: copy.headers, status: original.status > 599 ? 200 : original.status };
   const values = VALUES.map((name) => [name, { value: original[name] }] as const);
-  const response = Object.defineProperties(new Response(body, init), Object.fromEntries(values));
-  return { response, isBroken, end };
-}
-
-/** Returns a stream with the chunks of another one, which can end while it is being read. */
-function endable(
-  stream: ReadableStream<Uint8Array>,
-): Omit<SettleCopy, 'response'> & { body: ReadableStream<Uint8Array> } {
-  const reader = stream.getReader();
-  let isBroken = false;
-  let fail: (reason: unknown) => void = () => {};
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start: (controller) => {
-        fail = (reason) => controller.error(reason);
-      },
-      pull: async (controller) => {
-        try {
-          await pullChunk(reader, controller);
-        } catch (error) {
-          isBroken = true;
-          throw error;
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-  const end = (reason?: unknown) => {
-    isBroken = true;
-    fail(reason);
-    reader.cancel(reason).catch(() => {});
-  };
-  return { body, isBroken: () => isBroken, end };
+  const response = Object.defineProperties(new Response(stream, init), Object.fromEntries(values));
+  return { response, isBroken: () => isBroken, end };
 }
