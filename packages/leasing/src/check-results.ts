@@ -19,7 +19,7 @@ export function resultsOf(plan: LeasedPlan, decision: Decision): LimitDecision[]
 export function noteFigures(plan: LeasedPlan, decision: Decision, keys: Keys, costs: Costs): void {
   plan.accounts.forEach((accounts, index) => {
     if (costAt(costs, index) > 0) return;
-    accounts?.find(keyAt(keys, index))?.note(resultOf(plan, decision, index), plan.now());
+    accounts?.find(keyAt(keys, index))?.reported.note(resultOf(plan, decision, index), plan.now());
   });
 }
 
@@ -49,7 +49,7 @@ export function peekedResults(
     const account = plan.accounts[index]?.find(keyAt(keys, index));
     if (account === undefined) return result;
     const { limit, resetMs, nextUnitMs, delayMs } = result;
-    const free = result.remaining + account.unspentAt(nowMs);
+    const free = result.remaining + account.leases.unspentAt(nowMs);
     const remaining = Math.min(limit, free);
     if (!result.allowed && free < costAt(costs, index)) return { ...result, remaining };
     account.endDenial();

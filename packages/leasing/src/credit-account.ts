@@ -15,8 +15,9 @@ const LOST_AFTER_MS = 1000;
 /** The units of one limit and key that this process may spend alone. All times are milliseconds of this process's clock. */
 export class CreditAccount {
   readonly demand: Demand;
-  readonly #leases = new HeldLeases();
-  readonly #reported: ReportedFigures;
+  readonly leases = new HeldLeases();
+  /** What the store reported about the key last. */
+  readonly reported: ReportedFigures;
   #request: UnitRequest | undefined;
   /** Those that wait for the next request. */
   #listeners: RequestListener[] = [];
@@ -35,7 +36,7 @@ export class CreditAccount {
     readonly port: AccountPort,
   ) {
     this.demand = new Demand(terms.leaseMs, terms.minDecisions);
-    this.#reported = new ReportedFigures(terms.limit);
+    this.reported = new ReportedFigures(terms.limit);
   }
 
   get isAsking(): boolean {
@@ -49,23 +50,18 @@ export class CreditAccount {
 
   /** Whether the account has a lease or asks for one. */
   get isBusy(): boolean {
-    return this.isAsking || !this.#leases.isEmpty;
+    return this.isAsking || !this.leases.isEmpty;
   }
 
-  /** Returns a lease with so many units, if there is one. */
-  find(units: number, nowMs: number): Lease | undefined {
-    return this.#leases.find(units, nowMs);
-  }
-
-  /** Spends units of a lease that {@link find} has returned. Asks for the next one when most of them are spent. */
+  /** Spends units of one of the leases. Asks for the next one when most of them are spent. */
   spend(lease: Lease, units: number, nowMs: number): void {
     lease.spend(units);
-    if (this.#isAskPlanned || nowMs < this.#askAfterMs || !this.#leases.isLow) return;
+    if (this.#isAskPlanned || nowMs < this.#askAfterMs || !this.leases.isLow) return;
     this.#isAskPlanned = true;
     // A request takes a hundred times as long as a decision, so the caller gets its decision first.
     this.port.afterTurn(() => {
       this.#isAskPlanned = false;
-      if (this.#leases.isLow) this.ask(1, this.port.now());
+      if (this.leases.isLow) this.ask(1, this.port.now());
     });
   }
 
@@ -96,7 +92,7 @@ export class CreditAccount {
     this.#giveUpLost(nowMs);
     if (this.isAsking) return;
     // The units that are left are too few for this caller. They return to the store in the same call.
-    this.#leases.closeIfShort(units, nowMs);
+    this.leases.closeIfShort(units, nowMs);
     this.port.onBusy(this);
     const listeners = this.#takeListeners();
     this.#send({ granted: this.#sizeFor(units, listeners), units, isRepeated: false }, listeners);
@@ -111,12 +107,12 @@ export class CreditAccount {
   /** Returns all unspent units to the store. Returns whether there were any. */
   returnUnits(): boolean {
     this.#denial = undefined;
-    return this.#leases.close();
+    return this.leases.close();
   }
 
   /** Returns what leases have left whose time is over. */
   sweep(nowMs: number): void {
-    this.#leases.sweep(nowMs);
+    this.leases.sweep(nowMs);
     this.#giveUpLost(nowMs);
   }
 
@@ -124,37 +120,27 @@ export class CreditAccount {
   reset(): void {
     this.#resets += 1;
     this.#denial = undefined;
-    this.#leases.drop();
-    this.#reported.free = this.terms.limit;
-  }
-
-  /** The units that this process holds, and could spend now. */
-  unspentAt(nowMs: number): number {
-    return this.#leases.unspentAt(nowMs);
-  }
-
-  /** Keeps figures of a decision by the store. */
-  note(figures: LimitDecision, nowMs: number): void {
-    this.#reported.note(figures, nowMs);
+    this.leases.drop();
+    this.reported.free = this.terms.limit;
   }
 
   /** Whether the store has reported figures within the last lease. */
   hasFiguresAt(nowMs: number): boolean {
-    return nowMs < this.#reported.atMs + this.terms.leaseMs;
+    return nowMs < this.reported.atMs + this.terms.leaseMs;
   }
 
   /** The figures of a check that the account allows. */
   figuresAt(nowMs: number): LimitDecision {
-    return this.#reported.at(nowMs, this.unspentAt(nowMs));
+    return this.reported.at(nowMs, this.leases.unspentAt(nowMs));
   }
 
   toJSON(): object {
     return {
       key: this.key,
-      leases: this.#leases,
+      leases: this.leases,
       request: this.#request && { ...this.#request, listeners: this.#request.listeners.length },
       denial: this.#denial,
-      reported: this.#reported,
+      reported: this.reported,
       demand: this.demand,
       askAfterMs: this.#askAfterMs,
       wasLate: this.#wasLate,
@@ -165,7 +151,7 @@ export class CreditAccount {
   /** As much as callers wait for, or as checks will need. */
   #sizeFor(units: number, listeners: readonly RequestListener[]): number {
     const awaited = listeners.reduce((sum, listener) => sum + listener.units, 0);
-    const spare = this.#wasLate ? 0 : sizeOfLease(this.terms, this.demand.units, this.#reported.free);
+    const spare = this.#wasLate ? 0 : sizeOfLease(this.terms, this.demand.units, this.reported.free);
     return Math.min(this.terms.limit, Math.max(units, awaited, spare));
   }
 
@@ -174,7 +160,7 @@ export class CreditAccount {
     this.#request = request;
     const onReply = (decision: Decision) => {
       if (this.#request !== request) return this.#returnGrant(request, decision);
-      this.#reported.note(decision, this.port.now());
+      this.reported.note(decision, this.port.now());
       if (decision.allowed) this.#addLease(request, decision);
       else if (!this.#sendForLess(request, decision)) this.#end((listener) => listener.onEnd(undefined), listeners);
     };
@@ -209,7 +195,7 @@ export class CreditAccount {
     // A reset may have dropped these units already. Then no process has them.
     const isValid = resets === this.#resets;
     const isKept = isValid && !this.#wasLate && !this.port.openCalls.isClosed;
-    if (isKept) this.#leases.add(lease);
+    if (isKept) this.leases.add(lease);
     this.#end((listener) => listener.onEnd(isValid ? lease : undefined), listeners);
     if (!isKept) lease.close();
   }

@@ -68,7 +68,7 @@ export class LeasedCheck implements RequestListener {
   #attempt(nowMs: number): Awaitable<Decision> | undefined {
     const { leased, others, mayLease } = this.#checked;
     while (mayLease && this.#attempts++ < MAX_ATTEMPTS) {
-      const leases = leased.map(({ account, units }) => account.find(units, nowMs));
+      const leases = leased.map(({ account, units }) => account.leases.find(units, nowMs));
       if (!leases.includes(undefined)) return this.#spend(leased, leases as Lease[], others, nowMs);
       const lacking = leased.filter((_, position) => leases[position] === undefined);
       const missing = lacking.filter(({ account }) => account.demand.isHigh);

@@ -30,7 +30,7 @@ function settleRule(
   if (more === 0) return undefined;
   const account = accounts.of(keyAt(keys, index))!;
   const nowMs = account.port.now();
-  const lease = account.find(more, nowMs);
+  const lease = account.leases.find(more, nowMs);
   if (lease === undefined) return mapResult(account.port.charge(account.key, more), () => {});
   account.spend(lease, more, nowMs);
 }

@@ -8,8 +8,10 @@ type Controller = Dispatcher.DispatchController;
  */
 export class CallController implements Controller {
   readonly #aborting = new AbortController();
+  /** Aborted when the caller aborts the call. */
+  readonly signal: AbortSignal = this.#aborting.signal;
   #attempt: Controller | undefined;
-  #isPaused = false;
+  paused = false;
   /** The events for the handler that wait until it resumes. */
   #events: (() => void)[] = [];
   #isPassing = false;
@@ -20,28 +22,19 @@ export class CallController implements Controller {
     this.#fail = fail;
   }
 
-  /** Aborted when the caller aborts the call. */
-  get signal(): AbortSignal {
-    return this.#aborting.signal;
-  }
-
   /** Makes this attempt the present one. */
   follow(attempt: Controller): void {
     this.#attempt = attempt;
     if (this.aborted) attempt.abort(this.reason!);
-    else if (this.#isPaused) attempt.pause();
+    else if (this.paused) attempt.pause();
   }
 
   get aborted(): boolean {
-    return this.#aborting.signal.aborted;
+    return this.signal.aborted;
   }
 
   get reason(): Error | null {
-    return this.aborted ? this.#aborting.signal.reason : null;
-  }
-
-  get paused(): boolean {
-    return this.#isPaused;
+    return this.aborted ? this.signal.reason : null;
   }
 
   get rawHeaders(): NonNullable<Controller['rawHeaders']> | null {
@@ -59,19 +52,19 @@ export class CallController implements Controller {
   }
 
   pause(): void {
-    this.#isPaused = true;
+    this.paused = true;
     this.#attempt?.pause();
   }
 
   resume(): void {
-    this.#isPaused = false;
+    this.paused = false;
     try {
       this.#passEvents();
     } catch (error) {
       this.abort(error as Error); // As dispatchers do with what a handler throws.
       this.#fail(error as Error);
     }
-    if (!this.#isPaused) this.#attempt?.resume();
+    if (!this.paused) this.#attempt?.resume();
   }
 
   /** Passes an event to the handler, once it does not pause and has got all earlier ones. */
@@ -89,7 +82,7 @@ export class CallController implements Controller {
     if (this.#isPassing) return; // The handler has resumed during an event.
     this.#isPassing = true;
     try {
-      while (!this.#isPaused && !this.aborted && this.#events.length > 0) this.#events.shift()!();
+      while (!this.paused && !this.aborted && this.#events.length > 0) this.#events.shift()!();
     } finally {
       this.#isPassing = false;
     }

@@ -75,14 +75,10 @@ export class DenialCache {
    * Whether the denial is valid. Redis decided at some time after the check was sent, so the denial is valid from then on. The clock that
    * decides may be faster than that of this process.
    */
-  #isValid(
-    { sentMicros, stableMicros, receivedMicros, receivedMs }: Denial,
-    nowMicros: number,
-    nowMs: number,
-  ): boolean {
-    const sinceSent = nowMicros - sentMicros;
-    const ageMs = Math.max((nowMicros - receivedMicros) / 1000, nowMs - receivedMs);
-    return sinceSent >= 0 && sinceSent < stableMicros && ageMs < this.maxAgeMs;
+  #isValid(denial: Denial, nowMicros: number, nowMs: number): boolean {
+    const sinceSent = nowMicros - denial.sentMicros;
+    const ageMs = Math.max((nowMicros - denial.receivedMicros) / 1000, nowMs - denial.receivedMs);
+    return sinceSent >= 0 && sinceSent < denial.stableMicros && ageMs < this.maxAgeMs;
   }
 
   /** Keeps the result of a check or a peek if it is a denial, or drops the denials that it has ended. */

@@ -10,7 +10,7 @@ const COUNT = 1000;
 
 /** What a client of ioredis, node-redis or Upstash has of these. */
 interface Scanning {
-  scan(...values: unknown[]): Promise<unknown>;
+  scan(cursor: string, ...options: unknown[]): Promise<readonly unknown[] | { cursor: unknown; keys: unknown }>;
   ping(): Promise<unknown>;
   /** Of a `Cluster` of ioredis. */
   nodes(role: string): Scanning[];
@@ -27,38 +27,32 @@ export async function createScans(client: RedisClient, isCluster: boolean): Prom
   // A client that has not connected yet knows no nodes.
   if (isCluster) await scanning.ping();
   if ('isOpen' in client) {
-    if (!isCluster) return [ofNodeRedis(scanning)];
-    return Promise.all(scanning.masters.map(async (node) => ofNodeRedis(await scanning.nodeClient(node))));
+    const nodes = isCluster ? scanning.masters.map((node) => scanning.nodeClient(node)) : [scanning];
+    return (await Promise.all(nodes)).map((node) => scanOn(node, (MATCH) => [{ MATCH, COUNT }]));
   }
-  if ('status' in client) return (isCluster ? scanning.nodes('master') : [scanning]).map(ofIoredis);
-  return [
-    async (from, match) => {
-      const [cursor, keys] = (await scanning.scan(from, { match, count: COUNT })) as [unknown, string[]];
-      return [String(cursor), keys];
-    },
-  ];
+  if (!('status' in client)) return [scanOn(scanning, (match) => [{ match, count: COUNT }])];
+  const nodes = isCluster ? scanning.nodes('master') : [scanning];
+  return nodes.map((node) => scanOn(node, (pattern) => ['MATCH', pattern, 'COUNT', COUNT]));
 }
 
-function ofIoredis(client: Scanning): Scan {
-  return async (from, pattern) => (await client.scan(from, 'MATCH', pattern, 'COUNT', COUNT)) as [string, string[]];
-}
-
-function ofNodeRedis(client: Scanning): Scan {
-  return async (from, MATCH) => {
-    const { cursor, keys } = (await client.scan(from, { MATCH, COUNT })) as { cursor: unknown; keys: unknown[] };
-    return [String(cursor), keys.map(String)];
+/** @param toOptions Returns what the client takes behind the cursor. */
+function scanOn(client: Scanning, toOptions: (pattern: string) => unknown[]): Scan {
+  return async (from, pattern) => {
+    const reply = await client.scan(from, ...toOptions(pattern));
+    const [cursor, keys] = 'cursor' in reply ? [reply.cursor, reply.keys] : reply;
+    return [String(cursor), (keys as unknown[]).map(String)];
   };
 }
 
 async function createGlideScans(client: GlideClient, isCluster: boolean): Promise<Scan[]> {
-  const scanOn =
+  const scanBy =
     (route?: GlideRoute): Scan =>
     async (cursor, pattern) => {
       const command = ['SCAN', cursor, 'MATCH', pattern, 'COUNT', String(COUNT)];
       const reply = await client.customCommand(command, route === undefined ? AS_TEXT : { ...AS_TEXT, route });
       return reply as [string, string[]];
     };
-  if (!isCluster) return [scanOn()];
+  if (!isCluster) return [scanBy()];
   const owners = await requestOwners(client);
   // The address of a node may be hidden, so a node is found by a key that it owns.
   const scans = new Map<string, Scan>();
@@ -66,7 +60,7 @@ async function createGlideScans(client: GlideClient, isCluster: boolean): Promis
   for (let number = 0; scans.size < nodeCount; number++) {
     const key = String(number);
     const owner = owners[hashSlotOf(key)];
-    if (owner !== undefined && !scans.has(owner)) scans.set(owner, scanOn({ type: 'primarySlotKey', key }));
+    if (owner !== undefined && !scans.has(owner)) scans.set(owner, scanBy({ type: 'primarySlotKey', key }));
   }
   return [...scans.values()];
 }

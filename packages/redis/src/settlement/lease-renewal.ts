@@ -1,9 +1,10 @@
 import type { Limit } from '@rollgate/core';
 import { type LeasedLimit, reservesUnits } from '@rollgate/core/store';
 import { scriptNameOf } from '../operations/algorithm-registry.js';
-import type { RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
+import type { RenewedLease } from '../operations/operations.js';
 import type { RedisHit, RedisReceipt } from '../operations/receipt.js';
 import { hashTagOf } from '../operations/redis-keys.js';
+import type { OperationSender } from '../sending/operation-sender.js';
 import { groupBy } from '../util/group-by.js';
 
 /**
@@ -36,12 +37,11 @@ export function confirmSettlement(hits: readonly RedisHit[]): void {
 /**
  * Extends the leases of all receipts. Returns the receipts of which a lease is lost. Rejects if an operation fails.
  *
- * @param add Sends an operation.
  * @param isCluster Whether the leases of different hash tags need different operations.
  */
 export async function renewLeases(
   receipts: readonly RedisReceipt[],
-  add: (operation: RenewOperation | SettleOperation) => void,
+  sender: Pick<OperationSender, 'add'>,
   clockMicros: number | undefined,
   isCluster: boolean,
 ): Promise<RedisReceipt[]> {
@@ -51,7 +51,7 @@ export async function renewLeases(
     for (let start = 0; start < group.length; start += MAX_LEASES) {
       // One operation per turn. In one batch, each script would get all operations that the ones before it have left.
       if (start > 0) await new Promise((resolve) => setImmediate(resolve));
-      const renewed = renewOnce(group.slice(start, start + MAX_LEASES), add, clockMicros);
+      const renewed = renewOnce(group.slice(start, start + MAX_LEASES), sender, clockMicros);
       renewed.catch(() => {}); // `Promise.all` below rejects with the error.
       sent.push(renewed);
     }
@@ -74,14 +74,14 @@ interface OwnedLease {
  */
 function renewOnce(
   owned: readonly OwnedLease[],
-  add: (operation: RenewOperation | SettleOperation) => void,
+  sender: Pick<OperationSender, 'add'>,
   clockMicros: number | undefined,
 ): Promise<RedisReceipt[]> {
   // Others were released since the renewal began.
   const open = owned.filter(({ hit }) => hit.cost > 0 && hit.ended === undefined);
   for (const { receipt, hit } of open) {
     if (hit.formerCost === undefined) continue;
-    add({
+    sender.add({
       kind: 'settle',
       keys: [hit.key],
       number: false,
@@ -102,7 +102,7 @@ function renewOnce(
   return new Promise((resolve, reject) => {
     const onRenewed = (lostIndices: readonly number[]) => resolve(lostIndices.map((index) => open[index]!.receipt));
     const script = scriptNameOf(limitOf(open[0]!.receipt, open[0]!.hit));
-    add({ kind: 'renew', script, keys, leases, clockMicros, resolve: onRenewed, reject });
+    sender.add({ kind: 'renew', script, keys, leases, clockMicros, resolve: onRenewed, reject });
   });
 }
 

@@ -126,12 +126,7 @@ export class RedisStore implements Store, CountingStore {
    */
   renew(receipts: readonly unknown[]): Promise<readonly unknown[]> {
     const { isCluster } = this.#options.connection;
-    return renewLeases(
-      receipts.map(requireReceipt),
-      (lease) => this.#sender.add(lease),
-      this.#clockMicros(),
-      isCluster,
-    );
+    return renewLeases(receipts.map(requireReceipt), this.#sender, this.#clockMicros(), isCluster);
   }
 
   /** Implements {@link Store.charge}. */

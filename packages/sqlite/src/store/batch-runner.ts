@@ -10,17 +10,13 @@ const MOST_MS = 25;
 export class BatchRunner {
   #table: StateTable | undefined;
   /** Why the last attempt failed; `undefined` after one that succeeded. */
-  #lastError: Error | undefined;
+  lastError: Error | undefined;
 
   constructor(
     private readonly database: SqliteDatabase,
     private readonly tableName: string,
     private readonly usesSystemTime: boolean,
   ) {}
-
-  get lastError(): Error | undefined {
-    return this.#lastError;
-  }
 
   run(batch: TransactionBatch): Promise<void> {
     return this.#retry(
@@ -47,10 +43,10 @@ export class BatchRunner {
     for (let attempt = 0; ; attempt++) {
       try {
         const result = attemptNow();
-        this.#lastError = undefined;
+        this.lastError = undefined;
         return result;
       } catch (error) {
-        this.#lastError = error as Error;
+        this.lastError = error as Error;
         if (!isBusy(error) || isAbandoned()) {
           this.#table = undefined; // Somebody may have dropped it, so the next attempt looks for it.
           throw error;
