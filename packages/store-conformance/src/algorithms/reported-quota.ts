@@ -347,13 +347,16 @@ const waiting = (
 /** The settings of the vectors. */
 const options = { lease: 30_000, guess: 1, maxAge: 3_600_000, retryAfter: 1000 };
 const many = { ...options, guess: 5 };
+/** They forget numbers after a second. */
+const forgetful = { ...options, maxAge: 1000 };
+const manyForgetful = { ...many, maxAge: 1000 };
 
 /** The settings of a call whose response reports these numbers. */
 const reporting = (reported: ReportedSettings, of: typeof options = options) => ({ options: { ...of, reported } });
 
 /** The numbers of a window. */
-const window = (remaining: number, reset: number, rest: ReportedSettings = {}) =>
-  reporting({ kind: 'window', remaining, limit: 10, reset, ...rest }, many);
+const window = (remaining: number, reset: number, rest: ReportedSettings = {}, of = many) =>
+  reporting({ kind: 'window', remaining, limit: 10, reset, ...rest }, of);
 
 /** The numbers of a quota of 1000 that refills one unit per second. */
 const refilling = (remaining: number, rest: ReportedSettings = {}) =>
@@ -530,14 +533,8 @@ const vectors: Vectors<ReportedQuotaSettings> = {
     [0, 'charge', 1, ...allowed(10, 980_000, 1000), refilling(20, { reserve: 3 })],
   ],
   'a call above the reported limit never starts, until the numbers are forgotten': [
-    { ...many, maxAge: 1000 },
-    [
-      0,
-      'charge',
-      1,
-      ...allowed(3, 500),
-      reporting({ kind: 'window', remaining: 3, limit: 4, reset: 500 }, { ...many, maxAge: 1000 }),
-    ],
+    manyForgetful,
+    [0, 'charge', 1, ...allowed(3, 500), window(3, 500, { limit: 4 }, manyForgetful)],
     [0, 'peek', 5, ...rejected(3, Infinity, 500)],
     [0, 'check', 1, ...allowed(2, 500)],
     [500, 'check', 5, ...rejected(3, Infinity, 0)],
@@ -545,14 +542,8 @@ const vectors: Vectors<ReportedQuotaSettings> = {
     [1000, 'check', 6, ...allowed(0)],
   ],
   'a limit that is forgotten rejects no call for good, although another one is open': [
-    { ...options, maxAge: 1000 },
-    [
-      0,
-      'charge',
-      1,
-      ...allowed(4),
-      reporting({ kind: 'window', remaining: 4, limit: 4, reset: 500 }, { ...options, maxAge: 1000 }),
-    ],
+    forgetful,
+    [0, 'charge', 1, ...allowed(4), window(4, 500, { limit: 4 }, forgetful)],
     [500, 'check', 1, ...allowed(3)],
     [999, 'peek', 5, ...rejected(3, Infinity, 0)],
     [1000, 'peek', 5, ...waiting(3, 1000)],
@@ -561,13 +552,13 @@ const vectors: Vectors<ReportedQuotaSettings> = {
   ],
   'after a window without a reported limit, what remained is free, and a call of any cost starts alone': [
     many,
-    [0, 'charge', 1, ...allowed(2), reporting({ kind: 'window', remaining: 2, reset: 1000 }, many)],
+    [0, 'charge', 1, ...allowed(2), window(2, 1000, { limit: undefined })],
     [0, 'peek', 9, ...rejected(2, 1000, 0)],
     [1000, 'check', 2, ...allowed(0)],
     [1000, 'peek', 9, ...waiting(0, 1000)],
     [1000, 'refund', 2],
     [1000, 'check', 9, ...allowed(0)],
-    [1000, 'charge', 1, ...waiting(0, 1000, 1000), reporting({ kind: 'window', remaining: 0, reset: 1000 }, many)],
+    [1000, 'charge', 1, ...waiting(0, 1000, 1000), window(0, 1000, { limit: undefined })],
     [1000, 'refund', 5],
     [2000, 'peek', 1, ...allowed(1)],
   ],
@@ -601,24 +592,18 @@ const vectors: Vectors<ReportedQuotaSettings> = {
   ],
   'after the reset, late numbers without a limit matter only if they are lower than what counts then': [
     many,
-    [0, 'check', 1, ...allowed(4), reporting({ kind: 'window', remaining: 5, reset: 9000 }, many)],
-    [0, 'check', 1, ...allowed(3), reporting({ kind: 'window', remaining: 0, reset: 10_000 }, many)],
+    [0, 'check', 1, ...allowed(4), window(5, 9000, { limit: undefined })],
+    [0, 'check', 1, ...allowed(3), window(0, 10_000, { limit: undefined })],
     [0, 'settle', 1, 1],
     [10_001, 'settle', 0, 1],
     [10_001, 'peek', 1, ...allowed(1)],
-    [
-      10_001,
-      'charge',
-      1,
-      ...rejected(0, 9000),
-      reporting({ kind: 'window', remaining: 0, reset: 9000, age: 10_001 }, many),
-    ],
+    [10_001, 'charge', 1, ...rejected(0, 9000), window(0, 9000, { limit: undefined, age: 10_001 })],
   ],
   'of several numbers without a limit, the lower count and the later reset stay, even after the reset': [
     many,
-    [0, 'check', 1, ...allowed(4), reporting({ kind: 'window', remaining: 0, reset: 2000 }, many)],
-    [0, 'check', 1, ...allowed(3), reporting({ kind: 'window', remaining: 0, reset: 1000 }, many)],
-    [0, 'check', 1, ...allowed(2), reporting({ kind: 'window', remaining: 0, reset: 1500 }, many)],
+    [0, 'check', 1, ...allowed(4), window(0, 2000, { limit: undefined })],
+    [0, 'check', 1, ...allowed(3), window(0, 1000, { limit: undefined })],
+    [0, 'check', 1, ...allowed(2), window(0, 1500, { limit: undefined })],
     [10, 'settle', 0, 1],
     [20, 'settle', 1, 1],
     [1020, 'peek', 1, ...waiting(0, 1000, 990)],
@@ -666,17 +651,8 @@ const vectors: Vectors<ReportedQuotaSettings> = {
     [10, 'charge', 1, ...allowed(4, 990), window(4, 990, { age: 5 })],
   ],
   'numbers are forgotten after their greatest age, so no reset is later': [
-    { ...options, maxAge: 1000 },
-    [
-      0,
-      'charge',
-      1,
-      ...rejected(0, 1000),
-      reporting(
-        { kind: 'window', remaining: 0, limit: 5, reset: 3_600_000, block: 7_200_000 },
-        { ...options, maxAge: 1000 },
-      ),
-    ],
+    forgetful,
+    [0, 'charge', 1, ...rejected(0, 1000), window(0, 3_600_000, { limit: 5, block: 7_200_000 }, forgetful)],
     [999.999, 'check', 1, ...rejected(0, 0.001)],
     [1000, 'check', 1, ...allowed(0)],
     [1000, 'check', 1, ...waiting(0, 1000)],
@@ -720,14 +696,8 @@ const vectors: Vectors<ReportedQuotaSettings> = {
     [5700, 'peek', 1, ...rejected(0, 100)],
   ],
   'what is counted after the numbers were forgotten ends them, even if the clock steps back': [
-    { ...many, maxAge: 1000 },
-    [
-      5000,
-      'charge',
-      1,
-      ...allowed(3, 500),
-      reporting({ kind: 'window', remaining: 3, limit: 10, reset: 500 }, { ...many, maxAge: 1000 }),
-    ],
+    manyForgetful,
+    [5000, 'charge', 1, ...allowed(3, 500), window(3, 500, {}, manyForgetful)],
     [6500, 'charge', 1, ...allowed(5)],
     [5400, 'peek', 1, ...allowed(5)],
   ],
@@ -739,14 +709,8 @@ const vectors: Vectors<ReportedQuotaSettings> = {
     [29_000, 'peek', 1, ...allowed(5)],
   ],
   'a clock that steps back prolongs a wait, up to twice the greatest age': [
-    { ...options, maxAge: 1000 },
-    [
-      5000,
-      'charge',
-      1,
-      ...rejected(0, 800),
-      reporting({ kind: 'window', remaining: 0, limit: 5, reset: 800 }, { ...options, maxAge: 1000 }),
-    ],
+    forgetful,
+    [5000, 'charge', 1, ...rejected(0, 800), window(0, 800, { limit: 5 }, forgetful)],
     [4500, 'check', 1, ...rejected(0, 1300)],
     [4000, 'check', 1, ...rejected(0, 1800)],
     [3999.999, 'check', 1, ...allowed(0)],
