@@ -10,7 +10,7 @@ import { type Report, whole } from './table.js';
 /** Measures each of Rollgate's algorithms in memory and at a private Redis server. */
 export async function measureAlgorithms(effort: Effort): Promise<Report<Algorithm>> {
   const rows = [...(await measureKeys(effort.algorithms)), ...(await measureTime(effort.algorithms))];
-  await withServer([], async (server) => {
+  await withServer(async (server) => {
     rows.push(...(await measureServerBytes(server)), ...(await measureServer(server, effort.redis.load)));
   });
   return { headers: ALGORITHM_HEADERS, rows, method: describeAlgorithmsMethod(effort) };

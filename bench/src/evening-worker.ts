@@ -1,25 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiter } from '@rollgate/core';
-import { cachedLimits } from '@rollgate/core/cached-limits';
 import { describeLimiter } from '@rollgate/core/observe';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 import { percentile } from './statistics.js';
 import { handleTasks } from './worker.js';
 
-/**
- * What one of the processes does: creates its part of the keys, checks random ones until it stops, or checks the customer until its
- * limit is this one.
- */
+/** What one of the processes does: creates its part of the keys, or checks random ones until it stops. */
 export type EveningTask =
   | { readonly kind: 'fill'; readonly from: number; readonly to: number }
   | { readonly kind: 'load'; readonly users: number; readonly perSecond: number }
-  | { readonly kind: 'await-limit'; readonly limit: number }
   | { readonly kind: 'stop' };
 
-/** What a process has done in its load, which is 0 for other tasks, and when its task was done. */
+/** What a process has done in its load, which is 0 for other tasks. */
 export interface EveningResult {
-  readonly endMs: number;
   readonly checks: number;
   readonly medianMs: number;
   readonly slowMs: number;
@@ -39,31 +33,13 @@ const limiter = new RateLimiter({
 });
 await describeLimiter(limiter).ready;
 
-/** The limits of customers are fields of a hash, and a channel names the one that has changed. */
-const limitsOf = cachedLimits({
-  load: async (customer) => (await client.hget('limits', customer)) ?? undefined,
-  defaultLimits: '100/1d',
-});
-const subscriber = client.duplicate();
-subscriber.on('message', (_, customer: string) => limitsOf.refresh(customer));
-await subscriber.subscribe('limits');
 let finish: ReturnType<typeof load> | undefined;
 
 handleTasks(async (task: EveningTask): Promise<EveningResult> => {
   if (task.kind === 'fill') await fill(task.from, task.to);
   else if (task.kind === 'load') finish = load(task.users, task.perSecond);
-  else if (task.kind === 'await-limit') await awaitLimit(task.limit);
-  const done = task.kind === 'stop' ? await finish!() : NOTHING;
-  return { ...done, endMs: Date.now() };
+  return task.kind === 'stop' ? await finish!() : NOTHING;
 });
-
-async function awaitLimit(wanted: number): Promise<void> {
-  for (;;) {
-    const { limit } = await limiter.check('customer', { limits: await limitsOf('customer') });
-    if (limit === wanted) return;
-    await delay(1);
-  }
-}
 
 async function fill(from: number, to: number): Promise<void> {
   for (let user = from; user < to; user += TOGETHER) {
@@ -73,7 +49,7 @@ async function fill(from: number, to: number): Promise<void> {
 }
 
 /** Checks random keys at a steady rate, and one abuser all the time. Returns what ends it. */
-function load(users: number, perSecond: number): () => Promise<Omit<EveningResult, 'endMs'>> {
+function load(users: number, perSecond: number): () => Promise<EveningResult> {
   const durations: number[] = [];
   let isOver = false;
   const check = async (key: string) => {

@@ -16,7 +16,6 @@ const HEADERS = {
   checks: 'checks/s',
   median: 'median check, ms',
   slow: 'p99 of checks, ms',
-  raised: 'raised limit in force, ms',
 };
 type Column = keyof typeof HEADERS;
 
@@ -29,7 +28,7 @@ const ALONE_MS = 5000;
 type Processes = readonly Worker<EveningTask, EveningResult>[];
 type Figures = Readonly<Partial<Record<Column, number>>>;
 
-/** Measures what an operator's `top` takes in a large system, what its checks notice of it, and how soon one customer has a new limit. */
+/** Measures what an operator's `top` takes in a large system, and what its checks notice of it. */
 export async function measureEvening({ rounds, keys }: Effort['evening']): Promise<Report<Column>> {
   const server = await RedisServer.start();
   const processes = await Promise.all(
@@ -60,7 +59,6 @@ export async function measureEvening({ rounds, keys }: Effort['evening']): Promi
       method: [
         `- **Keys**: ${whole(keys)} of one limit of 100 a day, in a private Redis. One of them is an abuser, whom the command has to list first.`,
         `- **Load**: ${PROCESSES} processes check ${whole(RATE)} random keys a second each, and the abuser all the time.`,
-        '- **Raised limit**: a hash in Redis has the limits of customers, and a message names the one that changes. The time is that until the last of the processes decides by the new limit.',
         `- **Figures**: medians of ${rounds} rounds. Memory is the resident memory of the process, of which Node itself takes about 40 MB.`,
       ],
     };
@@ -86,25 +84,12 @@ async function underLoad(
   return measureServer(server, async () => {
     const start = performance.now();
     await Promise.all(processes.map((one) => one.run({ kind: 'load', users, perSecond: RATE })));
-    const [figures, raised] = await Promise.all([meanwhile(), raiseLimit(server, processes)]);
+    const figures = await meanwhile();
     const results = await Promise.all(processes.map((one) => one.run({ kind: 'stop' })));
     const checks = results.reduce((sum, one) => sum + one.checks, 0) / ((performance.now() - start) / 1000);
     const of = (figure: keyof EveningResult) => median(results.map((one) => one[figure]));
-    return { ...figures, checks, median: of('medianMs'), slow: of('slowMs'), raised };
+    return { ...figures, checks, median: of('medianMs'), slow: of('slowMs') };
   });
-}
-
-/** Returns after how many milliseconds all processes decide by the new limit of a customer. */
-async function raiseLimit(server: RedisServer, processes: Processes): Promise<number> {
-  const change = (limit: number) => server.run('HSET', 'limits', 'customer', `${limit}/1d`);
-  const inAll = (limit: number) => Promise.all(processes.map((one) => one.run({ kind: 'await-limit', limit })));
-  const notify = () => server.run('PUBLISH', 'limits', 'customer');
-  await change(100).then(notify);
-  await inAll(100);
-  const raised = inAll(100_000);
-  const startMs = Date.now();
-  await change(100_000).then(notify);
-  return Math.max(...(await raised).map(({ endMs }) => endMs)) - startMs;
 }
 
 async function measureServer(server: RedisServer, measure: () => Promise<Figures>): Promise<Figures> {

@@ -20,7 +20,7 @@ const LOADS = [0.5, 0.8, 0.95, 1.5];
 
 /** Measures one key that several processes check: with a `RedisStore`, and with a `LeasingStore` in front of it. */
 export function measureLeasing({ seconds, overloadSeconds }: Effort['leasing']): Promise<Report<StoreName>> {
-  return withServer([], async (server, about) => {
+  return withServer(async (server, about) => {
     const rows: Row<StoreName>[] = [];
     for (const processes of [1, 2, 4]) {
       const figures = await measureEach(SHARED, server, { ...UNLIMITED, processes, seconds });

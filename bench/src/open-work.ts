@@ -14,7 +14,7 @@ const CORE = 1;
 /** Measures settlements, slots and the renewal of leases, in Redis and in memory. */
 export async function measureOpenWorkCosts(effort: Effort['openWork']): Promise<Report<Column>> {
   const memory = await measureInMemory(effort);
-  return withServer([], async (server, about) => {
+  return withServer(async (server, about) => {
     const { rollgate, 'rollgate, sorted-set': sortedSet } = await measureOpenWork(server, effort);
     return {
       headers: { packed: 'Redis', sortedSet: 'Redis, sorted-set', memory: 'memory' },

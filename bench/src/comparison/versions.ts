@@ -12,4 +12,4 @@ export function libraryHeaders(): Record<LibraryName, string> {
 }
 
 /** Describes the Redis server that the probes start, and their client. */
-export const describeRedis = (): Promise<string> => withServer([], async (_server, about) => about);
+export const describeRedis = (): Promise<string> => withServer(async (_server, about) => about);

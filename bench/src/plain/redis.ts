@@ -21,8 +21,8 @@ const REJECTED: Workload = {
 
 /** Compares checks at a private server. */
 export async function measurePlainRedis(): Promise<PlainRow[]> {
-  return withServer([], async (server) => {
-    const measured = await measureLoad(server, server.url, EFFORT, [newKeys(64), newKeys(256), REJECTED]);
+  return withServer(async (server) => {
+    const measured = await measureLoad(server, EFFORT, [newKeys(64), newKeys(256), REJECTED]);
     const ratio = (index: number, figure: keyof LoadFigures, other: RedisSubjectName) => {
       const { rounds } = measured[index]!;
       const theirs = rounds.get(other)!;

@@ -5,8 +5,8 @@ import { createRedisSubject, type InRedis, type RedisSubject, type SubjectSettin
 
 export type SubjectTask = CheckTask & { readonly settings: SubjectSettings };
 
-const [name, address] = process.argv.slice(2) as [InRedis, string];
-const client = new Redis(address);
+const [name, url] = process.argv.slice(2) as [InRedis, string];
+const client = new Redis(url);
 const subjects = new Map<string, RedisSubject>();
 
 handleTasks(async ({ settings, ...task }: SubjectTask) => {

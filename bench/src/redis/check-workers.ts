@@ -9,12 +9,8 @@ export const CLIENT_CORE = 1;
 
 export type Checker<Name extends InRedis = RedisSubjectName> = NamedWorker<Name, SubjectTask, CheckResult>;
 
-/**
- * Starts a process for each subject.
- *
- * @param address The server's URL, or the path of its Unix socket.
- */
-export function startCheckers<Name extends InRedis>(address: string, names: readonly Name[]) {
-  const options = { args: [address], core: CLIENT_CORE };
+/** Starts a process for each subject, as a client of the server at `url`. */
+export function startCheckers<Name extends InRedis>(url: string, names: readonly Name[]) {
+  const options = { args: [url], core: CLIENT_CORE };
   return startEach<Name, SubjectTask, CheckResult>(names, 'redis/check-worker.ts', options);
 }

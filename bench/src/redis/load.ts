@@ -36,15 +36,14 @@ interface Contender {
   readonly settings: SubjectSettings;
 }
 
-/** Measures each workload with each of its subjects, in turns. `address` is the server's URL or its Unix socket. */
+/** Measures each workload with each of its subjects, in turns. */
 export async function measureLoad(
   server: RedisServer,
-  address: string,
   effort: RedisLoad,
   workloads: readonly Workload[] = createWorkloads(effort),
 ): Promise<MeasuredWorkload[]> {
   const names = REDIS_SUBJECT_NAMES.filter((name) => workloads.some(({ subjects }) => subjects.includes(name)));
-  await using checkers = await startCheckers(address, names);
+  await using checkers = await startCheckers(server.url, names);
   for (const checker of checkers) await warmUp(server, checker, effort);
   const races = [];
   for (const workload of workloads) {
