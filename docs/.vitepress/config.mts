@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitepress';
+import { slugify } from '../api-reference/anchors.mjs';
 import { addInstallCommands } from './install-commands.mts';
-import { rewriteLinks, slugify } from './links.mts';
+import { rewriteLinks } from './links.mts';
 import { addPlaygroundAddresses, createHead, describe, writePictureOf } from './metadata.mts';
 import { writePlainMarkdown } from './plain-markdown.mts';
 import { writeRedirects } from './redirects.mts';

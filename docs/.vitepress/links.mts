@@ -36,11 +36,3 @@ export function rewriteLinks(markdown: MarkdownRenderer): void {
     }
   });
 }
-
-/** The anchor of a heading, the same as on GitHub, so that links lead to it in both places. */
-export function slugify(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{Letter}\p{Number}\s_-]/gu, '')
-    .replaceAll(' ', '-');
-}

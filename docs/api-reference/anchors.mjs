@@ -15,10 +15,13 @@ function headingsOf(text) {
   return Array.from(prose.matchAll(/^#{1,6} (.+)$/gm), ([, heading]) => heading);
 }
 
-/** As `.vitepress/links.mts` does. */
-function slugify(heading) {
+/**
+ * The anchor of a heading, the same as on GitHub, so that links lead to it in both places.
+ *
+ * @param {string} heading
+ */
+export function slugify(heading) {
   return heading
-    .replace(/\\/g, '')
     .toLowerCase()
     .replace(/[^\p{Letter}\p{Number}\s_-]/gu, '')
     .replaceAll(' ', '-');
