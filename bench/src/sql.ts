@@ -5,7 +5,7 @@ import { type BenchDatabase, withFile, withPostgres } from './sql/databases.js';
 import { type MeasuredSql, type SqlFigures, toSqlRows } from './sql/rows.js';
 import type { SqlResult, SqlTask } from './sql/sql-worker.js';
 import { type Backend, SQL_SUBJECT_NAMES, type SqlSubjectName } from './sql/subjects.js';
-import { createPostgresWorkloads, createWorkloads, type SqlWorkload } from './sql/workloads.js';
+import { createWorkloads, type SqlWorkload } from './sql/workloads.js';
 import { inTurn } from './statistics.js';
 import { type Report, whole } from './table.js';
 import { canPin, type NamedWorker, startEach } from './worker.js';
@@ -14,8 +14,8 @@ type SqlWorker = NamedWorker<SqlSubjectName, SqlTask, SqlResult>;
 
 /** Measures checks of limiters that keep their state in a private PostgreSQL, or in a file of SQLite. */
 export function measureSql(backend: Backend, { rounds, checks }: Effort['sql']): Promise<Report<SqlSubjectName>> {
-  const [withDatabase, workloads] =
-    backend === 'postgres' ? [withPostgres, createPostgresWorkloads(checks)] : [withFile, createWorkloads(checks)];
+  const withDatabase = backend === 'postgres' ? withPostgres : withFile;
+  const workloads = createWorkloads(checks);
   return withDatabase(async (database) => {
     const measured = workloads.map((workload): MeasuredSql => ({ workload, rounds: new Map() }));
     const most = Math.max(...workloads.map(({ processes }) => processes));
@@ -26,8 +26,7 @@ export function measureSql(backend: Backend, { rounds, checks }: Effort['sql']):
     });
     for (let round = -1; round < rounds; round++) {
       for (const { workload, rounds: results } of measured) {
-        const subjects = SQL_SUBJECT_NAMES.filter((name) => name in workload.checks);
-        for (const name of inTurn(subjects, round + 1)) {
+        for (const name of inTurn(SQL_SUBJECT_NAMES, round + 1)) {
           const figures = await measureOne(database, workers, name, workload);
           if (round >= 0) results.set(name, [...(results.get(name) ?? []), figures]); // The first round warms up.
         }
@@ -44,7 +43,7 @@ async function measureOne(
   { processes, inFlight, keyCount, checks: all, settings, filled, isRejected }: SqlWorkload,
 ): Promise<SqlFigures> {
   const used = workers.filter((one) => one.name === name).slice(0, processes);
-  const checks = all[name]!;
+  const checks = all[name];
   await database.clear();
   await used[0]!.worker.run({ settings, keyCount, checks: filled, inFlight: 64 });
   const before = await database.read();
@@ -71,12 +70,10 @@ async function measureOne(
 }
 
 function sqlHeaders(backend: Backend): Record<SqlSubjectName, string> {
-  const libraries = {
+  return {
     rollgate: `rollgate ${versionOf(`@rollgate/${backend}`)}`,
     'rate-limiter-flexible': `rate-limiter-flexible ${versionOf('rate-limiter-flexible')}`,
   };
-  const counter = { counter: 'batched upserts of counters' };
-  return (backend === 'postgres' ? { ...libraries, ...counter } : libraries) as Record<SqlSubjectName, string>;
 }
 
 function describeMethod({ about }: BenchDatabase, rounds: number): string[] {
@@ -85,7 +82,6 @@ function describeMethod({ about }: BenchDatabase, rounds: number): string[] {
     '',
     `- ${about}. The subjects take turns. Medians of ${whole(rounds)} rounds after a warm-up, each on an empty table. The ratio is the median of the ratios of each round. Eight processes have 8 checks in flight each${canPin ? '. All clients share one core' : '. NOT pinned to cores'}.`,
     '- rate-limiter-flexible counts in fixed windows. Rollgate keeps a log of all hits, whose length is the number of checks of a key. With one key and 8 processes, the window is 200 ms.',
-    '- **Logs**: an injected clock advances by 1 ms for each check, so one hit leaves the window for each new one.',
     '- **Server CPU**: user and system time of all processes of the server. **Client CPU**: the same of the client process.',
     '- **Longest pause**: the longest time for which the event loop did nothing else. It includes the time that other processes had the core.',
   ];

@@ -5,13 +5,11 @@ import { Pool } from 'pg';
 import { RateLimiterPostgres, RateLimiterSQLite } from 'rate-limiter-flexible';
 import { createLimit } from '../limits.js';
 import { createRollgate, hasPointsAbove, type StoredSettings, type StoredSubject } from '../subjects.js';
-import { createBatchedCounter } from './batched-counter.js';
 
 /** The databases of the benchmark. */
 export type Backend = 'postgres' | 'sqlite';
 
-export const COUNTER = 'counter';
-export const SQL_SUBJECT_NAMES = ['rollgate', 'rate-limiter-flexible', COUNTER] as const;
+export const SQL_SUBJECT_NAMES = ['rollgate', 'rate-limiter-flexible'] as const;
 export type SqlSubjectName = (typeof SQL_SUBJECT_NAMES)[number];
 
 /** The most connections of a process, as by default in `pg`. */
@@ -32,7 +30,6 @@ function onPostgres(name: SqlSubjectName, connectionString: string) {
     if (name === 'rollgate') {
       return createRollgate(settings, limitOf(settings), (clock) => new PostgresStore({ client: pool, clock }));
     }
-    if (name === COUNTER) return createBatchedCounter(pool);
     return createFlexible(
       settings,
       (ready) => new RateLimiterPostgres({ ...pointsOf(settings), storeClient: pool, storeType: 'pool' }, ready),

@@ -1,5 +1,5 @@
 import type { StoredSettings } from '../subjects.js';
-import { COUNTER, type SqlSubjectName } from './subjects.js';
+import type { SqlSubjectName } from './subjects.js';
 
 /** Checks of the same kind, which each subject makes in each round. */
 export interface SqlWorkload {
@@ -9,7 +9,7 @@ export interface SqlWorkload {
   readonly inFlight: number;
   readonly keyCount: number;
   /** The checks of all processes. A faster subject makes more, so that its time can be measured. */
-  readonly checks: Partial<Record<SqlSubjectName, number>>;
+  readonly checks: Record<SqlSubjectName, number>;
   readonly settings: StoredSettings;
   /** The checks before the measurement. */
   readonly filled: number;
@@ -21,8 +21,6 @@ const WINDOW_MS = 3_600_000;
 const SHARED_LOG_MS = 200;
 const MANY_KEYS = 10_000;
 const PROCESSES = 8;
-const LOG_KEYS = 64;
-const STEP_MS = 1;
 
 /** Returns the workloads on both databases. `checks` is the number of checks of rate-limiter-flexible of many keys. */
 export function createWorkloads(checks: number): SqlWorkload[] {
@@ -48,22 +46,5 @@ export function createWorkloads(checks: number): SqlWorkload[] {
       settings: { limit: 1_000_000, windowMs: SHARED_LOG_MS },
     },
     { ...full, ...inEightProcesses, what: 'one key, rejected, 8 processes', checks: both(5, checks / 5) },
-  ];
-}
-
-/** Returns the workloads that only PostgreSQL has: counters without a limiter, and long logs. */
-export function createPostgresWorkloads(checks: number): SqlWorkload[] {
-  const [first, ...rest] = createWorkloads(checks);
-  return [
-    { ...first!, checks: { ...first!.checks, [COUNTER]: checks } },
-    ...rest,
-    ...[10, 100, 1_000].map((hits): SqlWorkload => {
-      const windowMs = hits * LOG_KEYS * STEP_MS;
-      return {
-        ...{ what: `logs of ${hits.toLocaleString('en-US')} hits, 64 in flight`, processes: 1, inFlight: 64 },
-        ...{ keyCount: LOG_KEYS, checks: { rollgate: checks / 2 }, filled: hits * LOG_KEYS, isRejected: false },
-        settings: { limit: 2 * hits, windowMs, stepMs: STEP_MS },
-      };
-    }),
   ];
 }
