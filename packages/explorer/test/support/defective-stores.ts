@@ -1,11 +1,11 @@
-import { type Clock, MemoryStore } from '@rollgate/core';
+import { MemoryStore } from '@rollgate/core';
 import type { Costs, Keys, Plan } from '@rollgate/core/store';
 import type { TestClock } from '../../../store-conformance/src/test-clock.js';
 
 /** A correct `MemoryStore`. Each class below breaks it in one way that a test of a few steps may miss. */
 class Store extends MemoryStore {
-  constructor(clock: Clock) {
-    super({ clock });
+  constructor(protected readonly testClock: TestClock) {
+    super({ clock: testClock });
   }
 }
 
@@ -93,17 +93,11 @@ export class RecordsPeeks extends Store {
 
 /** Drops the key when a check finds the clock set back. */
 export class DropsKeyAfterClockStep extends Store {
-  readonly #clock: TestClock;
   #highest = 0;
 
-  constructor(clock: TestClock) {
-    super(clock);
-    this.#clock = clock;
-  }
-
   override check(plan: Plan, keys: Keys, cost: number) {
-    if (this.#clock.micros < this.#highest) super.reset(plan, keys);
-    this.#highest = this.#clock.micros;
+    if (this.testClock.micros < this.#highest) super.reset(plan, keys);
+    this.#highest = this.testClock.micros;
     return super.check(plan, keys, cost);
   }
 
@@ -115,15 +109,8 @@ export class DropsKeyAfterClockStep extends Store {
 
 /** Drops the key when a check is in the last microsecond of a millisecond. */
 export class DropsKeyBeforeBoundaries extends Store {
-  readonly #clock: TestClock;
-
-  constructor(clock: TestClock) {
-    super(clock);
-    this.#clock = clock;
-  }
-
   override check(plan: Plan, keys: Keys, cost: number) {
-    if (this.#clock.micros % 1000 === 999) super.reset(plan, keys);
+    if (this.testClock.micros % 1000 === 999) super.reset(plan, keys);
     return super.check(plan, keys, cost);
   }
 }
