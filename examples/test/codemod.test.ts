@@ -1,17 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { TSC } from '@rollgate/test-support/compile';
-import { transform } from 'esbuild';
-import { APPS, HOST, pairsOf, ROOT } from './support/migration-pages';
+import { APPS, expectToCompile, makeFolder, pairsOf, ROOT, startPrograms } from './support/migration-pages';
 
 const run = promisify(execFile);
 const JSCODESHIFT = join(ROOT, 'examples/node_modules/jscodeshift/bin/jscodeshift.js');
 const ROLLGATE = join(ROOT, 'packages/cli/dist/main.js');
-const TSC_OPTIONS =
-  '--ignoreConfig --noEmit --singleThreaded --strict --skipLibCheck --target es2022 --module nodenext --types node';
 
 /** What is reported of the pairs on a page that a person has to translate. */
 const REPORTED: Record<keyof typeof APPS, Record<string, RegExp>> = {
@@ -111,19 +106,13 @@ app.register(fastifyLimit, options), app.createRateLimit();
 let folder: string;
 let reports: string;
 beforeAll(async () => {
-  // From here packages are found as the users' code finds them.
-  folder = mkdtempSync(join(ROOT, 'examples/node_modules/.codemod-'));
+  folder = makeFolder();
   for (const { app, file, before } of PROGRAMS) writeFileSync(join(folder, file), APPS[app].head + before);
   for (const [file, { program }] of Object.entries(LOADED)) writeFileSync(join(folder, file), program);
   writeFileSync(join(folder, 'uses.ts'), OTHER_USES);
-  writeFileSync(
-    join(folder, 'route.ts'),
-    "app.get('/', { config: { rateLimit: { max: 1, timeWindow: '2 days' } } }, run);\n",
-  );
   writeFileSync(join(folder, 'other.ts'), OTHER);
   reports = await migrate('.');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OTHER = `const rateLimit = (options: object) => options;
 rateLimit({ max: 1 });
@@ -158,32 +147,18 @@ test.each(PROGRAMS.map((program) => [program.app, program.heading, program] as c
 
 test('the translated programs compile and behave like those of the page', async () => {
   const translated = PROGRAMS.filter(({ app, heading }) => REPORTED[app][heading] === undefined);
-  const files = translated.map(({ file }) => join(folder, file));
-  await run(TSC, [...TSC_OPTIONS.split(' '), ...files], { cwd: folder }).catch((error) => {
-    throw new Error(error.stdout);
-  });
+  await expectToCompile(translated.map(({ file }) => join(folder, file)));
   const compared = translated.filter(({ heading }) => !OTHERS.includes(heading));
-  const programs: string[] = [];
-  for (const { app, file, after } of compared) {
-    for (const source of [read(file), APPS[app].head + after]) {
-      const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'es2022' });
-      programs.push(join(folder, `program-${programs.length}.mjs`));
-      writeFileSync(programs.at(-1)!, code + APPS[app].tail);
-    }
-  }
-  writeFileSync(join(folder, 'host.mjs'), HOST);
-  const env = { ...process.env, NODE_ENV: 'test' };
-  const host = spawn(process.execPath, [join(folder, 'host.mjs'), ...programs], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [printed] = (await once(host.stdout!, 'data')) as [Buffer];
-  const ports: number[] = JSON.parse(String(printed));
+  const { ports, stop } = await startPrograms(
+    compared.flatMap(({ app, file, after }) => [
+      [app, read(file)],
+      [app, APPS[app].head + after],
+    ]),
+  );
   // One after the other, so that the requests of a program take much less time than its shortest window.
   const found: number[][] = [];
   for (const port of ports) found.push(await statusesOf(port));
-  host.kill();
-  await once(host, 'exit');
+  await stop();
   for (const [index, { heading }] of compared.entries()) {
     expect([heading, found[2 * index]]).toEqual([heading, found[2 * index + 1]]);
     expect(found[2 * index]).toContain(heading === 'Custom rejection body' ? 503 : 429);
@@ -243,10 +218,6 @@ test('every other use of the packages is translated or reported', () => {
   expect(text).toContain(
     'limit({ limit: 5, store: new MemoryStore(), message: (req) => req.path, window: 1, ...more });',
   );
-});
-
-test('routes in files without the plugin are translated', () => {
-  expect(read('route.ts')).toBe("app.get('/', { config: { rateLimit: { limit: 1, window: '2 days' } } }, run);\n");
 });
 
 test('files without these packages stay as they are', () => {

@@ -1,44 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { PostgresServer, RedisServer } from '@rollgate/test-support';
-import { TSC } from '@rollgate/test-support/compile';
-import { transform } from 'esbuild';
-import { APPS, HOST, pairsOf, ROOT, readPage } from './support/migration-pages';
-
-const EXAMPLES = join(ROOT, 'examples');
-
-const temporary: string[] = [];
-afterAll(() => {
-  for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
-});
-
-/** From here packages are found as the users' code finds them. */
-function makeFolder(): string {
-  const folder = mkdtempSync(join(EXAMPLES, 'node_modules/.migration-'));
-  temporary.push(folder);
-  return folder;
-}
-
-/** Programs by their names, which errors contain. */
-async function typeCheck(programs: Record<string, string>): Promise<void> {
-  const folder = makeFolder();
-  const files = Object.entries(programs).map(([name, program]) => {
-    const file = join(folder, `${name.replace(/\W+/g, '-')}.mts`);
-    writeFileSync(file, program);
-    return file;
-  });
-  const options =
-    '--ignoreConfig --noEmit --singleThreaded --strict --skipLibCheck --target es2022 --module nodenext --types node';
-  const run = promisify(execFile)(TSC, [...options.split(' '), ...files], { cwd: folder });
-  await run.catch((error) => {
-    throw new Error(`${error.stdout}${error.stderr}`);
-  });
-}
+import { APPS, expectToCompile, makeFolder, pairsOf, readPage, startPrograms } from './support/migration-pages';
 
 interface TestRequest {
   method?: string;
@@ -414,44 +379,24 @@ const PAGES: Record<string, TestedPage> = {
 
 describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios, usesPostgres = false }) => {
   const pairs = pairsOf(page);
-  const { head, tail } = APPS[app];
   let redis: RedisServer;
   let postgres: PostgresServer | undefined;
-  let host: ChildProcess | undefined;
+  let host: Awaited<ReturnType<typeof startPrograms>>;
   let servers: Server[];
 
   beforeAll(async () => {
     redis = await RedisServer.start();
     postgres = usesPostgres ? await PostgresServer.start({ fsync: 'off' }) : undefined;
-    const folder = makeFolder();
-    writeFileSync(join(folder, 'host.mjs'), HOST);
-    const programs: string[] = [];
-    for (const program of pairs.flatMap(({ before, after }) => [before, after])) {
-      const { code } = await transform(head + program, { loader: 'ts', format: 'esm', target: 'es2022' });
-      const file = join(folder, `${programs.length}.mjs`);
-      writeFileSync(file, code + tail);
-      programs.push(file);
-    }
-    const env = { ...process.env, NODE_ENV: 'test', REDIS_URL: redis.url, DATABASE_URL: postgres?.url };
-    host = spawn(process.execPath, [join(folder, 'host.mjs'), ...programs], { cwd: folder, env });
-    let printed = '';
-    let complaints = '';
-    host.stderr!.on('data', (chunk) => {
-      complaints += chunk;
-    });
-    for await (const chunk of host.stdout!.iterator({ destroyOnReturn: false })) {
-      printed += chunk;
-      if (printed.endsWith('\n')) break;
-    }
-    if (printed === '') throw new Error(`${page}: ${complaints}`);
-    servers = (JSON.parse(printed) as number[]).map((port) => new Server(port));
+    const programs = pairs.flatMap(({ before, after }) => [before, after]);
+    host = await startPrograms(
+      programs.map((program) => [app, APPS[app].head + program]),
+      { REDIS_URL: redis.url, DATABASE_URL: postgres?.url },
+    );
+    servers = host.ports.map((port) => new Server(port));
   });
 
   afterAll(async () => {
-    if (host?.exitCode === null) {
-      host.kill();
-      await once(host, 'exit');
-    }
+    await host?.stop();
     await redis.stop();
     await postgres?.stop();
   });
@@ -480,8 +425,13 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios, usesPostgres
 
 // Each side in one compilation, and not both in one: the plugins of Fastify declare the same option differently.
 test.each(['before', 'after'] as const)('the programs %s compile', async (side) => {
-  const programs = Object.entries(PAGES).flatMap(([page, { app }]) =>
-    pairsOf(page).map((pair) => [`${page} ${pair.heading}`, APPS[app].head + pair[side]]),
+  const folder = makeFolder();
+  const files = Object.entries(PAGES).flatMap(([page, { app }]) =>
+    pairsOf(page).map((pair) => {
+      const file = join(folder, `${`${page} ${pair.heading}`.replace(/\W+/g, '-')}.mts`);
+      writeFileSync(file, APPS[app].head + pair[side]);
+      return file;
+    }),
   );
-  await typeCheck(Object.fromEntries(programs));
+  await expectToCompile(files);
 });

@@ -1,5 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compile } from '@rollgate/test-support/compile';
+import { transform } from 'esbuild';
 
 export const ROOT = join(__dirname, '../../..');
 
@@ -52,9 +56,57 @@ export const __listen = async () => {
   },
 };
 
+const temporary: string[] = [];
+afterAll(() => {
+  for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
+});
+
+/** From here packages are found as the users' code finds them. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(ROOT, 'examples/node_modules/.migration-'));
+  temporary.push(folder);
+  return folder;
+}
+
+export async function expectToCompile([first, ...others]: readonly string[]): Promise<void> {
+  expect(await compile(first!, '--strict', ...others)).toBe('');
+}
+
 /** Runs all given programs, and reports their ports. */
-export const HOST = `
+const HOST = `
 const ports = [];
 for (const program of process.argv.slice(2)) ports.push(await (await import(program)).__listen());
 console.log(JSON.stringify(ports));
 `;
+
+/** Runs programs for one of the apps each, all in one process, and returns their ports. */
+export async function startPrograms(
+  programs: readonly (readonly [app: keyof typeof APPS, source: string])[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ readonly ports: readonly number[]; stop(): Promise<void> }> {
+  const folder = makeFolder();
+  const files = await Promise.all(
+    programs.map(async ([app, source], index) => {
+      const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'es2022' });
+      const file = join(folder, `${index}.mjs`);
+      writeFileSync(file, code + APPS[app].tail);
+      return file;
+    }),
+  );
+  const host = join(folder, 'host.mjs');
+  writeFileSync(host, HOST);
+  const options = { cwd: folder, env: { ...process.env, NODE_ENV: 'test', ...env } };
+  const child = spawn(process.execPath, [host, ...files], options);
+  let [printed, complaints] = ['', ''];
+  child.stderr.on('data', (chunk) => (complaints += chunk));
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    printed += chunk;
+    if (printed.endsWith('\n')) break;
+  }
+  if (printed === '') throw new Error(complaints);
+  const stop = async () => {
+    child.kill();
+    await once(child, 'exit');
+  };
+  return { ports: JSON.parse(printed), stop };
+}
