@@ -7,7 +7,6 @@ import {
   command,
   hasCosts,
   type LimitOptions,
-  listOf,
   requireLimit,
   resolveQuotas,
   resolveSettings,
@@ -25,6 +24,7 @@ import { toComparisonJson, toSimulationJson, toSuggestionsJson } from './report/
 import { Simulator } from './simulator.js';
 import { Suggester } from './suggester.js';
 import { Totals } from './totals.js';
+import { listOf } from './usage.js';
 
 interface SimulateOptions extends LimitOptions {
   top: number;

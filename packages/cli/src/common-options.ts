@@ -19,6 +19,7 @@ import {
   parseTolerance,
   parseTrustedProxies,
 } from './parse-options.js';
+import { listOf } from './usage.js';
 
 /** The parsed options that all commands share. */
 export interface CommonOptions extends CalendarOptions {
@@ -37,11 +38,6 @@ export interface CommonOptions extends CalendarOptions {
   path?: readonly string[];
   method?: readonly string[];
 }
-
-/** Collects a repeated option, such as `--x a --x b` or `--x a,b`, in a list. */
-export const listOf =
-  <Value>(parse: (text: string) => Value) =>
-  (text: string, before: readonly Value[] = []) => [...before, ...text.split(',').map((part) => parse(part.trim()))];
 
 /** Whether requests have costs. A pattern names them by a group. */
 export function hasCosts({ selectors, format }: Settings): boolean {

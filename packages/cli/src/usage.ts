@@ -13,3 +13,8 @@ export function parseDurationOption(option: string, text: string): number {
 export function usage(option: string, expected: string, value: unknown): UsageError {
   return new UsageError(invalidOption(option, expected, value).message);
 }
+
+/** Collects a repeated option, such as `--x a --x b` or `--x a,b`, in a list. */
+export const listOf =
+  <Value>(parse: (text: string) => Value) =>
+  (text: string, before: readonly Value[] = []) => [...before, ...text.split(',').map((part) => parse(part.trim()))];

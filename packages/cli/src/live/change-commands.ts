@@ -5,9 +5,10 @@ import type { Command } from 'commander';
 import { UsageError } from '../errors.js';
 import { print } from '../output.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
+import { parseDurationOption } from '../usage.js';
 import { liveCommand } from './live-command.js';
 import { keysFor, type LiveLimiter, type LiveOptions, peek, withLimiters } from './live-limiters.js';
-import { parseCount, parseKey, parseKeys, parseTime } from './parse-values.js';
+import { parseCount, parseKey, parseKeys } from './parse-values.js';
 
 interface ChangeOptions extends LiveOptions {
   readonly limit?: string;
@@ -93,7 +94,7 @@ function changeCommand(name: string): Command {
 }
 
 function parseBlock(text: string): number {
-  return text === 'forever' ? Number.POSITIVE_INFINITY : parseTime('<duration>')(text);
+  return text === 'forever' ? Number.POSITIVE_INFINITY : parseDurationOption('<duration>', text);
 }
 
 interface Change {

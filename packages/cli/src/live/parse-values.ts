@@ -1,22 +1,12 @@
 import { isKeyHash, MAX_KEY_LENGTH } from '@rollgate/core/store';
 import { UsageError } from '../errors.js';
-import { parseDurationOption, usage } from '../usage.js';
+import { usage } from '../usage.js';
 
 export function parseCount(option: string): (text: string) => number {
   return (text) => {
     if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
     throw usage(option, 'a number from 1 to 999999', text);
   };
-}
-
-/** Creates a parser for a duration, in milliseconds. */
-export function parseTime(option: string): (text: string) => number {
-  return (text) => parseDurationOption(option, text);
-}
-
-/** Collects names in a list, such as `--x a --x b` or `--x a,b`. */
-export function parseNames(text: string, before: readonly string[] = []): string[] {
-  return [...before, ...text.split(',').map((name) => name.trim())];
 }
 
 /**

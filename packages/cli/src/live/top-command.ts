@@ -5,11 +5,12 @@ import type { Command } from 'commander';
 import { print } from '../output.js';
 import { escapeInvisibleJson, toPlainText } from '../report/escape-invisible.js';
 import { formatCount, formatInteger, formatPercent } from '../report/format-number.js';
+import { parseDurationOption } from '../usage.js';
 import { formatRule, formatState, shareOf, toLimitRow } from './limit-row.js';
 import { liveCommand } from './live-command.js';
 import { type LiveLimiter, type LiveOptions, withLimiters, withStore } from './live-limiters.js';
 import { toTable } from './live-table.js';
-import { parseCount, parseTime } from './parse-values.js';
+import { parseCount } from './parse-values.js';
 import { describeRejected, findRejected } from './top-rejected.js';
 import { type TopRow, TopRows } from './top-rows.js';
 
@@ -27,7 +28,7 @@ export function topCommand(): Command {
     .option('--prefix <text>', 'only keys that begin with this')
     .option('--rejected', 'list the keys with the most rejections, of all processes that share them')
     .option('--watch', 'list them again and again')
-    .option('--every <time>', 'time between two lists', parseTime('--every'), 2000)
+    .option('--every <time>', 'time between two lists', (text) => parseDurationOption('--every', text), 2000)
     .addHelpText('after', EXAMPLES)
     .action((url: string, given: TopOptions) => {
       // Otherwise V8 lets garbage grow by 30 MB before it collects it. `npm run bench -- evening` measures this.

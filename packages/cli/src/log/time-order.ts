@@ -20,7 +20,6 @@ export class TimeOrder {
   #waiting: Entry[] = [];
   /** In the order of the log, none earlier than the entries already returned. */
   #arrived: Entry[] = [];
-  #isSorted = true;
   #isEmpty = true;
   /** All entries wait until it is decided. */
   #jump: TimeJump | undefined;
@@ -47,7 +46,9 @@ export class TimeOrder {
   take(): Entry[] {
     if (this.#arrived.length < Math.max(MIN_SORTED, this.#waiting.length / 2)) return [];
     this.#sort();
-    return this.#waiting.splice(0, countUntil(this.#waiting, this.#newestMicros - this.#toleranceMicros));
+    const untilMicros = this.#newestMicros - this.#toleranceMicros;
+    const next = this.#waiting.findIndex(({ micros }) => micros > untilMicros);
+    return this.#waiting.splice(0, next === -1 ? this.#waiting.length : next);
   }
 
   /** The rest. */
@@ -67,43 +68,13 @@ export class TimeOrder {
   }
 
   #accept(entry: Entry): void {
-    if (entry.micros > this.#newestMicros) this.#newestMicros = entry.micros;
-    else if (entry.micros < this.#newestMicros) this.#isSorted = false;
+    this.#newestMicros = Math.max(this.#newestMicros, entry.micros);
     this.#arrived.push(entry);
   }
 
+  /** Takes linear time for what is sorted already, which is most of it. */
   #sort(): void {
-    if (!this.#isSorted) this.#arrived.sort(compareTimes);
-    this.#waiting = mergeSorted(this.#waiting, this.#arrived);
+    this.#waiting = this.#waiting.concat(this.#arrived).sort((one, other) => one.micros - other.micros);
     this.#arrived = [];
-    this.#isSorted = true;
   }
-}
-
-function compareTimes(one: Entry, other: Entry): number {
-  return one.micros - other.micros;
-}
-
-/** The number of leading entries that are not later than `micros`. */
-function countUntil(sorted: readonly Entry[], micros: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]!.micros <= micros) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Merges two sorted lists. Of equal times, those of `early` come first. */
-function mergeSorted(early: Entry[], late: Entry[]): Entry[] {
-  if (early.length === 0) return late;
-  const mergeLogs: Entry[] = [];
-  let next = 0;
-  for (const entry of late) {
-    while (next < early.length && early[next]!.micros <= entry.micros) mergeLogs.push(early[next++]!);
-    mergeLogs.push(entry);
-  }
-  while (next < early.length) mergeLogs.push(early[next++]!);
-  return mergeLogs;
 }

@@ -41,31 +41,19 @@ export function toLogJson(summary: LogSummary, keySource: KeySource, warnings: r
 export type SimulationJson = ReturnType<typeof toSimulationJson>;
 
 export function toSimulationJson(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation) {
-  const { requests, units, callers, rejectedRequests, rejectedUnits, rejectedCallers, rejectedByLimit } = found;
+  const { units, rejectedUnits, rejectedByLimit } = found;
   return {
-    algorithm,
-    from: toIsoTime(found.firstMicros),
-    to: toIsoTime(found.lastMicros),
-    requests,
-    units,
-    callers,
-    rejectedRequests,
-    rejectedRequestsShare: rejectedRequests / requests,
-    rejectedUnits,
-    rejectedCallers,
-    rejectedCallersShare: rejectedCallers / callers,
-    limits: quotas.map((quota) => ({
-      name: quota.name,
+    ...{ algorithm, ...toTotalsJson(found), units, ...toRejectionsJson(found, found), rejectedUnits },
+    limits: quotas.map(({ name, ...quota }) => ({
+      name,
       ...toQuotaJson(quota),
-      rejectedRequests: rejectedByLimit[quota.name],
-      rejectedAlone: found.rejectedAlone[quota.name],
-      highestDemand: found.demands[quota.name],
+      rejectedRequests: rejectedByLimit[name],
+      rejectedAlone: found.rejectedAlone[name],
+      highestDemand: found.demands[name],
     })),
-    worstHit: found.worstHit.map(({ key, requests: callerRequests, rejectedRequests: rejected, worstBurst }) => ({
-      key,
-      requests: callerRequests,
-      rejectedRequests: rejected,
-      worstBurst: { limit: worstBurst.limit, size: worstBurst.size, at: toIsoTime(worstBurst.atMicros) },
+    worstHit: found.worstHit.map(({ worstBurst: { limit, size, atMicros }, ...hit }) => ({
+      ...hit,
+      worstBurst: { limit, size, at: toIsoTime(atMicros) },
     })),
     timeline: toTimelineJson(found.timeline),
   };
@@ -74,24 +62,11 @@ export function toSimulationJson(algorithm: Algorithm, quotas: readonly NamedQuo
 /** What `suggest --json` prints, in addition to {@link LogJson}. */
 export type SuggestionsJson = ReturnType<typeof toSuggestionsJson>;
 
-export function toSuggestionsJson(
-  share: number,
-  found: readonly Suggestion[],
-  { requests, callers, firstMicros, lastMicros }: LogTotals,
-) {
-  const rejections = ({ limit, rejectedRequests, rejectedCallers }: Rejections) => ({
-    limit,
-    rejectedRequests,
-    rejectedRequestsShare: rejectedRequests / requests,
-    rejectedCallers,
-    rejectedCallersShare: rejectedCallers / callers,
-  });
+export function toSuggestionsJson(share: number, found: readonly Suggestion[], totals: LogTotals) {
+  const rejections = ({ limit, ...counts }: Rejections) => ({ limit, ...toRejectionsJson(counts, totals) });
   return {
     share,
-    from: toIsoTime(firstMicros),
-    to: toIsoTime(lastMicros),
-    requests,
-    callers,
+    ...toTotalsJson(totals),
     windows: found.map(({ span, forRequests, forCallers, forAll, curve, heaviest }) => ({
       ...toSpanJson(span),
       forRequests: rejections(forRequests),
@@ -113,14 +88,29 @@ export type ComparisonJson = ReturnType<typeof toComparisonJson>;
 
 export function toComparisonJson(quota: Quota, found: Comparison) {
   return {
-    from: toIsoTime(found.firstMicros),
-    to: toIsoTime(found.lastMicros),
-    requests: found.requests,
-    callers: found.callers,
+    ...toTotalsJson(found),
     ...toQuotaJson(quota),
     algorithms: found.rows,
     worstShift: found.worstShift,
     timeline: toTimelineJson(found.timeline),
+  };
+}
+
+const toTotalsJson = ({ firstMicros, lastMicros, requests, callers }: LogTotals) => ({
+  from: toIsoTime(firstMicros),
+  to: toIsoTime(lastMicros),
+  ...{ requests, callers },
+});
+
+function toRejectionsJson(
+  { rejectedRequests, rejectedCallers }: Omit<Rejections, 'limit'>,
+  { requests, callers }: LogTotals,
+) {
+  return {
+    rejectedRequests,
+    rejectedRequestsShare: rejectedRequests / requests,
+    rejectedCallers,
+    rejectedCallersShare: rejectedCallers / callers,
   };
 }
 

@@ -6,7 +6,7 @@ import { parseBracketedTime } from '../parse-time.js';
 import { type Parse, type RequestParts, type Selectors, toRequest } from '../request.js';
 import type { LogFormat } from './format.js';
 
-const [BACKSLASH, DASH, QUOTE, SLASH, SPACE, TAB, ZERO] = [92, 45, 34, 47, 32, 9, 48];
+const [BACKSLASH, DASH, QUOTE, SLASH, SPACE, ZERO] = [92, 45, 34, 47, 32, 48];
 
 const NOT_ACCESS_LOG = 'it is not in the common or combined format';
 
@@ -99,8 +99,9 @@ function locate(line: string): AccessLine | undefined {
   const userEnd = line.indexOf(' [', addressEnd + 2);
   const timeEnd = userEnd === -1 ? -1 : line.indexOf(']', userEnd + 2);
   const isUsual = timeEnd !== -1 && line.charCodeAt(timeEnd + 2) === QUOTE && line.charCodeAt(timeEnd + 1) === SPACE;
-  if (!isUsual || !isWord(line, addressEnd)) return locateAfterPrefix(line);
-  usual.address = line.slice(0, addressEnd);
+  const address = line.slice(0, addressEnd);
+  if (!isUsual || !WORD.test(address)) return locateAfterPrefix(line);
+  usual.address = address;
   usual.user = addressEnd + 3;
   usual.userEnd = userEnd;
   usual.time = userEnd + 2;
@@ -109,15 +110,8 @@ function locate(line: string): AccessLine | undefined {
   return usual;
 }
 
-/** Whether the text up to `end` can be an address or a host: letters, digits, dots, colons and dashes, and not only a dash. */
-function isWord(line: string, end: number): boolean {
-  for (let at = 0; at < end; at++) {
-    const code = line.charCodeAt(at) | 32;
-    const isValid = (code >= 97 && code <= 122) || (code >= ZERO && code <= ZERO + 10) || code === 46 || code === DASH;
-    if (!isValid) return false;
-  }
-  return end > 1 || (end === 1 && line.charCodeAt(0) !== DASH);
-}
+/** An address or a host, and not only a dash. */
+const WORD = /^(?!-$)[a-z\d.:-]+$/i;
 
 /** A field before the time: one or more texts, if blanks or brackets hold them together. */
 interface Field {
@@ -129,11 +123,14 @@ interface Field {
   readonly isList: boolean;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what text does not have
+const CONTROL = /[\0-\x08\x0a-\x1f]/;
+
 /** Finds the parts of a line when something precedes the address, or the identity is not a dash. */
 function locateAfterPrefix(line: string): AccessLine | undefined {
   TIME.lastIndex = 0;
   const match = TIME.exec(line);
-  if (match === null || hasControl(line, match.index)) return undefined;
+  if (match === null || CONTROL.test(line.slice(0, match.index))) return undefined;
   const fields = fieldsOf(line, match.index);
   const index = indexOfAddress(fields);
   const address = fields[index];
@@ -220,14 +217,6 @@ function createTimeParser(): (line: string, start: number, end: number) => numbe
     }
     return parsed;
   };
-}
-
-function hasControl(line: string, end: number): boolean {
-  for (let at = 0; at < end; at++) {
-    const code = line.charCodeAt(at);
-    if (code < SPACE && code !== TAB) return true;
-  }
-  return false;
 }
 
 /** A status, and a size or a dash. */
