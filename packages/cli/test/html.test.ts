@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { startChromium } from './support/chromium';
+import { chromiumBinary } from '@rollgate/test-support';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { busyHits, combinedLine, START_MS, toLog } from './support/log-lines';
 import { folder, rollgate, write } from './support/rollgate';
 
@@ -12,7 +12,13 @@ let browser: Browser;
 /** One tab for all tests. */
 let page: Page | undefined;
 beforeAll(async () => {
-  browser = await startChromium();
+  browser = await chromium.launch({
+    executablePath: await chromiumBinary(),
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+      ...['--renderer-process-limit=1', '--no-zygote', '--in-process-gpu'], // Fewer processes need less memory.
+    ],
+  });
   write('busy.log', toLog(busyHits(2_000, 5)));
 });
 afterAll(() => browser?.close());
