@@ -71,16 +71,6 @@ describe('manualClock', () => {
     expect(() => manualClock().schedule(ms as never, () => {})).toThrow('Expected `atMs`');
   });
 
-  test('`wait` follows the clock of its store', async () => {
-    const clock = manualClock();
-    const limiter = new RateLimiter({ limits: minute, store: new MemoryStore({ clock }) });
-    expect(limiter.clock).toBe(clock);
-    await limiter.check('ann');
-    const waiting = limiter.wait('ann');
-    clock.advance('1m');
-    expect((await waiting).allowed).toBe(true);
-  });
-
   test('the timeout of `wait` follows the clock, too', async () => {
     const clock = manualClock();
     const limiter = new RateLimiter({ limits: minute, store: new MemoryStore({ clock }) });

@@ -59,8 +59,6 @@ describe('costs', () => {
     [{ tokens: '5' }, 'Expected `cost.tokens` to be a safe integer from 0, got "5" (string)', TypeError],
     [{ tokens: null }, 'Expected `cost.tokens` to be a safe integer from 0, got null', TypeError],
     [{ token: 5 }, 'Unknown limit `token` in `cost`. The limits are `requests`, `tokens`', TypeError],
-    [0, 'Expected `cost` to be a positive safe integer, got 0 (number)', RangeError],
-    [[1, 2], 'Expected `cost` to be a positive safe integer, got an array (object)', TypeError],
   ])('rejects the cost %j', async (cost, message, errorClass) => {
     const limiter = new RateLimiter({ limits });
     const error = await limiter.check('ann', { cost: cost as never }).catch((thrown) => thrown);

@@ -20,23 +20,14 @@ describe('slots', () => {
     const rows: Rows = new Map();
     let renewals = 0;
     const open = (): Store => {
-      const store = createStore({
-        clock,
-        transact: (keys, update) => updateRows(rows, keys, update),
-      });
-      return {
-        clock,
-        check: (...args) => store.check(...args),
-        peek: (...args) => store.peek(...args),
-        settle: (...args) => store.settle!(...args),
-        refund: (receipt) => store.refund(receipt),
-        release: (receipt) => store.release!(receipt),
-        renew(receipts) {
+      const store = createStore({ clock, transact: (keys, update) => updateRows(rows, keys, update) });
+      const renew = store.renew!.bind(store);
+      return Object.assign(store, {
+        renew(receipts: readonly unknown[]) {
           renewals += 1;
-          return store.renew!(receipts);
+          return renew(receipts);
         },
-        reset: (...args) => store.reset(...args),
-      };
+      });
     };
     return { clock, rows, open, renewals: () => renewals };
   }
@@ -97,18 +88,6 @@ describe('slots', () => {
       expect(losses[0]!.decision).toBe(decision);
       await limiter.release(decision);
       expect((await other.peek('ann')).remaining).toBe(0);
-    });
-
-    test('take their slots again if those are free', async () => {
-      const { clock, open, rows } = sharedStores();
-      const limiter = new RateLimiter({ limits: inFlight(1), store: open() });
-      const decision = await limiter.check('ann');
-      rows.clear(); // As after a restart of a database that lost its data.
-      clock.advance('10s');
-      await null;
-      expect((await limiter.check('ann')).allowed).toBe(false);
-      await limiter.release(decision);
-      expect((await limiter.check('ann')).allowed).toBe(true);
     });
   });
 
