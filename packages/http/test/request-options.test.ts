@@ -248,7 +248,6 @@ test.each(syncAndAsync(() => undefined))(
 
 test.each([
   [undefined, '*/*', 'application/json'],
-  [undefined, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
   [undefined, 'text/plain', 'text/plain'],
   [undefined, 'image/png', 'application/json'],
   [{ text: 'Slow down' }, '*/*', 'application/json'],
