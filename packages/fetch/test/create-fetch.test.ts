@@ -47,13 +47,6 @@ describe('a rejected call', () => {
     expect(api.received.map(({ body }) => body)).toEqual(['payload', 'payload']);
   });
 
-  test('makes the calls of every process with the same store wait', async () => {
-    api.answerWith(REJECTED, {});
-    await createPatient({ retry: false })(api.url);
-    await createPatient()(api.url);
-    expect(waits.map(({ waitMs }) => waitMs)).toEqual([30_000]);
-  });
-
   test('may be one of an overloaded server, with a date', async () => {
     const now = Date.now();
     const headers = { date: new Date(now).toUTCString(), 'retry-after': new Date(now + 7000).toUTCString() };

@@ -64,7 +64,6 @@ export const DISCORD: readonly RecordedResponse[] = [
   {
     title: 'a resource that others have used up',
     source: `${DOCUMENTATION}, example of a resource rate limit`,
-    isReal: false,
     method: 'POST',
     url: MESSAGES,
     status: 429,
@@ -96,7 +95,6 @@ export const DISCORD: readonly RecordedResponse[] = [
   {
     title: 'the global limit',
     source: `${DOCUMENTATION}, example of a global rate limit`,
-    isReal: false,
     url: MESSAGES,
     status: 429,
     headers: { 'Retry-After': '65', 'X-RateLimit-Global': 'true', 'X-RateLimit-Scope': 'global' },

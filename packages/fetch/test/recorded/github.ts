@@ -60,7 +60,6 @@ export const GITHUB: readonly RecordedResponse[] = [
   {
     title: 'a rejection by a secondary limit with `Retry-After`',
     source: 'https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api, as text',
-    isReal: false,
     url: 'https://api.github.com/repos/octocat/hello-world/issues',
     status: 403,
     headers: { 'Retry-After': '30' },
@@ -69,7 +68,6 @@ export const GITHUB: readonly RecordedResponse[] = [
   {
     title: 'a rejection by the primary limit',
     source: 'https://docs.github.com/en/rest/overview/resources-in-the-rest-api, example of 2013-08-20',
-    isReal: false,
     url: 'https://api.github.com/users/octocat',
     status: 403,
     headers: {
@@ -89,7 +87,6 @@ export const GITHUB: readonly RecordedResponse[] = [
   {
     title: 'a rejection of GraphQL by the primary limit',
     source: 'https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api, as text',
-    isReal: false,
     method: 'POST',
     url: 'https://api.github.com/graphql',
     status: 200,
@@ -111,7 +108,6 @@ export const GITHUB: readonly RecordedResponse[] = [
   {
     title: 'a rejection of GraphQL by a secondary limit',
     source: 'https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api, as text',
-    isReal: false,
     method: 'POST',
     url: 'https://api.github.com/graphql',
     status: 200,
@@ -122,7 +118,6 @@ export const GITHUB: readonly RecordedResponse[] = [
   {
     title: 'a call of GraphQL with an error that is no rejection',
     source: 'https://docs.github.com/en/graphql/guides/forming-calls-with-graphql, as text',
-    isReal: false,
     method: 'POST',
     url: 'https://api.github.com/graphql',
     status: 200,

@@ -28,7 +28,6 @@ export const OPENAI: readonly RecordedResponse[] = [
   {
     title: 'the table of the documentation',
     source: 'https://platform.openai.com/docs/guides/rate-limits, as of 2024-01-15',
-    isReal: false,
     url: COMPLETIONS,
     status: 200,
     headers: {
@@ -62,7 +61,6 @@ export const OPENAI: readonly RecordedResponse[] = [
   {
     title: 'an account without credit, which no wait changes',
     source: 'https://platform.openai.com/docs/guides/error-codes/api-errors, as text',
-    isReal: false,
     url: 'https://api.openai.com/v1/responses',
     status: 429,
     headers: {},
@@ -99,7 +97,6 @@ export const ANTHROPIC: readonly RecordedResponse[] = [
         { unit: 'tokens', limit: 25_000, remaining: 16_000, resetMs: 1000, kind: 'refill' },
       ],
       isRejected: true,
-      retryAfterMs: undefined,
       mayRetry: true,
     },
   },

@@ -7,7 +7,6 @@ export const STRIPE: readonly RecordedResponse[] = [
   {
     title: 'a rejection by the global limit',
     source: STRIPE_DOCUMENTATION,
-    isReal: false,
     method: 'POST',
     url: 'https://api.stripe.com/v1/customers',
     status: 429,
@@ -17,7 +16,6 @@ export const STRIPE: readonly RecordedResponse[] = [
   {
     title: 'a rejection by the limit of an endpoint',
     source: STRIPE_DOCUMENTATION,
-    isReal: false,
     url: 'https://api.stripe.com/v1/payment_intents/pi_3MtwBwLkdIwHu7ix28a3tqPa',
     status: 429,
     headers: { 'Stripe-Rate-Limited-Reason': 'endpoint-rate' },
@@ -26,7 +24,6 @@ export const STRIPE: readonly RecordedResponse[] = [
   {
     title: 'an object that another request has locked',
     source: STRIPE_DOCUMENTATION,
-    isReal: false,
     method: 'POST',
     url: 'https://api.stripe.com/v1/payment_intents/pi_3MtwBwLkdIwHu7ix28a3tqPa',
     status: 429,
@@ -42,7 +39,6 @@ export const SLACK: readonly RecordedResponse[] = [
     title: 'a rejection',
     source:
       'https://docs.slack.dev/apis/web-api/rate-limits, quoted by https://github.com/slackapi/java-slack-sdk/issues/64',
-    isReal: false,
     method: 'POST',
     url: 'https://slack.com/api/chat.postMessage',
     status: 429,
@@ -57,7 +53,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
   {
     title: 'a window of 15 minutes and one of a day, in pairs',
     source: 'https://developers.strava.com/docs/rate-limits, as text',
-    isReal: false,
     url: 'https://www.strava.com/api/v3/athlete',
     status: 200,
     headers: { 'X-RateLimit-Limit': '600,30000', 'X-RateLimit-Usage': '314,27536' },
@@ -71,7 +66,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
   {
     title: 'a window of a second and one of a month, in lists',
     source: 'https://api-dashboard.search.brave.com/documentation/guides/rate-limiting, as text',
-    isReal: false,
     url: 'https://api.search.brave.com/res/v1/web/search',
     status: 200,
     headers: { 'X-RateLimit-Limit': '1, 15000', 'X-RateLimit-Remaining': '1, 0', 'X-RateLimit-Reset': '1, 1419704' },
@@ -85,7 +79,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
   {
     title: 'the headers of two limiters, joined, of which one reports what is used',
     source: 'made up',
-    isReal: false,
     url: 'https://api.example/v1',
     status: 200,
     headers: { 'X-RateLimit-Limit': '10, 20', 'X-RateLimit-Used': '3, x', 'X-RateLimit-Remaining': '7, 15' },
@@ -99,7 +92,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
   {
     title: 'what is used of a limit',
     source: 'made up',
-    isReal: false,
     url: 'https://api.example/v1',
     status: 200,
     headers: { 'X-RateLimit-Limit': '100', 'X-RateLimit-Used': '60', 'X-RateLimit-Reset': '30' },
@@ -108,7 +100,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
   {
     title: 'the headers of Uphold',
     source: 'https://docs.uphold.com, as text',
-    isReal: false,
     url: 'https://api.uphold.com/v0/me',
     status: 200,
     headers: { 'Rate-Limit-Total': '300', 'Rate-Limit-Remaining': '299', 'Rate-Limit-Reset': '42' },
@@ -117,7 +108,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
   {
     title: 'a reset in seconds from now beside one since the epoch',
     source: 'https://docs.discord.com/developers/topics/rate-limits, as text',
-    isReal: false,
     url: 'https://api.example/v1',
     status: 200,
     headers: {
@@ -160,7 +150,6 @@ export const X_RATE_LIMIT: readonly RecordedResponse[] = [
     title: 'a time in seconds, from GitLab',
     source:
       'https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits, table of headers. `Date` follows from its `Retry-After`',
-    isReal: false,
     url: 'https://gitlab.example.com/api/v4/projects',
     status: 429,
     headers: {
@@ -181,7 +170,6 @@ export const DRAFT_HEADERS: readonly RecordedResponse[] = [
   {
     title: 'decimals, which are no integers',
     source: 'https://www.rfc-editor.org/rfc/rfc9651#section-3.3.2, as text',
-    isReal: false,
     url: 'https://api.example/v1',
     status: 200,
     headers: { RateLimit: '"v1.0";r=5.0;t=7, "b";r=4;t=7.0' },
@@ -192,7 +180,6 @@ export const DRAFT_HEADERS: readonly RecordedResponse[] = [
   {
     title: 'one policy',
     source: `${DRAFT}, repository of the working group, with \`q\` and quotes as in the drafts since 8`,
-    isReal: false,
     url: 'https://api.example/',
     status: 200,
     headers: { 'RateLimit-Policy': '"default";q=100;w=10', RateLimit: '"default";r=50;t=5' },
@@ -203,7 +190,6 @@ export const DRAFT_HEADERS: readonly RecordedResponse[] = [
   {
     title: 'several policies, with the parameters of an example of the draft',
     source: `${DRAFT}, repository of the working group, section on the partition key`,
-    isReal: false,
     url: 'https://api.example/',
     status: 200,
     headers: {
@@ -220,7 +206,6 @@ export const DRAFT_HEADERS: readonly RecordedResponse[] = [
   {
     title: 'the parameters of draft 12',
     source: `${DRAFT}, as Rollgate sends the editor's copy of 2026-04-20`,
-    isReal: false,
     url: 'https://api.example/',
     status: 429,
     headers: { 'RateLimit-Policy': '"burst";q=10;w=1', RateLimit: '"burst";a=0;w=1;c=1' },
@@ -231,7 +216,6 @@ export const DRAFT_HEADERS: readonly RecordedResponse[] = [
   {
     title: 'the dictionary of draft 7',
     source: `${DRAFT}-07, as described`,
-    isReal: false,
     url: 'https://api.example/',
     status: 200,
     headers: { RateLimit: 'limit=100, remaining=50, reset=5', 'RateLimit-Policy': '100;w=10' },
@@ -240,7 +224,6 @@ export const DRAFT_HEADERS: readonly RecordedResponse[] = [
   {
     title: 'a list where the draft means a parameter',
     source: `${DRAFT}, repository of the working group, example of a redirection`,
-    isReal: false,
     url: 'https://api.example/',
     status: 301,
     headers: { RateLimit: 'problemPolicy;r=0, t=10' },
@@ -253,7 +236,6 @@ export const GOOGLE: readonly RecordedResponse[] = [
   {
     title: 'a rejection with RetryInfo',
     source: 'https://ai.google.dev/gemini-api/docs/troubleshooting, as text',
-    isReal: false,
     method: 'POST',
     url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:generateContent',
     status: 429,
@@ -273,7 +255,6 @@ export const GOOGLE: readonly RecordedResponse[] = [
   {
     title: 'a rejection of the compatible API, in an array',
     source: 'https://ai.google.dev/gemini-api/docs/openai, as text',
-    isReal: false,
     method: 'POST',
     url: 'https://generativelanguage.googleapis.com/v1beta/openai/chat/completions',
     status: 429,
@@ -284,7 +265,6 @@ export const GOOGLE: readonly RecordedResponse[] = [
   {
     title: 'a rejection without details',
     source: 'https://ai.google.dev/gemini-api/docs/troubleshooting, as text',
-    isReal: false,
     method: 'POST',
     url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:generateContent',
     status: 429,

@@ -9,7 +9,7 @@ export interface RecordedResponse {
   /** Where the headers come from. Headers without a meaning for limits are left out. */
   readonly source: string;
   /** Whether a server has sent them. Otherwise the source shows them as an example, or describes them. */
-  readonly isReal: boolean;
+  readonly isReal?: boolean;
   readonly method?: string;
   readonly url: string;
   readonly status: number;

@@ -24,8 +24,6 @@ export const SHOPIFY: readonly RecordedResponse[] = [
     },
     report: {
       quotas: [{ unit: 'points', limit: 1000, remaining: 985, resetMs: 300, kind: 'refill' }],
-      isRejected: undefined,
-      retryAfterMs: undefined,
       cost: { points: 3 },
     },
   },
@@ -56,7 +54,6 @@ export const SHOPIFY: readonly RecordedResponse[] = [
       quotas: [{ unit: 'points', limit: 1000, remaining: 66, resetMs: 18_680, kind: 'refill' }],
       isRejected: true,
       retryAfterMs: 80,
-      cost: undefined,
     },
   },
   {
@@ -81,7 +78,6 @@ export const SHOPIFY: readonly RecordedResponse[] = [
       quotas: [{ unit: 'points', limit: 1000, remaining: 118, resetMs: 17_640, kind: 'refill' }],
       isRejected: true,
       retryAfterMs: 1680,
-      cost: undefined,
     },
   },
   {
@@ -114,7 +110,6 @@ export const SHOPIFY: readonly RecordedResponse[] = [
   {
     title: 'a rejection by the status, with a cost',
     source: 'https://shopify.dev/docs/api/usage/response-codes, as text',
-    isReal: false,
     method: 'POST',
     url: GRAPHQL,
     status: 429,
@@ -124,9 +119,6 @@ export const SHOPIFY: readonly RecordedResponse[] = [
     },
     report: {
       quotas: [{ unit: 'points', limit: 1000, remaining: 500, resetMs: 10_000, kind: 'refill' }],
-      isRejected: undefined,
-      retryAfterMs: undefined,
-      cost: undefined,
     },
   },
 ];
