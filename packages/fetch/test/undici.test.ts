@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { type ManualClock, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { NO_SERVER } from '@rollgate/test-support/free-port';
 import { Agent, buildConnector, type Dispatcher, interceptors, request, fetch as undiciFetch } from 'undici';
-import { type CallOptions, type CallRequest, shopify, stripe, type WaitEvent } from '../src';
+import { type CallOptions, type CallRequest, shopify, type WaitEvent } from '../src';
 import { createInterceptor, type RateLimitInterceptor } from '../src/undici';
 import { TestApi } from './test-api';
 
@@ -148,11 +148,6 @@ test('closing ends all waits. A call that has a response returns it', async () =
   interceptor.close();
   expect(await (await first).body.text()).toBe('slow down');
   await expect(second).rejects.toMatchObject({ code: 'ERR_ROLLGATE_LIMITER_CLOSED' });
-});
-
-test('an error of the connection reaches the caller', async () => {
-  const dispatcher = createPatient({ dialects: [stripe()] });
-  await expect(request(NO_SERVER, { dispatcher })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
 describe('a stream as the body', () => {
