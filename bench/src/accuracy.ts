@@ -1,5 +1,5 @@
 import { type AccessLog, readAccessLog } from './accuracy/access-log.js';
-import { combine, type Score, score } from './accuracy/score.js';
+import { type Score, scoreOf } from './accuracy/score.js';
 import { type Algorithm, EXACT } from './limits.js';
 import { type Report, type Row, whole } from './table.js';
 
@@ -29,26 +29,16 @@ export async function measureAccuracy(logPath: string | undefined): Promise<Repo
  * log's minutes matters to them.
  */
 function onLog({ clients }: AccessLog): AccuracyRow[] {
-  const scoreShifted = (shifts: readonly number[], limit: number) => (name: Algorithm) =>
-    combine(
-      shifts.flatMap((shift) =>
-        [...clients.values()].map((times) =>
-          score(
-            name,
-            limit,
-            times.map((time) => time + shift * 1e6),
-          ),
-        ),
-      ),
-    );
+  const shifted = (shifts: readonly number[]) =>
+    shifts.flatMap((shift) => [...clients.values()].map((times) => times.map((time) => time + shift * 1e6)));
   return LIMITS.flatMap((limit) => [
-    ...scoreRows(`log, ${limit} a minute`, limit, scoreShifted([0], limit)),
-    ...scoreRows(`log moved by 0, 1, … 59 s, ${limit} a minute`, limit, scoreShifted(SHIFTS, limit)),
+    ...scoreRows(`log, ${limit} a minute`, limit, shifted([0])),
+    ...scoreRows(`log moved by 0, 1, … 59 s, ${limit} a minute`, limit, shifted(SHIFTS)),
   ]);
 }
 
-function scoreRows(where: string, limit: number, scoreOf: (name: Algorithm) => Score): AccuracyRow[] {
-  const scores = toRecord(scoreOf);
+function scoreRows(where: string, limit: number, clients: readonly (readonly number[])[]): AccuracyRow[] {
+  const scores = toRecord((name) => scoreOf(name, limit, clients));
   const toRow = (what: string, write: (one: Score) => string) => ({
     what: `${where}: ${what}`,
     cells: cellsOf((name) => write(scores[name])),
