@@ -1,4 +1,4 @@
-import { type Connection, type Framework, resolveByPrototype } from '@rollgate/http';
+import { type Connection, connectionOf, type Framework } from '@rollgate/http';
 import type { Request, Response } from 'express';
 
 /** How the limiter reads Express's requests and changes its responses. */
@@ -44,16 +44,9 @@ const isOfExpress = ({ app }: { readonly app?: unknown }): boolean => app !== un
 const peerOf = ({ socket }: Request): string | undefined => socket?.remoteAddress;
 
 function getConnection(request: Request): Connection {
-  const prototype: object = Object.getPrototypeOf(request);
   const peer = peerOf(request);
-  if (!isOfExpress(request)) return { peer };
-  return { peer, resolve: (...from) => resolveByPrototype(prototype, createProbe(...from)) };
+  return isOfExpress(request) ? connectionOf(request, peer, (probe) => probe) : { peer };
 }
-
-const createProbe = (remoteAddress: string, forwardedFor?: string) => {
-  const socket = { remoteAddress };
-  return { socket, connection: socket, headers: { 'x-forwarded-for': forwardedFor } };
-};
 
 /** Addresses that code may distinguish. */
 const PROBED = ['203.0.113.254', '10.1.2.3', '127.0.0.1', '::1', '::ffff:10.1.2.3'];
@@ -79,7 +72,8 @@ function isDecidedByTrust(prototype: object): boolean {
     return () => false;
   };
   const isPeer = (address: string) => {
-    const { headers, socket } = createProbe(address, '192.0.2.1');
+    const socket = { remoteAddress: address };
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
     const own = { headers: record(headers), socket: record(socket), connection: record(socket), app: { get } };
     const probe = record(Object.create(prototype, Object.getOwnPropertyDescriptors(own)) as Request);
     return probe.ip === address;

@@ -1,4 +1,4 @@
-import { type Framework, resolveByPrototype } from '@rollgate/http';
+import { connectionOf, type Framework } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** How the limiter reads Fastify's requests and changes its replies. */
@@ -8,13 +8,7 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   resetUnit: 'delta',
   getClientAddress: (request) => request.ip,
   getRequestHeader: (request, name) => request.headers[name],
-  getConnection: (request) => ({
-    peer: request.raw.socket.remoteAddress,
-    resolve: (remoteAddress, forwardedFor) =>
-      resolveByPrototype(Object.getPrototypeOf(request), {
-        raw: { socket: { remoteAddress }, headers: { 'x-forwarded-for': forwardedFor } },
-      }),
-  }),
+  getConnection: (request) => connectionOf(request, request.raw.socket.remoteAddress, (raw) => ({ raw })),
   isDisconnected: (request) => request.raw.socket.destroyed,
   isResponseSent: (reply) => reply.sent,
   logErrorAfterStart: (reply, err) =>

@@ -1,6 +1,6 @@
 export { type Awaitable, RateLimitError } from '@rollgate/core';
 export { optionError, REJECTION_CODE } from '@rollgate/core/store';
-export { resolveByPrototype } from './client/client-address.js';
+export { connectionOf, type NodeProbe } from './client/client-address.js';
 export { createClientKey } from './client/client-key.js';
 export { createForwardedReader, type ForwardedAddressOptions } from './client/forwarded-address.js';
 export type { RequestKey } from './client/request-key.js';

@@ -2,13 +2,13 @@ import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@roll
 import { validateOptionalFunction } from '@rollgate/core/store';
 import {
   type Awaitable,
+  connectionOf,
   type Framework,
   type HasLimits,
   HttpLimiter,
   type HttpOptions,
   type LimitSource,
   renderRejection,
-  resolveByPrototype,
 } from '@rollgate/http';
 import type { Context, Middleware } from 'koa';
 import { keepDecisionHeaders, keepRejectionHeaders } from './keep-headers.js';
@@ -20,14 +20,8 @@ const KOA: Framework<Context, Context> = {
   resetUnit: 'epoch',
   getClientAddress: (ctx) => ctx.ip,
   getRequestHeader: (ctx, name) => ctx.req.headers[name],
-  getConnection: ({ app, req, request }) => ({
-    peer: req.socket.remoteAddress,
-    resolve: (remoteAddress, forwardedFor) =>
-      resolveByPrototype(Object.getPrototypeOf(request), {
-        app,
-        req: { socket: { remoteAddress }, headers: { 'x-forwarded-for': forwardedFor } },
-      }),
-  }),
+  getConnection: ({ app, req, request }) =>
+    connectionOf(request, req.socket.remoteAddress, (probe) => ({ app, req: probe })),
   isDisconnected: (ctx) => ctx.req.socket.destroyed,
   getSettledRequest: (ctx) => ctx.req,
   getNodeResponse: (ctx) => ctx.res,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Decision } from '@rollgate/core';
-import { type Connection, type Framework, type NodeResponse, resolveByPrototype } from '@rollgate/http';
+import { type Connection, connectionOf, type Framework, type NodeResponse } from '@rollgate/http';
 import type { NestResponse } from './options.js';
 
 /**
@@ -132,15 +132,5 @@ function getClientAddress(context: ExecutionContext): string | undefined {
 function getConnection(request: Client): Connection | undefined {
   if (request.app?.get === undefined && request.raw === undefined) return undefined;
   const { socket = request.socket } = request.raw ?? request;
-  return {
-    peer: socket?.remoteAddress,
-    resolve(remoteAddress, forwardedFor) {
-      const node = {
-        socket: { remoteAddress },
-        connection: { remoteAddress },
-        headers: { 'x-forwarded-for': forwardedFor },
-      };
-      return resolveByPrototype(Object.getPrototypeOf(request), request.raw === undefined ? node : { raw: node });
-    },
-  };
+  return connectionOf(request, socket?.remoteAddress, (probe) => (request.raw === undefined ? probe : { raw: probe }));
 }

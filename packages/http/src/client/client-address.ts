@@ -1,5 +1,5 @@
 import { invalidOption, withCode } from '@rollgate/core/store';
-import type { RequestReader } from '../host/host.js';
+import type { Connection, RequestReader } from '../host/host.js';
 import { createClientKey } from './client-key.js';
 
 /** Thrown for a request without an address whose client has already disconnected. The gate catches it. */
@@ -36,13 +36,32 @@ export function createAddressKey<Request>(
   };
 }
 
+/** What the requests of frameworks read of Node's in order to find the address of the client. */
+export interface NodeProbe {
+  readonly socket: object;
+  readonly connection: object;
+  readonly headers: object;
+}
+
 /**
- * Resolves the address of a request that has this peer and this `X-Forwarded-For`, by the getter `ip` of a framework's requests.
+ * Returns the connection of a request whose framework finds the address of the client by the getter `ip` of its requests.
  *
- * @param prototype The prototype of the framework's requests.
- * @param own What the getter reads of a request, apart from its own properties.
+ * @param peer The address of the other end.
+ * @param toOwn Returns what the getter reads of a request, apart from the prototype's own properties, over this request of Node.
  */
-export function resolveByPrototype(prototype: object, own: object): string | undefined {
-  const probe: { readonly ip?: string } = Object.create(prototype, Object.getOwnPropertyDescriptors(own));
-  return probe.ip;
+export function connectionOf(
+  request: object,
+  peer: string | undefined,
+  toOwn: (probe: NodeProbe) => object,
+): Connection {
+  const prototype: object = Object.getPrototypeOf(request);
+  return {
+    peer,
+    resolve(remoteAddress, forwardedFor) {
+      const socket = { remoteAddress };
+      const own = toOwn({ socket, connection: socket, headers: { 'x-forwarded-for': forwardedFor } });
+      const probe: { readonly ip?: string } = Object.create(prototype, Object.getOwnPropertyDescriptors(own));
+      return probe.ip;
+    },
+  };
 }
