@@ -1,6 +1,6 @@
 import { createForwardedReader, type ForwardedAddressOptions } from '@rollgate/http';
 import type { Context } from 'hono';
-import { nodeBindingsOf } from './node-bindings.js';
+import { nodeBindingsOf } from './node-headers.js';
 
 /**
  * Returns the client's address on Node, with `@hono/node-server`.

@@ -1,11 +1,9 @@
-import { type ExecutionContext, StreamableFile } from '@nestjs/common';
+import { type ExecutionContext, HttpException, StreamableFile } from '@nestjs/common';
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, sleep, withCode } from '@rollgate/core/store';
 import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
-import { getSetHeader, NEST, responseOf } from './nest-framework.js';
+import { attachDecision, getSetHeader, NEST, responseOf } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
-import { attachDecision } from './rate-limit-decision.js';
-import { RateLimitException } from './rate-limit-exception.js';
 
 /**
  * A body that is not JSON. Nest's own exception filter sends a string inside a JSON object, but a file as it is. Filters that
@@ -133,4 +131,32 @@ function rpcError(): Error {
   const message =
     'Expected an HTTP request, a GraphQL operation or a message of a gateway, got a message of a microservice, which the guard does not support. Add `@SkipRateLimit()` to its handler, and call `check` of a RateLimiter there';
   return withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(message));
+}
+
+/** A rejection. Its response is the body, and exception filters may send another one. It has no stack trace. */
+export class RateLimitException extends HttpException {
+  readonly #decision: Decision;
+  /** In a GraphQL operation, the `extensions` of the error: `code`, `statusCode`, `error` and `retryAfterMs`. */
+  extensions?: Record<string, unknown>;
+
+  private constructor(body: string | object, statusCode: number, decision: Decision) {
+    super(body as object, statusCode);
+    this.#decision = decision;
+  }
+
+  /** Creates an exception without a stack trace, because capturing one for each would make a flood expensive. */
+  static create(body: string | object, statusCode: number, decision: Decision): RateLimitException {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      return new RateLimitException(body, statusCode, decision);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  }
+
+  /** The limiter's decision. A getter, so that logs of the exception do not contain it. */
+  get decision(): Decision {
+    return this.#decision;
+  }
 }

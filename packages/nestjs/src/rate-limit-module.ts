@@ -1,8 +1,7 @@
 import { ConfigurableModuleBuilder, Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { RateLimitModuleOptions } from './options.js';
-import { RATE_LIMIT_OPTIONS, RateLimitGuard } from './rate-limit-guard.js';
-import { RouteLimiters } from './route-limiters.js';
+import { RATE_LIMIT_OPTIONS, RateLimitGuard, RouteLimiters } from './rate-limit-guard.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
   optionsInjectionToken: RATE_LIMIT_OPTIONS,
