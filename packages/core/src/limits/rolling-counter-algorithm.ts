@@ -5,16 +5,14 @@ import type { State, StateLifecycle } from './limit.js';
 const EXPIRES = 0;
 
 /** A state as an operation has it. */
-interface CounterState extends State {
-  readonly isNew: boolean;
-}
+type CounterState = State & { readonly isNew: boolean };
 
 /** The states of one operation. */
-interface CounterStates<KeyState extends CounterState> {
+interface CounterStates {
   readonly nowMicros: number;
-  find(owner: CounterAlgorithm['owner'], key: string): KeyState;
-  begin(state: KeyState, owner: CounterAlgorithm['owner'], key: string): void;
-  save(state: KeyState, expiresMicros: number): void;
+  find(owner: CounterAlgorithm['owner'], key: string): CounterState;
+  begin(state: CounterState, owner: CounterAlgorithm['owner'], key: string): void;
+  save(state: CounterState, expiresMicros: number): void;
 }
 
 /**
@@ -76,12 +74,7 @@ export class CounterAlgorithm implements StateLifecycle {
    * Adds units to a subject, unless they are 0, and returns its count. A store calls this, so that a program without counters
    * contains none of it.
    */
-  countIn<KeyState extends CounterState>(
-    states: CounterStates<KeyState>,
-    subject: string,
-    units: number,
-    intervalMicros: number,
-  ): number {
+  countIn(states: CounterStates, subject: string, units: number, intervalMicros: number): number {
     const state = states.find(this.owner, subject);
     if (state.isNew && units === 0) return 0;
     if (state.isNew) states.begin(state, this.owner, subject);
