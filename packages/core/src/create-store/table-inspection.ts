@@ -110,9 +110,8 @@ function toStoredKey(
   const key = (JSON.parse(`["${rest}`) as [string])[0];
   const isHashed = isKeyHash(key);
   if (isHashed && start !== '') return [];
-  const storageKeys = rules.map((rule) => toStorageKey(rule, key));
-  const states = rules.map((rule) => new StoredState(numbers.get(rule)));
+  const states = new Map(rules.map((rule) => [toStorageKey(rule, key), new StoredState(numbers.get(rule))]));
   const limit = rules[0]!.name;
-  const result = peek(new TransactionStates(storageKeys, states, nowMicros), rules, key, 1).limits[limit]!;
+  const result = peek(new TransactionStates(states, nowMicros), rules, key, 1).limits[limit]!;
   return isUsed(result) ? [{ limit, key, isHashed, result }] : [];
 }

@@ -131,15 +131,11 @@ const GRACE_MICROS = 60_000_000;
 
 /** The states of one transaction. */
 export class TransactionStates implements States {
-  readonly #states: ReadonlyMap<string, StoredState>;
-
   constructor(
-    keys: readonly string[],
-    states: readonly StoredState[],
+    /** By their storage keys. */
+    private readonly states: ReadonlyMap<string, StoredState>,
     readonly nowMicros: number,
-  ) {
-    this.#states = new Map(keys.map((key, index) => [key, states[index]!]));
-  }
+  ) {}
 
   find(rule: StateOwner, key: string): StoredState {
     const { limit } = rule;
@@ -183,7 +179,7 @@ export class TransactionStates implements States {
   }
 
   #stateOf(rule: StateOwner, key: string): StoredState {
-    const state = this.#states.get(toStorageKey(rule, key))!;
+    const state = this.states.get(toStorageKey(rule, key))!;
     state.keepMicros = rule.limit.keepMicros;
     return state;
   }
@@ -245,15 +241,15 @@ class Transaction<Result> extends PendingResult<Result> implements Operation {
   }
 
   readonly update: Update = (stored, nowMicros) => {
-    const states = this.keys.map((_, index) => new StoredState(stored[index] ?? undefined));
+    const states = new Map(this.keys.map((key, index) => [key, new StoredState(stored[index] ?? undefined)]));
     this.misuse = undefined;
     try {
-      this.#last = { result: this.operate(new TransactionStates(this.keys, states, this.toNowMicros(nowMicros))) };
+      this.#last = { result: this.operate(new TransactionStates(states, this.toNowMicros(nowMicros))) };
     } catch (error) {
       this.misuse = { error };
       throw error;
     }
-    const changes = states.map(({ change }) => change);
+    const changes = [...states.values()].map(({ change }) => change);
     if (!this.isReadOnly) return changes;
     this.needsWrite = changes.some((change) => change !== undefined);
     return changes.map(() => undefined);
