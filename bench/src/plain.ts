@@ -36,7 +36,7 @@ export async function measurePlain(): Promise<Report<Column>> {
     }),
     method: [
       "- **Ratios**: Rollgate's figure divided by the other one, in alternating rounds of this run; the median of the rounds.",
-      '- **Instructions**: counted by callgrind, with the loop around the call. Those of Redis are of the whole server process.',
+      '- **Instructions**: counted by callgrind, with the loop around the call. Those of Redis are of the whole server process, and those of HTTP are without a network and collections of garbage.',
     ],
   };
 }

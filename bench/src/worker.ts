@@ -10,6 +10,8 @@ export interface WorkerOptions {
   readonly args?: readonly string[];
   /** Flags for Node, such as `--expose-gc`. */
   readonly flags?: readonly string[];
+  /** A program that runs Node, with its options, such as a profiler. */
+  readonly under?: readonly string[];
   /** Pins the worker to this core, if the machine has `taskset` and a second core. */
   readonly core?: number;
   /** The longest that a task may take, in milliseconds. @defaultValue `120_000` */
@@ -46,9 +48,9 @@ export class Worker<Task, Result> {
 
   /** Starts `file`, a module that calls {@link handleTasks}, and waits until it is ready. */
   static async start<Task, Result>(file: string, options: WorkerOptions = {}): Promise<Worker<Task, Result>> {
-    const { args = [], flags = [], core } = options;
+    const { args = [], flags = [], under = [], core } = options;
     const path = fileURLToPath(new URL(file, import.meta.url));
-    const command = [process.execPath, ...process.execArgv, ...flags, path, ...args];
+    const command = [...under, process.execPath, ...process.execArgv, ...flags, path, ...args];
     const pinned = core !== undefined && canPin ? ['taskset', '-c', String(core), ...command] : command;
     const child = spawn(pinned[0]!, pinned.slice(1), {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -57,6 +59,10 @@ export class Worker<Task, Result> {
     const worker = new Worker<Task, Result>(child, options);
     await worker.#nextMessage();
     return worker;
+  }
+
+  get pid(): number {
+    return this.#process.pid!;
   }
 
   async run(task: Task): Promise<Result> {

@@ -2,7 +2,7 @@ import type { Effort } from '../effort.js';
 import { measureInTurn } from '../statistics.js';
 import { Worker } from '../worker.js';
 import type { LoadResult, LoadTask } from './load-worker.js';
-import type { ServerResult } from './server-worker.js';
+import type { ServerResult, ServerTask } from './server-worker.js';
 import type { AnyLimiterName, FrameworkName } from './subjects.js';
 
 const SERVER_CORE = 0;
@@ -28,7 +28,7 @@ export function perRound(one: Subject, other: Subject, compare: (one: number, ot
   return one.cpuMicros.map((micros, round) => compare(micros, other.cpuMicros[round]!));
 }
 
-type Server = Worker<'usage', ServerResult>;
+type Server = Worker<ServerTask, ServerResult>;
 type Load = Worker<LoadTask, LoadResult>;
 
 /**
@@ -83,15 +83,15 @@ function startServer(
 }
 
 async function warmUp({ outcome }: Subject, server: Server, load: Load, ms: number): Promise<void> {
-  const { port } = await server.run('usage');
+  const { port } = await server.run({ local: 0 });
   if (outcome === 'rejected') await load.run({ port, requests: REACHED, expectedStatus: 200 });
   await load.run({ port, ms, expectedStatus: statusOf(outcome) });
 }
 
 async function measureRound(subject: Subject, server: Server, load: Load, ms: number): Promise<void> {
-  const before = await server.run('usage');
+  const before = await server.run({ local: 0 });
   const { requests, perSecond } = await load.run({ port: before.port, ms, expectedStatus: statusOf(subject.outcome) });
-  const after = await server.run('usage');
+  const after = await server.run({ local: 0 });
   subject.perSecond.push(perSecond);
   subject.cpuMicros.push((after.cpuMicros - before.cpuMicros) / requests);
 }

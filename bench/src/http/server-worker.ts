@@ -2,12 +2,20 @@ import { executionAsyncResource } from 'node:async_hooks';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { handleTasks } from '../worker.js';
+import { LocalConnection } from './local-connection.js';
 import type { AnyLimiterName, FrameworkName } from './subjects.js';
+
+export interface ServerTask {
+  /** How many requests the server first answers to a connection in its own process. */
+  readonly local: number;
+}
 
 export interface ServerResult {
   readonly port: number;
   /** The processor time of this process so far. */
   readonly cpuMicros: number;
+  /** The status of the last request of that connection. */
+  readonly status: number | undefined;
 }
 
 type Args = [framework: FrameworkName, limiter: AnyLimiterName, limit: string, tick: string, redisUrl: string];
@@ -36,7 +44,11 @@ const server = await start(limiter as never, Number(limitText), redisUrl);
 server.keepAliveTimeout = 0; // The connections stay open while the other servers have their turns.
 const { port } = server.address() as AddressInfo;
 
-handleTasks((): ServerResult => {
+let connection: LocalConnection | undefined;
+
+handleTasks(async ({ local }: ServerTask): Promise<ServerResult> => {
+  if (local > 0) connection ??= new LocalConnection(server);
+  const status = await connection?.send(local);
   const { user, system } = process.cpuUsage();
-  return { port, cpuMicros: user + system };
+  return { port, cpuMicros: user + system, status };
 });

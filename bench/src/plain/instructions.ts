@@ -1,4 +1,6 @@
+import { FRAMEWORKS } from '../http/subjects.js';
 import { countInstructions as countDecide, WORKS } from '../instructions/decide.mjs';
+import { countRequest } from '../instructions/http.js';
 import { countInstructions as countRedis, type InstructionTask } from '../redis/instructions.js';
 import type { PlainRow } from './row.js';
 
@@ -29,10 +31,43 @@ const BARS: Readonly<Record<string, number>> = {
   'new key': 5000,
 };
 
-/** Counts instructions in memory and at a Redis server. Both at the same time, because counts do not depend on it. */
+/** Counts instructions of HTTP servers, in memory and at a Redis server. Two at the same time, because counts do not depend on it. */
 export async function countPlainInstructions(): Promise<PlainRow[]> {
-  const [memory, redis] = await Promise.all([countMemory(), countServer()]);
-  return [...memory, ...redis];
+  const [http, others] = await Promise.all([countHttp(), countMemoryAndServer()]);
+  return [...http, ...others];
+}
+
+async function countHttp(): Promise<PlainRow[]> {
+  const express = await countAdded('express');
+  const fastify = await countAdded('fastify');
+  const rejected = await countRequest('fastify', 'rollgate', 'rejected');
+  return [
+    { what: toTitle('express'), value: express.ratio, bar: ['at most', 0.45] },
+    { what: toTitle('fastify'), value: fastify.ratio, bar: ['at most', 0.5] },
+    {
+      what: 'Fastify 5, instructions of a rejected request against the bare server',
+      value: rejected / fastify.bare,
+      bar: ['at most', 1.15],
+    },
+  ];
+}
+
+type Framework = 'express' | 'fastify';
+
+function toTitle(framework: Framework): string {
+  const { title, alternative } = FRAMEWORKS[framework];
+  return `${title}, instructions added against ${alternative}`;
+}
+
+async function countAdded(framework: Framework): Promise<{ readonly bare: number; readonly ratio: number }> {
+  const bare = await countRequest(framework, 'none', 'allowed');
+  const rollgate = await countRequest(framework, 'rollgate', 'allowed');
+  const alternative = await countRequest(framework, 'alternative', 'allowed');
+  return { bare, ratio: (rollgate - bare) / (alternative - bare) };
+}
+
+async function countMemoryAndServer(): Promise<PlainRow[]> {
+  return [...(await countMemory()), ...(await countServer())];
 }
 
 async function countMemory(): Promise<PlainRow[]> {

@@ -1,11 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { redisServerBinary } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
+import { Callgrind } from '../instructions/callgrind.js';
 import { runChecks } from './check-loop.js';
 import { createRedisSubject, type InRedis } from './subjects.js';
 
@@ -32,29 +31,33 @@ const CHECKS = 1024;
 
 /** Counts the instructions that a Redis server takes for each check, with callgrind. */
 export async function countInstructions(tasks: readonly InstructionTask[]): Promise<readonly Instructions[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'rollgate-instructions-'));
+  await using callgrind = await Callgrind.create();
+  const { folder, command } = callgrind;
   const socket = join(folder, 'redis.sock');
-  const binary = await redisServerBinary();
-  const valgrind = ['--tool=callgrind', '--instr-atstart=no', '--trace-children=no'];
   const options = ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--hz', '1'];
-  const server = spawn('valgrind', [...valgrind, binary, ...options], { cwd: folder, stdio: 'ignore' });
+  const [program, ...args] = [...command, await redisServerBinary(), ...options];
+  const server = spawn(program!, args, { cwd: folder, stdio: 'ignore' });
   const exit = once(server, 'exit');
   const client = new Redis(socket, { retryStrategy: () => 100, maxRetriesPerRequest: null });
   client.on('error', () => {}); // Until the server has started.
   try {
     await client.ping();
     const results: Instructions[] = [];
-    for (const task of tasks) results.push(await countOne(client, folder, server.pid!, task));
+    for (const task of tasks) results.push(await countOne(client, callgrind, server.pid!, task));
     return results;
   } finally {
     client.disconnect();
     server.kill('SIGKILL');
     await exit;
-    await rm(folder, { recursive: true });
   }
 }
 
-async function countOne(client: Redis, folder: string, pid: number, task: InstructionTask): Promise<Instructions> {
+async function countOne(
+  client: Redis,
+  callgrind: Callgrind,
+  pid: number,
+  task: InstructionTask,
+): Promise<Instructions> {
   const { subject: name, inFlight, hits = 0, limit = 100, isRejected = false } = task;
   const subject = await createRedisSubject(name, client, { limit, windowMs: 600_000, denialCache: false });
   const keyCount = isRejected || hits > 0 ? inFlight : CHECKS / 2;
@@ -65,22 +68,13 @@ async function countOne(client: Redis, folder: string, pid: number, task: Instru
     await runChecks(subject, { keyCount: 64, checks: 256, inFlight });
     await client.flushall();
   }
-  const control = (...args: string[]) => run('callgrind_control', [...args, String(pid)]);
-  await control('--instr=on');
-  await control('--zero');
-  await runChecks(subject, { keyCount, checks: CHECKS, inFlight });
-  await control(`--dump=${name}`);
-  await control('--instr=off');
-  const dumps = (await readdir(folder)).filter((file) => /^callgrind\.out\.\d+\.\d+$/.test(file));
-  const last = dumps.sort((one, other) => Number(one.split('.').pop()) - Number(other.split('.').pop())).pop()!;
-  const path = join(folder, last);
-  const totals = /^totals: (\d+)/m.exec(await readFile(path, 'utf8'))?.[1];
+  const checks = () => runChecks(subject, { keyCount, checks: CHECKS, inFlight });
+  const { instructions, path } = await callgrind.count(pid, checks);
   const { stdout } = await run('callgrind_annotate', ['--inclusive=yes', '--threshold=100', path], { maxBuffer: 1e8 });
   const script = /([\d,]+) \([ \d.]+%\)\s+\S*:evalShaCommand\b/.exec(stdout)?.[1]?.replaceAll(',', '');
   if (process.env.KEEP_DUMP)
     await run('cp', [path, `${process.env.KEEP_DUMP}.${name.replaceAll(/\W+/g, '-')}.${inFlight}`]);
-  await rm(path);
-  return { whole: Number(totals) / CHECKS, script: Number(script ?? Number.NaN) / CHECKS };
+  return { whole: instructions / CHECKS, script: Number(script ?? Number.NaN) / CHECKS };
 }
 
 if (process.argv[1] === import.meta.filename) {
