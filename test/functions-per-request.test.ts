@@ -18,6 +18,7 @@ test.each([
   ['a rolling window in a MemoryStore', 'rollingWindow', 10, 32],
   ['a token bucket in a MemoryStore', 'tokenBucket', 10, 36],
   ['a token bucket that is full in a MemoryStore', 'fullBucket', 10, 38],
+  ['a rejection by a MemoryStore', 'rejected', 10, 46],
   ['a RedisStore', 'redis', 30, 71],
 ])('a request to Express calls few functions with %s', (_, subject, least, most) => {
   expect(counts[subject]).toBeGreaterThan(least);

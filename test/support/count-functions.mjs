@@ -21,6 +21,7 @@ const subjects = {
   tokenBucket: () => ({ limits: bucket({ refill: 1, every: '1m' }), store: new MemoryStore() }),
   // It is full again at each request, so that the state of the key has expired.
   fullBucket: () => ({ limits: bucket({ refill: 1000, every: '1ms' }), store: new MemoryStore() }),
+  rejected: () => ({ limit: 1, window: '1h', store: new MemoryStore() }),
   redis: () => ({ limits: window, store: new RedisStore({ client }) }),
 };
 

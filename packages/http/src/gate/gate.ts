@@ -9,7 +9,7 @@ import type { HttpOptions } from '../options/options.js';
 import { type ResolvedHttpOptions, resolveHttpOptions, withAddress } from '../options/resolve-options.js';
 import { mayRefund, refundByOptions } from '../refunds/refund-rules.js';
 import { type DecidedRequest, decidedApart, decidedBy, expectOtherNames, putFirst } from '../refunds/settle.js';
-import { resolveMessage, toRejection } from '../rejection/message-option.js';
+import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
 import { type Rejection, validateStatus } from '../rejection/rejection.js';
 import { type Checked, RequestChecker } from './request-checker.js';
 import { publishRequest, requestChannel } from './request-event.js';
@@ -290,25 +290,51 @@ export class Gate<Request, Response, Target = Response> {
     return { kind: 'allowed', decision, limits, cost, isDryRun: this.options.dryRun, hasLeases, needsSettlement };
   }
 
-  /** Makes a rejection, in the order of the functions that determine it. It stays synchronous if none of them returns a promise. */
+  /**
+   * Makes a rejection. It has a method for each option that may be a function, in their order. A single method would create
+   * their closures for each rejection, even if no option is a function.
+   */
   #reject(decision: Decision, checked: Checked, request: Request, response: Response | undefined): Awaitable<Outcome> {
-    const { onLimited, statusCode, message, timeout, dryRun, problem } = this.options;
-    const { limits, cost } = checked;
-    const listened = onLimited?.(request, decision, checked.key!);
-    return mapWithTimeout('onLimited', timeout, listened, (): Awaitable<Outcome> => {
-      if (dryRun) return this.#allow(decision, checked);
-      if (this.#hasResponded(response)) return RESPONDED;
-      const given = typeof statusCode === 'number' ? statusCode : statusCode(request, decision);
-      return mapWithTimeout('statusCode', timeout, given, (status): Awaitable<Outcome> => {
-        if (typeof statusCode === 'function') validateStatus('statusCode(request, decision)', status);
-        return mapWithTimeout('message', timeout, message.forRequest?.(request, decision), (returned) => {
-          const resolved = message.forRequest === undefined ? message : resolveMessage(returned);
-          const accept = resolved.types && this.#host.getRequestHeader(request, 'accept');
-          const rejection = toRejection(resolved, decision, status, problem, accept);
-          return { kind: 'rejected', decision, limits, cost, rejection };
-        });
-      });
-    });
+    const { onLimited, timeout } = this.options;
+    if (onLimited === undefined) return this.#addStatus(decision, checked, request, response);
+    return mapWithTimeout('onLimited', timeout, onLimited(request, decision, checked.key!), () =>
+      this.#addStatus(decision, checked, request, response),
+    );
+  }
+
+  #addStatus(
+    decision: Decision,
+    checked: Checked,
+    request: Request,
+    response: Response | undefined,
+  ): Awaitable<Outcome> {
+    const { dryRun, statusCode, timeout } = this.options;
+    if (dryRun) return this.#allow(decision, checked);
+    if (this.#hasResponded(response)) return RESPONDED;
+    if (typeof statusCode === 'number') return this.#addMessage(statusCode, decision, checked, request);
+    return mapWithTimeout('statusCode', timeout, statusCode(request, decision), (status) =>
+      this.#addMessage(validateStatus('statusCode(request, decision)', status), decision, checked, request),
+    );
+  }
+
+  #addMessage(status: number, decision: Decision, checked: Checked, request: Request): Awaitable<Outcome> {
+    const { message, timeout } = this.options;
+    if (message.forRequest === undefined) return this.#rejectWith(message, status, decision, checked, request);
+    return mapWithTimeout('message', timeout, message.forRequest(request, decision), (returned) =>
+      this.#rejectWith(resolveMessage(returned), status, decision, checked, request),
+    );
+  }
+
+  #rejectWith(
+    message: ResolvedMessage,
+    status: number,
+    decision: Decision,
+    { limits, cost }: Checked,
+    request: Request,
+  ): RejectedOutcome {
+    const accept = message.types && this.#host.getRequestHeader(request, 'accept');
+    const rejection = toRejection(message, decision, status, this.options.problem, accept);
+    return { kind: 'rejected', decision, limits, cost, rejection };
   }
 
   #fail(thrown: unknown): Outcome {
