@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ManualClock, MemoryStore, manualClock, rollingWindow } from '@rollgate/core';
 import { guardStore } from '@rollgate/core/store';
+import { until } from '@rollgate/test-support';
 import { Agent, Client, type Dispatcher, MockAgent, Pool, request, stream } from 'undici';
 import { type CallOptions, type CallRequest, createFetch, type Dialect, github, stripe } from '../src';
 import { OutgoingLimiter } from '../src/outgoing';
@@ -123,6 +124,27 @@ test('a rejection whose body breaks during the wait is repeated', async () => {
     fetch: async () => responses.shift()!,
   });
   expect(await (await limited('http://api.example')).text()).toBe('done');
+});
+
+test('a `settle` that fails before it has read as far as the connection breaks is reported', async () => {
+  let breakConnection = () => {};
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      breakConnection = () => controller.error(new TypeError('terminated'));
+    },
+  });
+  let fail = (_: Error) => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const limits = { budget: rollingWindow({ limit: 10, window: '1h' }) };
+  const limited = createFetch({ store, limits, settle: () => failed, fetch: async () => new Response(body) });
+  const response = await limited('http://api.example');
+  breakConnection();
+  await expect(response.text()).rejects.toThrow('terminated');
+  fail(new Error('a defect'));
+  await until('the failure is reported', async () => warn.mock.calls.length > 0);
+  expect(String(warn.mock.calls[0])).toContain('a defect');
 });
 
 test('a repeated call waits for `Retry-After` when the store fails', async () => {

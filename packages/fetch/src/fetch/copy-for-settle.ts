@@ -1,4 +1,4 @@
-import { finished, isReadable } from 'node:stream';
+import { finished, isErrored, isReadable } from 'node:stream';
 import { wrapStream } from '../calls/wrap-stream.js';
 
 /** `node:stream` takes web streams, too, which its types do not know. */
@@ -10,7 +10,7 @@ const VALUES = ['url', 'redirected', 'type', 'status', 'statusText', 'ok'] as co
 /** A copy of a response, for as long as `settle` needs it. */
 export interface SettleCopy {
   readonly response: Response;
-  /** Whether the body has ended early, because its connection broke or the caller has canceled it. */
+  /** Whether reading has come to an early end of the body, because its connection broke or the caller has canceled it. */
   readonly isBroken: () => boolean;
   /** Ends the copy. It would keep the connection open, and collect all that the caller reads. */
   readonly end: (reason?: unknown) => void;
@@ -22,16 +22,10 @@ export function copyForSettle(original: Response): SettleCopy {
   const copy = original.clone();
   if (source === null) return { response: copy, isBroken: () => false, end: () => {} };
   const { stream, reader, fail } = wrapStream(copy.body!, { highWaterMark: 0 });
-  let isBroken = false;
-  const noteBroken = () => {
-    isBroken = true;
-  };
   const end = (reason?: unknown) => {
-    noteBroken();
     fail(reason);
     reader.cancel(reason).catch(() => {});
   };
-  reader.closed.catch(noteBroken);
   finished(original.body as unknown as NodeStream, () => {
     // The caller's branch closes before its source does only if it is canceled.
     if (isReadable(source as unknown as NodeStream) === true)
@@ -41,5 +35,5 @@ export function copyForSettle(original: Response): SettleCopy {
   const init = { headers: copy.headers, status: original.status > 599 ? 200 : original.status };
   const values = VALUES.map((name) => [name, { value: original[name] }] as const);
   const response = Object.defineProperties(new Response(stream, init), Object.fromEntries(values));
-  return { response, isBroken: () => isBroken, end };
+  return { response, isBroken: () => isErrored(stream as unknown as NodeStream), end };
 }
