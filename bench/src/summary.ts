@@ -90,7 +90,7 @@ function describeGrowth(scaling: Report): string {
     `With limits from 10 to 100,000, a check by \`decide\` takes ${range(times, whole)} ns with 10 keys.`,
     `With 1,000 keys it takes ${ofKeys('1,000')} ns.`,
     `With 1,000,000 keys it takes ${ofKeys('1,000,000')} ns, because they do not fit into the processor's cache.`,
-    '`decide` is faster than the method `check` above, because it returns the decision without a promise.',
+    '`decide` is faster than `check`, which the point about memory measures, because it returns the decision without a promise.',
   ].join(' ');
 }
 
