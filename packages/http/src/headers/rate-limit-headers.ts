@@ -119,7 +119,7 @@ export class RateLimitHeaders<Target> {
   #writeXRateLimit(target: Target, outcome: DescribedOutcome): void {
     const { decision, hasLeases } = outcome;
     const names = this.#names;
-    const figures: Figures = decision.allowed && hasLeases ? withoutSlots(outcome) : decision;
+    const figures: Figures = hasLeases ? withoutSlots(outcome) : decision;
     const { limit, remaining, resetMs } = figures;
     const reset = Math.ceil((this.#resetUnit === 'epoch' ? Date.now() + resetMs : resetMs) / 1000);
     if (decision.allowed) {
