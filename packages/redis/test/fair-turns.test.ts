@@ -1,7 +1,8 @@
 import { type Limits, leakyBucket, manualClock, rollingWindow, tokenBucket } from '@rollgate/core';
 import type { StoreWait } from '@rollgate/core/store';
 import { fairWaiting } from '@rollgate/redis/waiting';
-import { until } from '@rollgate/test-support';
+import { FaultyProxy, until } from '@rollgate/test-support';
+import { Redis } from 'ioredis';
 import { AskLead } from '../src/waiting/ask-lead.js';
 import type { Room } from '../src/waiting/room.js';
 import { Ticket, type Turn } from '../src/waiting/ticket.js';
@@ -208,6 +209,56 @@ describe('turns', () => {
     controller.abort(new Error('enough'));
     await expect(wait).rejects.toThrow('enough');
     await until('its start is free', async () => (await limiter.peek('api')).remaining === 1);
+  });
+
+  test('a caller that has given up before it reads its turn gives the units back', async () => {
+    const [waiting, other] = await joinBoth();
+    const held = await other.wait('api');
+    const controller = new AbortController();
+    const wait = waiting.wait('api', { signal: controller.signal });
+    wait.catch(() => {});
+    await untilQueued();
+    await redis.server.run('CLIENT', 'PAUSE', '10000', 'WRITE');
+    const refunded = other.refund(held);
+    await untilBlocked('the refund');
+    blockDuringTurns();
+    controller.abort(new Error('enough')); // The message with the turn has come, but nothing has read it.
+    await expect(wait).rejects.toThrow('enough');
+    await refunded;
+    await until('its unit is free', async () => (await other.peek('api')).remaining === 1);
+  });
+
+  test('a caller that gives up while it reads its turn gives the units back', async () => {
+    const subscriber = redis.connect();
+    const [waiting, other] = [joinQueues(redis, one, { prefix, subscriber }), join(one)];
+    for (const limiter of [waiting, other, waiting, other]) await limiter.wait(freshPrefix());
+    const held = await other.wait('api');
+    const controller = new AbortController();
+    const wait = waiting.wait('api', { signal: controller.signal });
+    wait.catch(() => {});
+    await untilQueued();
+    subscriber.on('message', (_, text: string) => text.includes(',1 ') && controller.abort(new Error('enough')));
+    await other.refund(held);
+    await expect(wait).rejects.toThrow('enough');
+    await until('its unit is free', async () => (await other.peek('api')).remaining === 1);
+  });
+
+  test('no action starts before its time by the clock of the server, however long replies take', async () => {
+    const proxy = await FaultyProxy.start(Number(new URL(redis.server.url).port));
+    const client = new Redis(proxy.port, '127.0.0.1');
+    redis.beforeStop(() => {
+      client.disconnect();
+      void proxy.stop();
+    });
+    const limits = leakyBucket({ capacity: 1, interval: '500ms' });
+    const waiting = joinQueues(redis, limits, { prefix, client, waiting: fairWaiting({ lease: '1h' }) });
+    const other = join(limits);
+    proxy.delay(100); // So the process knows the time of the server to within 200 milliseconds.
+    for (const limiter of [other, waiting, waiting]) await limiter.wait(freshPrefix());
+    await other.check('api');
+    await waiting.wait('api');
+    // At the time of the last start, the next one is free.
+    expect((await other.peek('api')).remaining).toBeGreaterThan(0);
   });
 
   test('a caller whose start is after its timeout does not wait for it, and frees the start', async () => {

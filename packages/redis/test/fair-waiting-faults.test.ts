@@ -93,6 +93,43 @@ test('a caller whose leave was lost holds up no others', async () => {
   expect((await next).allowed).toBe(true);
 });
 
+test('a process without messages takes out a caller whose leave was lost when Redis replies to it again', async () => {
+  const { client, id } = await connectNodeRedis();
+  const [leaving, other] = [join(shared, { client, waiting: fairWaiting({ lease: '1h' }) }), join(shared)];
+  const held = await other.wait(keysOf('c'));
+  const controller = new AbortController();
+  const aborted = leaving.wait(keysOf('a'), { signal: controller.signal });
+  aborted.catch(() => {});
+  await untilQueued(1, 'all', 'all');
+  await breakDuring(id, () => {
+    controller.abort(new Error('enough'));
+    return expect(aborted).rejects.toThrow('enough');
+  });
+  await leaving.wait({ all: 'another', user: 'a' });
+  const next = other.wait(keysOf('b'));
+  await until('it is in the queue', async () => /:2:/.test(await queueOf('all', 'all'))); // The second caller of its process.
+  await other.refund(held);
+  expect((await next).allowed).toBe(true);
+});
+
+test('a caller whose arrival runs again after it has left holds up no others', async () => {
+  const [leaving, other] = [join(shared), join(shared)];
+  const held = await leaving.wait(keysOf('c'));
+  const controller = new AbortController();
+  const aborted = leaving.wait(keysOf('a'), { signal: controller.signal });
+  aborted.catch(() => {});
+  await untilQueued(1, 'all', 'all');
+  const member = await queueOf('all', 'all');
+  controller.abort();
+  await untilQueued(0, 'all', 'all');
+  // A client has sent the arrival twice, and one of them was on its way for longer than the leave.
+  await redis.server.run('ZADD', `${prefix}:{all}:all/q`, '1', member, '-1', '+');
+  const next = other.wait(keysOf('b'));
+  await untilQueued(1, 'all', 'all');
+  await other.refund(held);
+  expect((await next).allowed).toBe(true);
+});
+
 test('the turn of an unknown caller does not hide the rest of its message', async () => {
   const [waiting, other] = [join(one), join(one)];
   await waiting.wait('warm');
