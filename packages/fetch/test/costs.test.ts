@@ -145,12 +145,16 @@ describe('settle', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  test('a `settle` that never returns frees its slot after `maxBlock`', async () => {
+  test.each([
+    ['1h', '59m', '1m'],
+    // Longer than the longest timer of the platform.
+    ['30d', '29d', '1d'],
+  ])('a `settle` that never returns frees its slot after a `maxBlock` of %s', async (maxBlock, before, rest) => {
     const clock = manualClock(1_000_000);
     const slots = concurrency({ limit: 1, lease: '30s' });
     let sent = 0;
     const limited = createFetch({
-      ...{ store: new MemoryStore({ clock }), limits: { slots }, maxWait: '2h' },
+      ...{ store: new MemoryStore({ clock }), limits: { slots }, maxBlock, maxWait: '31d' },
       settle: () => new Promise(() => {}),
       fetch: async () => {
         sent++;
@@ -159,10 +163,10 @@ describe('settle', () => {
     });
     await limited('https://api.example');
     const next = limited('https://api.example');
-    clock.advance('59m');
+    clock.advance(before);
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
     expect(sent).toBe(1);
-    clock.advance('1m');
+    clock.advance(rest);
     expect((await next).status).toBe(200);
   });
 

@@ -38,7 +38,9 @@ async function withinBound(cost: ReturnType<Settle>, { maxBlockMs, clock }: Sett
   let cancelTimer = () => {};
   const timeout = new Promise<never>((_, reject) => {
     const onEnd = () => reject(timeoutError(maxBlockMs));
-    cancelTimer = timersOf(clock).inBackground(Math.min(maxBlockMs, MAX_TIMER_MS), onEnd);
+    // Only a timer of the platform has a longest delay.
+    const boundMs = clock === undefined ? Math.min(maxBlockMs, MAX_TIMER_MS) : maxBlockMs;
+    cancelTimer = timersOf(clock).inBackground(boundMs, onEnd);
   });
   return Promise.race([cost, timeout]).finally(() => cancelTimer());
 }
