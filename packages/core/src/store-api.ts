@@ -72,7 +72,7 @@ export { copyString, hashKey, isKeyHash, MAX_KEY_LENGTH } from './store/stored-k
 export { onAbort, sleep } from './time/cancellation.js';
 export { readMicros, scheduleAfter, startMicros, timersOf, validateClock } from './time/clock.js';
 export { isThenable, mapAwaitable } from './util/awaitable.js';
-export { MAX_TIMER_MS, startBackgroundTimer } from './util/background-timer.js';
+export { MAX_TIMER_MS } from './util/background-timer.js';
 export { getOrCache, getOrInsert } from './util/get-or-insert.js';
 export { PendingResult } from './util/pending-result.js';
 export { channel, emitWarning } from './util/platform.js';
