@@ -20,6 +20,9 @@ export interface RedisHit {
 
 /** Identifies what a check recorded, so that a settlement can find it. */
 export class RedisReceipt implements LimitedReceipt {
+  /** One that stays, as a reply does (script-reply.ts). */
+  static readonly kept = new RedisReceipt(1.7e15, 1.7e15, {} as EncodedPlan, []);
+
   constructor(
     /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
     readonly stamp: number,

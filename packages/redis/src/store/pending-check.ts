@@ -6,6 +6,9 @@ import type { EncodedPlan } from '../operations/plan-encoder.js';
 
 /** A check or a peek on its way, and its decision. */
 export class PendingCheck implements CheckOperation, SentCheck {
+  /** One that stays, as a reply does (script-reply.ts). */
+  static readonly kept = new PendingCheck('check', {} as CheckInput, undefined);
+
   readonly decision: PendingResult<Decision>;
   readonly encodedPlan: EncodedPlan;
   keys: readonly string[];
