@@ -171,6 +171,17 @@ describe('the response to an error', () => {
     });
     expect(error).not.toHaveProperty('headers');
   });
+
+  test('has the headers of the rejection, when the option `message` is that error', async () => {
+    const message = new Error('Used up');
+    await serve([rateLimit({ ...LIMIT, message })], async (port) => {
+      await send(port);
+      const { status, headers, body } = await send(port);
+      expect([status, body]).toEqual([429, 'Used up']);
+      expect(headers).toMatchObject({ 'retry-after': '60', 'cache-control': 'no-store', 'x-ratelimit-remaining': '0' });
+    });
+    expect(message).not.toHaveProperty('headers');
+  });
 });
 
 test.each([
