@@ -9,8 +9,11 @@ const OTHER_KEYS = ['ann', 'bob', 'cleo'];
 const LIMIT = 12;
 /** How many checks of each key arrive together while the fault lasts. */
 const TOGETHER = 3;
-/** Short, because some faults are silent. A check that takes longer on a busy machine counts as failed, and may be recorded. */
-const TIMEOUT = '1s';
+/**
+ * Short for faults of all keys, some of which are silent. A check that takes longer on a busy machine counts as failed, and may be
+ * recorded. While other faults last, no check of another key may fail, so the timeout is longer than any machine is busy.
+ */
+const TIMEOUTS = { all: '1s', key: '1m', none: '1m' } as const;
 const POLL_MS = 20;
 /** A store works again within ten seconds of its server. On a busy machine, each poll takes longer, and so may the store. */
 const POLLS = 10_000 / POLL_MS;
@@ -46,9 +49,10 @@ class Caller {
     readonly name: string,
     store: Store,
     readonly prefix: string,
+    affects: keyof typeof TIMEOUTS,
   ) {
     const limits = rollingWindow({ limit: LIMIT, window: '1h' });
-    this.#limiter = new RateLimiter({ limits, store, prefix, timeout: TIMEOUT, onStoreError: 'throw' });
+    this.#limiter = new RateLimiter({ limits, store, prefix, timeout: TIMEOUTS[affects], onStoreError: 'throw' });
   }
 
   /** Checks a key. Resolves to whether the store has decided. */
@@ -99,7 +103,9 @@ class Caller {
 export async function verifyFault(stores: Readonly<Record<string, Store>>, fault: Fault): Promise<void> {
   const { affects = 'all', losesData = false, start } = fault;
   const id = randomUUID();
-  const callers = Object.entries(stores).map(([name, store], index) => new Caller(name, store, `run-${id}-${index}`));
+  const callers = Object.entries(stores).map(
+    ([name, store], index) => new Caller(name, store, `run-${id}-${index}`, affects),
+  );
   const faulty = `${FAULTY_KEY}-${id}`;
   const keys = [...OTHER_KEYS, faulty];
   const ofAll = (run: (caller: Caller, key: string) => Promise<unknown>) =>

@@ -41,6 +41,20 @@ test.each(FAULTS)('a store of `createStore` survives a database that $name', asy
   await verifyFault({ 'The store': troubled.createStore() }, fault);
 });
 
+test('a busy machine, on which each check takes seconds, does not fail a fault of one key', async () => {
+  const clock = manualClock(1_700_000_000_000);
+  const rows: Rows = new Map();
+  const store = createStore({
+    clock,
+    async transact(keys, update) {
+      await null; // From here on, the timeout of the limiter runs.
+      clock.advance('2s');
+      updateRows(rows, keys, update);
+    },
+  });
+  await verifyFault({ 'The store': store }, { name: 'refuses nothing', affects: 'key', start: () => () => {} });
+});
+
 describe('damaged states', () => {
   const clock = manualClock(1_700_000_000_000);
 
