@@ -16,6 +16,7 @@ export const WORKS = [
   'fixed window',
   'token bucket',
   'cost 5',
+  'cost 5, after a full collection',
   'rolling and fixed',
   'new key',
 ];

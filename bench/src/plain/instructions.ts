@@ -26,6 +26,7 @@ const BARS: Readonly<Record<string, number>> = {
   'fixed window': 1070,
   'token bucket': 1250,
   'cost 5': 1900,
+  'cost 5, after a full collection': 1900,
   'rolling and fixed': 3800,
   'new key': 5000,
 };
