@@ -21,7 +21,7 @@ export default [
     import: '{ MemoryStore, rateLimit, rollingWindow }',
     modifyEsbuildConfig: (config) => ({ ...config, ...OF_BUNDLER }),
     gzip: true,
-    limit: '31.65 kB',
+    limit: '31.6 kB',
   },
   { ...installed('core'), limit: '698 kB' },
   { ...installed('express', 'http', 'core'), limit: '932 kB' },
