@@ -12,11 +12,11 @@ const worker = fileURLToPath(new URL('decide-worker.mjs', import.meta.url));
 
 export const WORKS = [
   'rolling allowed',
+  'rolling allowed, after a full collection',
   'rolling rejected',
   'fixed window',
   'token bucket',
   'cost 5',
-  'cost 5, after a full collection',
   'rolling and fixed',
   'new key',
 ];

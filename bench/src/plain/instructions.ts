@@ -22,11 +22,11 @@ const AGAINST_OTHER: readonly (readonly [string, InstructionTask, number])[] = [
 
 const BARS: Readonly<Record<string, number>> = {
   'rolling allowed': 1150,
+  'rolling allowed, after a full collection': 1150,
   'rolling rejected': 900,
   'fixed window': 1070,
   'token bucket': 1250,
   'cost 5': 1900,
-  'cost 5, after a full collection': 1900,
   'rolling and fixed': 3800,
   'new key': 5000,
 };
