@@ -7,7 +7,7 @@ import { Callgrind } from './callgrind.js';
 
 const REQUESTS = 300;
 /** How often it sends that many requests before it counts, and while it counts. */
-const ROUNDS = { warmUp: 20, counted: 5 };
+const ROUNDS = { warmUp: 20, counted: 3 };
 
 const FLAGS = [
   // V8 compiles in the thread that runs the code, and sooner, so that it has compiled everything when the warm-up ends.

@@ -6,7 +6,7 @@ import { canPin } from '../worker.js';
 import type { PlainRow } from './row.js';
 
 /** A server may be faster or slower for good from its start on, so each starts three times. */
-const EFFORT = { starts: 3, rounds: 4, roundMs: 400, warmUpMs: 1_500 };
+const EFFORT = { starts: 3, rounds: 4, roundMs: 400, warmUpMs: 1_000 };
 const LOAD_CORE = 1;
 
 const ALLOWED = ['none', 'rollgate', 'alternative', 'rollgate on Redis', 'alternative on Redis'] as const;
