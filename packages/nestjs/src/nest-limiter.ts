@@ -2,8 +2,9 @@ import { type ExecutionContext, HttpException, StreamableFile } from '@nestjs/co
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, sleep, withCode } from '@rollgate/core/store';
 import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
-import { attachDecision, getSetHeader, NEST, responseOf } from './nest-framework.js';
+import { getSetHeader, NEST, responseOf } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
+import { attachDecision } from './rate-limit-decision.js';
 
 /**
  * A body that is not JSON. Nest's own exception filter sends a string inside a JSON object, but a file as it is. Filters that
