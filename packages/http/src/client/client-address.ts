@@ -38,8 +38,11 @@ export function createAddressKey<Request>(
 
 /** What the requests of frameworks read of Node's in order to find the address of the client. */
 export interface NodeProbe {
+  /** The socket of the request. */
   readonly socket: object;
+  /** The same socket, by its older name. */
   readonly connection: object;
+  /** The headers of the request. */
   readonly headers: object;
 }
 
