@@ -40,7 +40,7 @@ export function createAddressKey<Request>(
 export interface NodeProbe {
   /** The socket of the request. */
   readonly socket: object;
-  /** The same socket, by its older name. */
+  /** The socket again, by the older name that some frameworks read. */
   readonly connection: object;
   /** The headers of the request. */
   readonly headers: object;

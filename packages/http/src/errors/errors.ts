@@ -1,5 +1,5 @@
-import { type Awaitable, StoreError } from '@rollgate/core';
-import { formatValue, isThenable, withCode } from '@rollgate/core/store';
+import { StoreError } from '@rollgate/core';
+import { formatValue, withCode } from '@rollgate/core/store';
 
 /**
  * Converts what an option function or a store threw to an error. Frameworks continue with a request when they get
@@ -21,33 +21,4 @@ export function hideStore(error: Error): Error {
   if (!(error instanceof StoreError)) return error;
   const unavailable = new StoreError('The store of the rate limiter is unavailable', { cause: error });
   return Object.assign(unavailable, { status: 503, statusCode: 503 });
-}
-
-/**
- * Limits the time that an option function's promise may take, so that no request hangs on it.
- *
- * @param name The option that is the function.
- * @throws Error with the code `ERR_ROLLGATE_FUNCTION_TIMEOUT`, by rejecting after `timeoutMs`.
- */
-export function withTimeout<Value>(name: string, promise: PromiseLike<Value>, timeoutMs: number): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const message = `\`${name}\` did not settle within ${timeoutMs} ms. Make it faster or raise \`timeout\``;
-      reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
-    }, timeoutMs);
-    // A thenable may resolve with another one, which also has to settle before the timeout.
-    Promise.resolve(promise)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
-  });
-}
-
-/** Applies `map` to what an option function returned, like `mapAwaitable` of the core, with the timeout of {@link withTimeout}. */
-export function mapWithTimeout<Value, Result>(
-  name: string,
-  timeoutMs: number,
-  value: Awaitable<Value>,
-  map: (value: Value) => Awaitable<Result>,
-): Awaitable<Result> {
-  return isThenable(value) ? withTimeout(name, value, timeoutMs).then(map) : map(value);
 }

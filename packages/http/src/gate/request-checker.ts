@@ -2,7 +2,7 @@ import type { Awaitable, Cost, Decision, Key, Limits } from '@rollgate/core';
 import { invalidLimits, mapAwaitable, type ParsedLimits, toParsedLimits, validateBoolean } from '@rollgate/core/store';
 import { createAddressKey, readAddress } from '../client/client-address.js';
 import { markKey } from '../client/request-key.js';
-import { mapWithTimeout } from '../errors/errors.js';
+import { mapWithTimeout } from '../errors/with-timeout.js';
 import type { RequestReader } from '../host/host.js';
 import { limitsByName, pickNames } from '../limits/limits-by-name.js';
 import { type ResolvedHttpOptions, validateCost } from '../options/resolve-options.js';

@@ -1,7 +1,8 @@
 import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import { toError } from '../errors/errors.js';
-import { type AllowedOutcome, Gate, type Outcome, type RejectedOutcome } from '../gate/gate.js';
+import { Gate } from '../gate/gate.js';
+import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
 import { isRejectionError, type Rejection } from '../rejection/rejection.js';
 import { findProxyMistake } from '../warnings/proxy-mistake.js';

@@ -1,6 +1,6 @@
 import type { Awaitable, Decision } from '@rollgate/core';
 import { isThenable, refundInBackground, validateBoolean } from '@rollgate/core/store';
-import { withTimeout } from '../errors/errors.js';
+import { withTimeout } from '../errors/with-timeout.js';
 import type { ResolvedHttpOptions } from '../options/resolve-options.js';
 
 /** Whether the options may refund a request. */

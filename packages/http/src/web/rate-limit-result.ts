@@ -1,5 +1,6 @@
 import type { Decision } from '@rollgate/core';
-import type { AllowedOutcome, Gate, RejectedOutcome } from '../gate/gate.js';
+import type { Gate } from '../gate/gate.js';
+import type { AllowedOutcome, RejectedOutcome } from '../gate/outcome.js';
 import { isRedirect, type RateLimitHeaders } from '../headers/rate-limit-headers.js';
 import { renderRejection } from '../rejection/rejection.js';
 import { type EarlyHeaders, editHeaders, PlainHeaders, type WebHeaders, type WebHost } from './web-host.js';

@@ -1,6 +1,7 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { optionError, refundInBackground, sleep } from '@rollgate/core/store';
-import { type AllowedOutcome, Gate, type Outcome } from '../gate/gate.js';
+import { Gate } from '../gate/gate.js';
+import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
 import {
   createAllowedResult,

@@ -20,7 +20,7 @@ export interface RedisHit {
 
 /** Identifies what a check recorded, so that a settlement can find it. */
 export class RedisReceipt implements LimitedReceipt {
-  /** One that stays, as a reply does (script-reply.ts). */
+  /** A receipt that stays, because V8 drops the compiled code of a class with its last object, and the code of each check with it. */
   static readonly kept = new RedisReceipt(1.7e15, 1.7e15, {} as EncodedPlan, []);
 
   constructor(

@@ -31,7 +31,7 @@ const RESERVED = -3;
  * Redis.
  */
 export class ScriptReply {
-  /** One that stays, because V8 drops the compiled code of a class with its last object, and the code of each check with it. */
+  /** A reply that stays, because V8 drops the compiled code of a class with its last object, and the code of each check with it. */
   static readonly kept = new ScriptReply('1700000000 1\n1', 1);
 
   readonly #text: string;

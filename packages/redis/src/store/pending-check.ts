@@ -6,7 +6,7 @@ import type { EncodedPlan } from '../operations/plan-encoder.js';
 
 /** A check or a peek on its way, and its decision. */
 export class PendingCheck implements CheckOperation, SentCheck {
-  /** One that stays, as a reply does (script-reply.ts). */
+  /** A check that stays, because V8 drops the compiled code of a class with its last object, and the code of each check with it. */
   static readonly kept = new PendingCheck('check', {} as CheckInput, undefined);
 
   readonly decision: PendingResult<Decision>;

@@ -214,5 +214,6 @@ export const schedules = record({
   /** The network's random numbers, in order. After them, every number is 0. */
   draws: fc.array(fc.nat(999), { maxLength: 60, size: 'max' }),
 });
-/** The same schedule always has the same outcome. */
+
+/** What happens in a simulation. Each run of a schedule has the same outcome. */
 export type Schedule = ValueOf<typeof schedules>;
